@@ -83,7 +83,9 @@ enum RunLookup {
   private static func state(
     of reference: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> StateFolder {
-    if let reference, arguments.stateDirectory == nil, let manifest = try? Path.real(reference) {
+    if let reference, arguments.stateDirectory == nil, !Path.isDirectory(reference),
+      let manifest = try? Path.real(reference)
+    {
       return StateFolder.beside(manifest: manifest)
     }
     return try state(arguments)

@@ -80,6 +80,43 @@ struct ServeTests {
     #expect(late.errors.contains("nothing is left to run"), "\(late)")
   }
 
+  @Test(arguments: [SIGKILL, SIGTERM])
+  func `ended before anything was added, it waits again after a resume`(_ signal: Int32) throws {
+    let place = try Workplace("tasks: {}")
+    let run = try serve(place)
+    run.send(signal)
+    _ = try run.finish()
+    let again = try place.start("resume", "q")
+    try again.waitForError("resuming")
+    try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("close", "--run", "q")
+    #expect(try again.finish().status == 0)
+    #expect(place.lines() == ["a"])
+  }
+
+  @Test func `it may begin with nothing but tasks that do not run by themselves`() throws {
+    let place = try Workplace("tasks: { by-hand: { manual: true, run: echo by-hand >> trace } }")
+    let run = try place.start("serve", "opflow.yaml", "--name", "q")
+    try run.waitForError("0 tasks")
+    try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("close", "--run", "q")
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["a"])
+  }
+
+  @Test func `a folder may have its name`() throws {
+    let place = try Workplace("tasks: {}")
+    let run = try serve(place)
+    try place.write("sub/q/a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    try place.shell("cd sub && $opflow add --run q q/a.yaml && mkdir ../q && $opflow status q")
+    _ = try place.opflow("close", "--run", "q")
+    #expect(try run.finish().status == 0)
+    #expect(try place.status()["a"]?.state == "succeeded")
+  }
+
   @Test func `what fails holds no others back, and a signal ends it to be resumed`() throws {
     let place = try Workplace("tasks: {}")
     let run = try serve(place)

@@ -51,7 +51,10 @@ package struct NewRun {
     do throws(SelectionError) {
       let selection = try Selection(
         tasks: request.tasks, only: request.only, skip: request.skip, of: plan)
-      try selection.expectSomething(of: plan)
+      // What stays open may have all of its tasks to come.
+      if request.openness == .ordinary || !asksNothing {
+        try selection.expectSomething(of: plan)
+      }
       // It decides over those that would be found up to date.
       if !request.rerun.isEmpty { rerun = try Selection.tasks("--rerun", request.rerun, plan) }
       if plan.hasServices { named = selection.namedForItself(of: plan) }

@@ -40,7 +40,7 @@ package struct PreparedResume {
     let scope = RunScope.of(history, plan)
     var request = try Self.request(
       tasks: tasks, only: only, skip: skip, scope: asked.only.isEmpty ? scope : nil,
-      rerun: asked.rerun, plan)
+      rerun: asked.rerun, mayBeIdle: history.openness != .ordinary, plan)
     if let selected = request.selected {
       request.scope = scope
       request.scope?.formUnion(selected)
@@ -349,12 +349,14 @@ package struct PreparedResume {
 
   private static func request(
     tasks: [String], only: [String], skip: [String], scope: TaskSet?, rerun: [String],
-    _ plan: Plan
+    mayBeIdle: Bool, _ plan: Plan
   ) throws(PreparationError) -> ResumeRequest {
     do throws(SelectionError) {
       var request = ResumeRequest()
       let selection = try Selection(tasks: tasks, only: only, skip: skip, of: plan)
-      try selection.expectSomething(of: plan)
+      if !mayBeIdle || !(tasks + only + skip).isEmpty {
+        try selection.expectSomething(of: plan)
+      }
       // What an earlier resume named besides is part of the run by now.
       if !only.isEmpty || !tasks.isEmpty || plan.hasManual {
         request.selected = scope ?? selection.included

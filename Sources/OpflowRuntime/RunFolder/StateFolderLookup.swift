@@ -26,8 +26,10 @@ extension StateFolder {
       }
       if let named = try run(named: reference) { return named }
     }
-    guard let run = try newestRun(ofManifest: reference) else { throw .noSuchRun(reference) }
-    return run
+    if let run = try newestRun(ofManifest: reference) { return run }
+    // A folder or a file may have the name of a run, and is none of its manifests.
+    if !reference.isEmpty, let named = try run(named: reference) { return named }
+    throw .noSuchRun(reference)
   }
 
   /// The newest run of that name; nil where there is none.
