@@ -29,11 +29,19 @@ extension Coordinator {
       plan = grown
       control?.plan = grown
       downloads.plan = grown
-      display.extend(entry, plan: grown, initial: initial, atMilliseconds: wall)
-      tell(.extend(RunGrowth(plan: grown, entry: entry, initial: initial, client: client)))
+      let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
+      unshownGrowths.append(growth)
+      tell(.extend(growth))
     } catch {
       answer(client, request.id, .refused(what: error.what))
     }
+  }
+
+  /// What was added is shown behind what happened before.
+  func show(_ entry: ExtendEntry) {
+    guard let place = unshownGrowths.firstIndex(where: { $0.entry.id == entry.id }) else { return }
+    let growth = unshownGrowths.remove(at: place)
+    display.extend(entry, plan: growth.plan, initial: growth.initial, atMilliseconds: wall)
   }
 
   /// As a run of nothing else would have them.

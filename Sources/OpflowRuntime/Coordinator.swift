@@ -33,6 +33,8 @@ package final class Coordinator {
   /// With what was added so far.
   var plan: Plan
   let growing: GrowingPlan
+  /// What was added in this turn, and is not shown yet.
+  var unshownGrowths: [RunGrowth] = []
   var engine: Engine
   let watch: Watch
   let signals: SignalDescriptor
@@ -301,6 +303,7 @@ package final class Coordinator {
       case .tell(.stop(let stop)): progress.stop(stop, atMilliseconds: wall)
       case .tell(.site(let site)): progress.site(site, atMilliseconds: wall)
       case .tell(.worker(let worker)): progress.worker(worker)
+      case .tell(.extend(let entry)): show(entry)
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)

@@ -79,6 +79,22 @@ struct MovedProjectTests {
     #expect(place.lines("new/trace").isEmpty)
   }
 
+  @Test func `what was added to it is read where it is now`() throws {
+    let place = try Workplace("")
+    try place.write(
+      "old/m/opflow.yaml",
+      """
+      tasks:
+        scan: { control: true, run: '$opflow add ../extra/more.yaml; test -e ok' }
+      """)
+    try place.write("old/extra/more.yaml", "include: [part.yaml]")
+    try place.write("old/extra/part.yaml", "tasks: { part: { run: echo old > trace } }")
+    try place.shell("cd old/m && $opflow run", status: 1)
+    try place.write("old/extra/part.yaml", "tasks: { part: { run: echo new > trace } }")
+    try place.shell("mv old new; touch new/m/ok; cd new/m && $opflow resume")
+    #expect(place.lines("new/extra/trace") + place.lines("new/m/trace") == ["new"])
+  }
+
   @Test func `a project that is reached through a link was not moved`() throws {
     let place = try project()
     try place.shell("ln -s old new")

@@ -125,6 +125,20 @@ import Testing
     #expect(dead.map(\.key) == live.map(\.key))
   }
 
+  @Test func `what was added is an event of its drive`() throws {
+    var run = try run()
+    run.tell(.start, "a")
+    let id = try #require(OrderID("x-1"))
+    let asker = OrderAsker(pid: 7, user: 0, name: "opflow add")
+    run.tell(
+      .extend(ExtendEntry(id: id, asker: asker, taskCount: run.plan.taskCount, added: 2)))
+    let spans = try SpanFixture.spans(run)
+    let event = try #require(spans[0].events?.first)
+    #expect(event.name == "add" && event.values["opflow.tasks.added"] == "2")
+    #expect(event.values["opflow.order.by"] == "opflow add (pid 7)")
+    #expect(spans[1].events == nil)
+  }
+
   @Test func `orders and signals are events of what they were about`() throws {
     var run = try run()
     run.tell(.start, "a")

@@ -148,6 +148,18 @@ import Testing
         == ["1 1 lost", "2 2 lost", "1 1 succeeded"])
   }
 
+  @Test func `what was added is an instant`() throws {
+    var run = try run()
+    run.tell(.start, "a") { $0.worker = WorkerID(0) }
+    let id = try #require(OrderID("x-1"))
+    let asker = OrderAsker(pid: 7, user: 0, name: "opflow add")
+    run.tell(
+      .extend(ExtendEntry(id: id, asker: asker, taskCount: run.plan.taskCount, added: 2)))
+    let instants = try trace(run).of("i")
+    #expect(instants.map(\.name) == ["add 2 tasks, asked by opflow add (pid 7)"])
+    #expect(instants.map(\.ts) == [2_000_000])
+  }
+
   @Test func `what happens within a millisecond is kept apart`() throws {
     var run = ReportFixture(try ViewFixture.plan((0..<50).map { ("t\($0)", []) }))
     run.stepMilliseconds = 0

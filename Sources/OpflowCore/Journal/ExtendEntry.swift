@@ -27,23 +27,10 @@ package struct ExtendEntry: Sendable, Equatable {
   }
 }
 
-extension JournalReader {
-  /// What was added to a run, in its order, each with the id of the task that added it; nil for somebody else.
-  /// For who makes the plan anew, in which that task need not be yet.
-  package static func extensions(
-    _ bytes: UnsafeRawBufferPointer, plan: Plan
-  ) throws(JournalError) -> [(entry: ExtendEntry, adder: String?)] {
-    var reader = try JournalReader(bytes)
-    var found: [(entry: ExtendEntry, adder: String?)] = []
-    while let line = reader.next() {
-      guard line.event == .extend, let entry = line.extend(plan: plan) else { continue }
-      found.append((entry, line.task.isEmpty ? nil : Field.text(line.task)))
-    }
-    return found
-  }
-}
-
 extension JournalLine {
+  /// The id of the task that it is about, whether a plan has it or not; nil where it is about none.
+  var namedTask: String? { task.isEmpty ? nil : Field.text(task) }
+
   /// Nil for a line that lacks what it must say. A task that the plan does not have is none.
   func extend(plan: Plan) -> ExtendEntry? {
     guard let id = fields.first(where: { $0.key == .id }).flatMap({ OrderID($0.text) }) else {

@@ -1,7 +1,17 @@
+/// Tasks that were added to the run, as a line of the journal tells of it.
+package struct GrowthRecord: Sendable {
+  package let entry: ExtendEntry
+  /// The id of the task that added them, which the plan need not have by now; nil for somebody else.
+  package let adder: String?
+  let drive: Int
+  /// Of the line.
+  let milliseconds: Int64
+}
+
 /// What a journal tells of tasks that were added to the run.
 struct GrowthRecords: Sendable {
   /// In their order.
-  private(set) var all: [ExtendEntry] = []
+  private(set) var all: [GrowthRecord] = []
   /// How many of them are of drives before the newest one.
   private var earlier = 0
   /// How many tasks the plan has by the last line that says so; nil where none does.
@@ -9,7 +19,11 @@ struct GrowthRecords: Sendable {
   /// SEQ of that line.
   private var countSequence: UInt64 = 0
 
-  mutating func note(_ entry: ExtendEntry) { all.append(entry) }
+  mutating func note(_ entry: ExtendEntry, _ line: JournalLine, drive: Int) {
+    all.append(
+      GrowthRecord(
+        entry: entry, adder: line.namedTask, drive: drive, milliseconds: line.milliseconds))
+  }
 
   mutating func count(_ tasks: Int, _ line: JournalLine) {
     taskCount = tasks
@@ -26,14 +40,15 @@ struct GrowthRecords: Sendable {
   /// The tasks that were added in the newest drive, as far as the plan has them.
   func addedInDrive(_ plan: Plan) -> Range<Int> {
     guard earlier < all.count else { return plan.taskCount..<plan.taskCount }
-    let first = all[earlier]
+    let first = all[earlier].entry
     return min(max(0, first.taskCount - first.added), plan.taskCount)..<plan.taskCount
   }
 }
 
 extension RunModel {
   /// What was added while the run went on, in its order.
-  package var extensions: [ExtendEntry] { growth.all }
+  package var additions: [GrowthRecord] { growth.all }
+  package var extensions: [ExtendEntry] { growth.all.map(\.entry) }
   /// How many tasks the plan has by the last line that says so; nil where none were ever added.
   package var taskCount: Int? { growth.taskCount }
   /// The tasks that were added in the newest drive, as far as the plan has them.

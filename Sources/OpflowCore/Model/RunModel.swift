@@ -192,7 +192,7 @@ package struct RunModel: Sendable {
   private mutating func applyExtend(_ line: JournalLine, plan: Plan) {
     applyToRun(line)
     guard let entry = line.extend(plan: plan) else { return }
-    growth.note(entry)
+    growth.note(entry, line, drive: drives)
     orders.note(entry)
   }
 

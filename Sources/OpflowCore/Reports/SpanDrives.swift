@@ -14,11 +14,13 @@ struct SpanDrives {
   enum Event {
     case signal(DriveRecord.Signal)
     case order(OrderRecords.Record)
+    case addition(GrowthRecord)
 
     var milliseconds: Int64 {
       switch self {
       case .signal(let signal): signal.milliseconds
       case .order(let order): order.milliseconds
+      case .addition(let addition): addition.milliseconds
       }
     }
   }
@@ -73,10 +75,13 @@ struct SpanDrives {
     all[places[Int(attempt.drive)] ?? 0].place
   }
 
-  /// What concerned the drive as a whole, and orders.
+  /// What concerned the drive as a whole, orders, and what was added in it.
   func events(of drive: Drive, _ status: RunStatus) -> [Event] {
     let orders = status.history.orders.all.filter { $0.drive == drive.record.number }
-    let events = drive.record.signals.map { Event.signal($0) } + orders.map { Event.order($0) }
+    let additions = status.history.additions.filter { $0.drive == drive.record.number }
+    let events =
+      drive.record.signals.map { Event.signal($0) } + orders.map { Event.order($0) }
+      + additions.map { Event.addition($0) }
     return events.sorted { $0.milliseconds < $1.milliseconds }
   }
 }

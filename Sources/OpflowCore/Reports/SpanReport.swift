@@ -116,6 +116,7 @@ package struct SpanReport {
         switch event {
         case .signal(let signal): Self.write(signal, &writer)
         case .order(let order): writer.event(order, status.plan)
+        case .addition(let addition): writer.event(addition)
         }
       }
     }
@@ -144,6 +145,14 @@ package struct SpanReport {
 }
 
 extension SpanWriter {
+  /// Tasks were added to the run.
+  mutating func event(_ addition: GrowthRecord) {
+    event("add", at: addition.milliseconds) { writer in
+      writer.attribute("opflow.order.by", CleanText.string(addition.entry.asker.text))
+      writer.attribute("opflow.tasks.added", addition.entry.added)
+    }
+  }
+
   /// An order that was obeyed.
   mutating func event(_ order: OrderRecords.Record, _ plan: Plan) {
     event(order.verb.rawValue, at: order.milliseconds) { writer in

@@ -2,7 +2,7 @@
 ///
 /// A process of the trace is a machine, a thread a lane of it (`AttemptLanes`); each try is a complete event (`X`)
 /// there. Counters (`C`) tell how many tasks ran and what they held of each resource, flows (`s` and `f`)
-/// lead along the critical path, orders are instants. Times are microseconds since the run began; readers order
+/// lead along the critical path, orders and what was added are instants. Times are microseconds since the run began; readers order
 /// events that touch by them alone, so tries of one lane are kept apart by a microsecond where the journal,
 /// which has milliseconds, cannot tell them apart.
 ///
@@ -31,7 +31,7 @@ package struct TraceReport {
     let end: Int64
   }
 
-  private enum Part: Int { case head, tries, counters, flows, orders, machines, foot, none }
+  private enum Part: Int { case head, tries, counters, flows, orders, additions, machines, foot, none }
 
   private static let pieceBytes = 65_536
 
@@ -82,6 +82,11 @@ package struct TraceReport {
     case .orders:
       guard next < status.history.orders.all.count else { return false }
       write(status.history.orders.all[next])
+    case .additions:
+      guard next < status.history.additions.count else { return false }
+      let addition = status.history.additions[next]
+      events.instant(
+        CleanText.string(OrderText.text(addition.entry)), microseconds(addition.milliseconds))
     case .machines:
       guard next < status.history.sites.all.count else { return false }
       write(status.history.sites.all[next])

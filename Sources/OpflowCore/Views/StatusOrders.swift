@@ -75,10 +75,11 @@ struct StatusOrders {
 
   /// Of a run to which tasks were added.
   func writeExtensions(into json: inout JSONWriter) {
-    if status.history.extensions.isEmpty { return }
+    let extensions = status.history.extensions
+    if extensions.isEmpty { return }
     json.key("extensions")
     json.beginArray()
-    for entry in status.history.extensions {
+    for entry in extensions {
       json.beginObject()
       ExtendJSON.write(entry, plan: status.plan, into: &json)
       json.endObject()

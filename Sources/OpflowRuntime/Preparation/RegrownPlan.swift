@@ -16,21 +16,24 @@ struct RegrownPlan {
   /// - Parameters:
   ///   - first: the run's manifest.
   ///   - folder: that this is in.
+  ///   - located: where the run's files are now.
+  ///   - history: what the journal tells, of whatever plan; nil where it was not read.
   init(
-    _ first: CompiledManifest, in folder: String, of run: RunFolder, _ open: OpenEntry
+    _ first: CompiledManifest, in folder: String, of run: RunFolder, _ located: RunManifest,
+    _ history: RunModel?
   ) throws(PreparationError) {
     var grown = GrownPlan(try first.openPlan())
-    let plan = grown.plan
-    let extensions = try withFolder { () throws(RunFolderError) in
-      try run.withJournal { bytes throws(JournalError) in
-        try JournalReader.extensions(bytes, plan: plan)
+    let known =
+      if let history { history } else {
+        try withFolder { () throws(RunFolderError) in
+          try run.readHistory(plan: grown.plan).history
+        }
       }
-    }
-    for (entry, adder) in extensions {
-      let manifest = try Self.manifest(entry, of: run, moved: (open.folder, folder))
+    for addition in known.additions {
+      let manifest = try Self.manifest(addition.entry, of: run, located)
       let segment = try manifest.compile(
-        addedTo: grown.plan, by: try Self.adder(adder, in: grown.plan, manifest),
-        runID: open.run, state: StateFolder(holding: run))
+        addedTo: grown.plan, by: try Self.adder(addition.adder, in: grown.plan, manifest),
+        runID: run.id.description, state: StateFolder(holding: run))
       guard let added = segment.added else { continue }
       warnings += added.warnings
       gone += added.furtherFiles.map(\.path).filter { !Path.exists($0) }
@@ -50,22 +53,15 @@ struct RegrownPlan {
   }
 
   /// The copy of what was added.
-  ///
-  /// - Parameter moved: the folder of the run's manifest as it was then, and as it is now.
   private static func manifest(
-    _ entry: ExtendEntry, of run: RunFolder, moved: (from: String, to: String)
+    _ entry: ExtendEntry, of run: RunFolder, _ located: RunManifest
   ) throws(PreparationError) -> ManifestFile {
     let added = AddedFolder(entry.id, of: run)
-    func place(_ path: String) -> String {
-      let start = moved.from.hasSuffix("/") ? moved.from : moved.from + "/"
-      if moved.from == moved.to { return path }
-      if path == moved.from { return moved.to }
-      return path.hasPrefix(start) ? "\(moved.to)/\(path.dropFirst(start.count))" : path
-    }
     do throws(Errno) {
       var manifest = ManifestFile(
         bytes: try added.readManifest(), displayPath: added.manifest,
-        realPath: place(entry.manifestPath), folder: place(entry.folder))
+        realPath: located.place(of: entry.manifestPath),
+        folder: located.place(of: entry.folder))
       manifest.kept = added.readKeptFiles()
       return manifest
     } catch {

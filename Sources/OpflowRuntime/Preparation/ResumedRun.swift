@@ -91,7 +91,8 @@ package struct ResumedRun {
       files = FileEntry.texts(compiled.files, from: manifest.folder)
       let regrown =
         isGrown
-        ? try RegrownPlan(compiled, in: manifest.folder, of: folder, open) : nil
+        ? try RegrownPlan(
+          compiled, in: manifest.folder, of: folder, located, early?.history) : nil
       diagnostics = compiled.warnings + (regrown?.warnings ?? [])
       gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }

@@ -16,12 +16,17 @@ package struct RunManifest {
   let isGone: Bool
   /// The run's folder is a copy: that of the run as it began is elsewhere, and may be live.
   let original: RunFolder?
+  private let open: OpenEntry
+  /// Where the state folder is now; nil where it is where it was.
+  private let movedState: String?
   /// What is to be said of two manifests that may be meant.
   let warning: String?
 
   package init(_ open: OpenEntry, _ run: RunFolder) {
     let state = Path.parent(of: Path.parent(of: run.path))
     let isMoved = Self.isMoved(from: open.stateFolder, to: state)
+    self.open = open
+    movedState = isMoved ? state : nil
     let isFile = open.manifestPath != ManifestFile.standardInput
     let recorded = isFile ? try? Path.real(open.manifestPath) : nil
     let moved =
@@ -55,6 +60,13 @@ package struct RunManifest {
     guard !old.isEmpty, old != new else { return false }
     guard let was = try? Path.status(old), let now = try? Path.status(new) else { return true }
     return was.identity != now.identity
+  }
+
+  /// Where something else of the run is now, by the same rule as its manifest.
+  func place(of path: String) -> String {
+    guard let movedState, path.hasPrefix("/") else { return path }
+    let moved = open.moved(path, to: movedState)
+    return Path.exists(moved) ? moved : path
   }
 
   /// Whether a copy in the run's folder is read in the manifest's place.
