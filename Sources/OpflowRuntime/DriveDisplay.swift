@@ -12,10 +12,17 @@ final class DriveDisplay {
 
   private static let tailMilliseconds: Int64 = 100
 
+  private var innerRuns: InnerRuns
+  /// When those are looked at again.
+  private var nextInner = Instant(nanoseconds: 0)
+
+  private static let innerMilliseconds: Int64 = 500
+
   init(
     _ folder: RunFolder, _ plan: Plan, _ options: ProgressOptions, _ heading: ProgressHeading
   ) throws(Errno) {
     self.folder = folder
+    innerRuns = InnerRuns(within: folder)
     progress = try ProgressOutput(
       view: ProgressView(options: options, plan: plan, heading: heading))
     outputs = TaskOutputFiles(folder: folder, plan: plan)
@@ -132,6 +139,9 @@ final class DriveDisplay {
       }
     }
     progress.setTails(tails)
+    if now < nextInner { return }
+    nextInner = now.advanced(byMilliseconds: Self.innerMilliseconds)
+    progress.setInner(innerRuns.look(at: wanted.tasks, of: outputs.plan))
   }
 
   /// Reads on in what tasks print, where that is shown as it comes, or a key asked for it.

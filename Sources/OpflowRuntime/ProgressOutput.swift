@@ -166,6 +166,7 @@ final class ProgressOutput {
     view.wantedTails(atMilliseconds: wall)
   }
   func setTails(_ tails: [TaskID: [UInt8]]) { view.setTails(tails) }
+  func setInner(_ inner: [TaskID: InnerRun]) { view.setInner(inner) }
 
   /// The keyboard is for others from here on.
   func giveKeysBack() {

@@ -1,4 +1,5 @@
 import Glibc
+import Screen
 import Testing
 
 /// A task that runs `opflow run` itself.
@@ -59,6 +60,29 @@ struct NestedRunTests {
     let resumed = try place.opflow("resume")
     #expect(place.lines().filter { $0 != "b ends" } == ["a", "b", "b", "c"], "\(resumed)")
     place.expectNothingAlive()
+  }
+
+  @Test func `its counts stand beside the task for as long as it goes on`() throws {
+    let place = try place()
+    let run = try place.start("run")
+    try run.waitForError("x | b | up")
+    let status = try place.opflow("status")
+    let inner = try #require(place.entries(".opflow/runs").max())
+    #expect(status.output.contains("[1/3] 1 running of run \(inner)"), "\(status)")
+    let json = try place.opflow("status", "--json")
+    #expect(json.output.contains(#""inner_run":{"run":"\#(inner)","counts":{"#), "\(json)")
+    run.send(SIGTERM)
+    _ = try run.finish()
+    let over = try place.opflow("status", "--json")
+    #expect(!over.output.contains("inner_run"), "\(over)")
+  }
+
+  @Test func `its counts stand beside the task in the live view`() throws {
+    let place = try place()
+    let terminal = try place.startAtTerminal("run")
+    try terminal.wait { $0.text.contains { $0.contains("[1/3] 1 running") } }
+    kill(terminal.pid, SIGTERM)
+    _ = try terminal.finish()
   }
 
   @Test func `a task that is tried again goes on with what it ran`() throws {

@@ -196,7 +196,7 @@ struct RunGrowthTests {
     }
     let order = Order(
       id: try #require(OrderID("close")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), action: .close)
+      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), verb: .close)
     run.tell(.order(order, from: ClientID(1)))
     let closed = OrderAnswer.refused(what: "the run is closed: nothing is added to it any more")
     #expect(run.runningNames == ["scan"])

@@ -15,6 +15,8 @@ package struct RunStatus {
   private let isHeld: Bool
   /// How far downloads are, as the process that drives the run tells it.
   package var told: [TaskID: RunningDownloads.Entry] = [:]
+  /// The runs that its tasks have begun and that are live.
+  package var inner: [TaskID: InnerRun] = [:]
   /// What the process that drives the run waits for so that machines come, in words.
   package var awaited: String?
   /// The sizes of the parts that downloads left, by those of `mayHavePart`.

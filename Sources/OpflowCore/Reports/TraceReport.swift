@@ -31,7 +31,9 @@ package struct TraceReport {
     let end: Int64
   }
 
-  private enum Part: Int { case head, tries, counters, flows, orders, additions, machines, foot, none }
+  private enum Part: Int {
+    case head, tries, counters, flows, orders, additions, machines, foot, none
+  }
 
   private static let pieceBytes = 65_536
 

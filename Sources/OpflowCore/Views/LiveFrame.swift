@@ -29,6 +29,8 @@ struct LiveFrame {
   var isEnding = false
   /// The last bytes that tasks have printed, as far as they are to be shown.
   var tails: [TaskID: [UInt8]] = [:]
+  /// The runs that tasks have begun, in place of what they printed.
+  var inner: [TaskID: InnerRun] = [:]
   /// Whether a key helps.
   var hasKeys = false
 
@@ -77,7 +79,7 @@ struct LiveFrame {
       expectedMilliseconds: expected(task), isSuspended: model.isSuspended(task),
       isStopping: model.isStopping(task),
       machine: model.machines.machine(of: task).map { MachineText.name($0.host) } ?? "",
-      said: tails[task].map(Self.lastLine) ?? "")
+      said: inner[task]?.words ?? tails[task].map(Self.lastLine) ?? "")
   }
 
   /// The last line in which something stands.

@@ -26,6 +26,7 @@ struct LiveView {
   /// While somebody has the keyboard.
   private(set) var keys: LiveKeys?
   private var tails: [TaskID: [UInt8]] = [:]
+  private var inner: [TaskID: InnerRun] = [:]
   /// Made for the first frame, and anew where orders changed what is to be done.
   private var rest: RestForecast?
   private var isStale = false
@@ -124,6 +125,7 @@ struct LiveView {
       // What was to be expected before that is not.
       plain.left = plain.isEnding ? "" : left
       plain.tails = tails
+      plain.inner = inner
       frame = keys.map { LivePanel(keys: $0, frame: plain, tails: tails).lines } ?? plain.lines
       lastMilliseconds = nowMilliseconds
     }
@@ -254,4 +256,6 @@ struct LiveView {
 
   /// - Parameter tails: by task, its end cut anywhere.
   mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
+
+  mutating func setInner(_ inner: [TaskID: InnerRun]) { self.inner = inner }
 }

@@ -24,4 +24,7 @@ extension ProgressView {
 
   /// - Parameter tails: by task, its end cut anywhere.
   package mutating func setTails(_ tails: [TaskID: [UInt8]]) { live?.setTails(tails) }
+
+  /// - Parameter inner: runs that tasks have begun.
+  package mutating func setInner(_ inner: [TaskID: InnerRun]) { live?.setInner(inner) }
 }

@@ -111,6 +111,10 @@ package enum StatusJSON {
     json.key("log")
     json.optional(log)
     if !status.history.orders.all.isEmpty { StatusOrders(status).write(task, into: &json) }
+    if let inner = status.inner[task] {
+      json.key("inner_run")
+      inner.write(into: &json)
+    }
     if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
     if status.plan.isService(task) {
       json.key("ready")

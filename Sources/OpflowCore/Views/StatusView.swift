@@ -249,6 +249,7 @@ package struct StatusView {
         return record.isReady ? "ready\(ports)" : "not ready yet"
       }
       if status.plan.flags(task).contains(.interactive) { return "has the terminal" }
+      if let inner = status.inner[task] { return "\(inner.words) of run \(inner.run)" }
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""

@@ -32,6 +32,11 @@ package struct ReadRun {
     if isHeld {
       status.told = folder.readProgress(plan: plan)
       status.awaited = folder.readAwaited()
+      let running = plan.tasks.lazy.map { TaskID($0) }.filter { history[$0].state.isRunning }
+      if !running.isEmpty {
+        var inner = InnerRuns(within: folder)
+        status.inner = inner.look(at: Array(running), of: plan)
+      }
     }
     return status
   }

@@ -1,0 +1,10 @@
+/// How far a run is that a task of another one drives.
+package struct InnerRun: Equatable, Sendable {
+  package let run: RunID
+  package let counts: TaskCounts
+
+  package init(run: RunID, counts: TaskCounts) {
+    self.run = run
+    self.counts = counts
+  }
+}
