@@ -77,4 +77,28 @@ struct AddKillTests {
     #expect(try place.entries(place.runFolder() + "/added").count == listed, "\(call) \(number)")
     place.expectNothingAlive()
   }
+
+  /// How often a run that tasks are added to calls fsync(2).
+  private func syncs(adding: Bool, durability: String) throws -> Int {
+    let place = try Workplace("tasks: { work: { run: 'echo in > in; read w < out' } }")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.startShell(
+      "exec '\(Self.injector)' count calls -- $opflow run --durability \(durability)")
+    _ = try `in`.next()
+    try place.write("b.yaml", "tasks: { b: { run: 'true' } }")
+    if adding { try place.opflow("add", "b.yaml") }
+    try out.letGo()
+    #expect(try run.finish().status == 0)
+    let line = place.lines("calls").map { $0.split(separator: " ") }
+      .first { $0.first == "coordinator" && $0.dropFirst().first == "fsync" }
+    return line.flatMap { $0.last }.flatMap { Int($0) } ?? 0
+  }
+
+  @Test(arguments: [("none", 0), ("group", 2)])
+  func `the plan and its name are synced with what was added, where a run syncs`(
+    _ durability: String, _ count: Int
+  ) throws {
+    let before = try syncs(adding: false, durability: durability)
+    #expect(try syncs(adding: true, durability: durability) == before + count)
+  }
 }
