@@ -127,6 +127,28 @@ struct SchedulerServiceTests {
     #expect(run.state("db") == .skipped)
   }
 
+  @Test func `what needs a service that went on is not let go before the drive has begun`() throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("test", needs: ["db"])
+    maker.add("after", needs: ["test"])
+    var entering = Entering(initial: [.stays, .run, .run], attempts: [1, 0, 0])
+    entering.held = [
+      HeldService(service: TaskID(0), worker: WorkerID(0), attempt: 1, ports: [])
+    ]
+    var engine = Engine(
+      plan: try maker.make(),
+      options: SchedulerOptions(maxParallel: 1, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
+      entering: entering, journal: JournalEncoder(), opening: [.open(.example)])
+    let now = Instant(nanoseconds: 0)
+    engine.begin(at: now, wall: 1)
+    while let step = engine.next(at: now) {
+      if case .write = step { engine.take(.journalFailed, at: now, wall: 1) }
+    }
+    #expect(engine.checkInvariants() == nil)
+    #expect(engine.state(TaskID(2)) == .waiting)
+  }
+
   @Test func `a further try waits for a service that waits for its need`() throws {
     var maker = PlanMaker()
     maker.add("prepare")

@@ -228,7 +228,8 @@ struct Scheduler {
       returnSetAside()
       obey(at: now, into: &actions)
     }
-    if !services.keptOver.isEmpty { attendKept(at: now, into: &actions) }
+    // Where a drive is stopped before it has begun, they wait for its beginning, as all else does.
+    if !services.keptOver.isEmpty, phase.step != .begin { attendKept(at: now, into: &actions) }
     dispatch(at: now, into: &actions)
     advancePhase(at: now, into: &actions)
   }
