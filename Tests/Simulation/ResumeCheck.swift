@@ -91,6 +91,8 @@ struct ResumeCheck {
       switch decision[TaskID(plan.needTargets[edge])] {
       // A service that nothing is to need: what it lacks itself counts.
       case .keep(.skipped, .unused): true
+      // One that nothing is to need and that has no end: as for what runs.
+      case .keep(let need, _) where !need.isTerminal: true
       case .keep(let need, let reason), .leave(let need, let reason):
         need.isTerminal
           && !need.meets(plan.needCondition(edge), skippedUpstream: reason?.isUpstream ?? false)
