@@ -26,31 +26,15 @@ struct GrowJudge {
 
   /// A drive has ended.
   mutating func check(_ status: Int32, after signal: Int32, _ strikes: Strikes) throws {
-    try checkStatus(status, after: signal, strikes)
+    if let fault = strikes.fault(ofStatus: status, after: signal) { throw DrillFinding(fault) }
     // Orphans, and what they do, end with the next drive.
     if strikes.mayHaveOrphans { return }
-    let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
-    if !left.isEmpty {
-      throw DrillFinding(
-        "left alive: " + left.map { "\($0.pid) \($0.command)" }.joined(separator: "; "))
-    }
+    if let survivors = strikes.survivors() { throw DrillFinding(survivors) }
     let found = GrownProof(folder: folder)
     try checkJournals(found, ended: status)
     try checkAttempts(found)
     for run in found.runs { try checkFolder(of: run) }
     try checkViews(found)
-  }
-
-  private func checkStatus(_ status: Int32, after signal: Int32, _ strikes: Strikes) throws {
-    switch status {
-    case 0: return
-    case 1 where strikes.killedOthers: return
-    case 128 + signal where signal != 0 && signal != SIGKILL: return
-    case -SIGKILL where signal == SIGKILL: return
-    // Before it catches signals they end it as they end any program.
-    case -signal where signal != 0: return
-    default: throw DrillFinding("it ended with \(status) after signal \(signal)")
-    }
   }
 
   private func checkJournals(_ found: GrownProof, ended status: Int32) throws {

@@ -80,24 +80,11 @@ package struct KillDrill {
   // MARK: - Judging
 
   private func checkStatus(_ status: Int32, after signal: Int32) throws {
-    switch status {
-    case 0: return
-    case 1 where strikes.killedOthers: return
-    case 128 + signal where signal != 0 && signal != SIGKILL: return
-    case -SIGKILL where signal == SIGKILL: return
-    // Before it catches signals they end it as they end any program.
-    case -signal where signal != 0: return
-    default: throw finding("it ended with \(status) after signal \(signal)")
-    }
+    if let fault = strikes.fault(ofStatus: status, after: signal) { throw finding(fault) }
   }
 
   private mutating func checkSurvivors() throws {
-    // They end with the next drive.
-    if strikes.mayHaveOrphans { return }
-    let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
-    if !left.isEmpty {
-      throw finding("left alive: " + left.map { "\($0.pid) \($0.command)" }.joined(separator: "; "))
-    }
+    if let survivors = strikes.survivors() { throw finding(survivors) }
   }
 
   private mutating func checkJournal(ended status: Int32) throws {

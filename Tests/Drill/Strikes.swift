@@ -48,6 +48,35 @@ struct Strikes {
     return 0
   }
 
+  // MARK: - Judging
+
+  /// What is wrong with how a drive ended; nil where nothing is.
+  ///
+  /// - Parameters:
+  ///   - signal: that was to end it; 0 for none.
+  ///   - mayFail: something else was killed that tasks need.
+  func fault(ofStatus status: Int32, after signal: Int32, mayFail: Bool = false) -> String? {
+    switch status {
+    case 0: nil
+    case 1 where killedOthers || mayFail: nil
+    case 128 + signal where signal != 0 && signal != SIGKILL: nil
+    case -SIGKILL where signal == SIGKILL: nil
+    // Before it catches signals they end it as they end any program.
+    case -signal where signal != 0: nil
+    default: "it ended with \(status) after signal \(signal)"
+    }
+  }
+
+  /// What is alive though the drive has ended; nil for nothing. What may be left ends with the next drive.
+  ///
+  /// - Parameter folder: with those that are in that folder.
+  func survivors(in folder: String? = nil) -> String? {
+    if mayHaveOrphans { return nil }
+    let left = MarkedProcess.waitForNone(mark: mark, in: folder, milliseconds: 15_000)
+    if left.isEmpty { return nil }
+    return "left alive: " + left.map { "\($0.pid) \($0.command)" }.joined(separator: "; ")
+  }
+
   private func send(_ signal: Int32, to pid: pid_t) -> Int32 {
     kill(pid, signal)
     return signal
