@@ -13,11 +13,7 @@ struct RetryOrder: OrderEffect {
     switch run.graph.state(task) {
     case .failed, .cancelled:
       let missing = run.plan.needs(task).contains { edge in
-        let need = TaskID(run.plan.needTargets[edge])
-        let needState = run.graph.state(need)
-        return needState.isTerminal && !named.contains(need)
-          && !needState.meets(
-            run.plan.needCondition(edge), skippedUpstream: run.graph.has(.skippedUpstream, need))
+        run.graph.isLacked(edge) && !named.contains(TaskID(run.plan.needTargets[edge]))
       }
       return missing ? "lacks what it needs by now" : nil
     case .failedAllowed:
@@ -58,15 +54,8 @@ struct RetryOrder: OrderEffect {
     while let task = open.popLast() {
       for edge in run.plan.needs(task) {
         let need = TaskID(run.plan.needTargets[edge])
-        let isUpstream = run.graph.has(.skippedUpstream, need)
-        let state = run.graph.state(need)
-        if !state.isTerminal
-          || state.meets(run.plan.needCondition(edge), skippedUpstream: isUpstream)
-          || !seen.insert(need).inserted
-        {
-          continue
-        }
-        if !isUpstream { return need }
+        guard run.graph.isLacked(edge), seen.insert(need).inserted else { continue }
+        if !run.graph.has(.skippedUpstream, need) { return need }
         open.append(need)
       }
     }
@@ -81,10 +70,7 @@ struct RetryOrder: OrderEffect {
     for task in graph.skippedForWant(of: Array(retried)) {
       let lacks = run.plan.needs(task).contains { edge in
         let need = TaskID(run.plan.needTargets[edge])
-        let state = graph.state(need)
-        let isUpstream = graph.has(.skippedUpstream, need)
-        return state.isTerminal && !retried.contains(need) && !back.contains(need)
-          && !state.meets(run.plan.needCondition(edge), skippedUpstream: isUpstream)
+        return graph.isLacked(edge) && !retried.contains(need) && !back.contains(need)
       }
       if !lacks { back.insert(task) }
     }

@@ -85,12 +85,15 @@ extension TaskGraph {
 
   /// Whether one of its needs has an end that rules it out.
   func lacksNeed(_ task: TaskID) -> Bool {
-    plan.needs(task).contains { edge in
-      let need = TaskID(plan.needTargets[edge])
-      return state(need).isTerminal
-        && !state(need).meets(
-          plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
-    }
+    plan.needs(task).contains { isLacked($0) }
+  }
+
+  /// Whether what is needed has an end that does not meet the need.
+  func isLacked(_ edge: Int) -> Bool {
+    let need = TaskID(plan.needTargets[edge])
+    let state = state(need)
+    return state.isTerminal
+      && !state.meets(plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
   }
 
   /// What was skipped in this drive for want of these tasks, directly or by others of them; in

@@ -83,12 +83,6 @@ extension TaskGraph {
 
   /// The first need that has an end which does not meet it.
   func firstLackedNeed(of service: TaskID) -> TaskID? {
-    for edge in plan.needs(service) {
-      let need = TaskID(plan.needTargets[edge])
-      let isMet = state(need).meets(
-        plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
-      if state(need).isTerminal, !isMet { return need }
-    }
-    return nil
+    plan.needs(service).first { isLacked($0) }.map { TaskID(plan.needTargets[$0]) }
   }
 }
