@@ -1,7 +1,7 @@
 /// The order of a graph of needs, and its cycles. Iterative: a chain of a million tasks is no
 /// deeper on the stack than one task.
 package enum Graph {
-  package enum Order: Equatable, Sendable {
+  package enum Ordering: Equatable, Sendable {
     /// Every task after all that it needs.
     case topological([Int32])
     /// Tasks that need each other in a ring: each needs the next, the last needs the first.
@@ -13,7 +13,7 @@ package enum Graph {
   package static func order(
     needOffsets: [UInt32], needTargets: [Int32],
     dependentOffsets: [UInt32], dependentTargets: [Int32]
-  ) -> Order {
+  ) -> Ordering {
     let count = needOffsets.count - 1
     var missing = [UInt32](repeating: 0, count: count)
     var order: [Int32] = []
