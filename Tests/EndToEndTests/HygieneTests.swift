@@ -71,7 +71,8 @@ struct HygieneTests {
     let run = try #require(place.runs.first)
     // It ran in one of its worker's.
     #expect(try place.log("a").contains("/opflow-\(run)-"))
-    let left = try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(run)-*'").output
+    let left = try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(run)-*'")
+      .output
     #expect(left.isEmpty)
   }
 
@@ -87,7 +88,9 @@ struct HygieneTests {
     place.expectNothingAlive()
     try place.write("other.yaml", "tasks: { a: { run: 'true' } }")
     try place.opflow("run", "other.yaml")
-    #expect(try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(run)-*'").output.isEmpty)
+    #expect(
+      try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(run)-*'").output
+        .isEmpty)
   }
 
   @Test(arguments: cases)
@@ -157,7 +160,9 @@ struct HygieneTests {
       #expect(try live.finish().status == -SIGKILL)
       try place.opflow("resume", "--output", "quiet")
       let run = try #require(place.runs.first)
-      #expect(try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(run)-*'").output.isEmpty)
+      #expect(
+        try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(run)-*'").output
+          .isEmpty)
     }
   }
 
