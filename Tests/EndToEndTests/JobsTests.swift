@@ -45,8 +45,8 @@ struct JobsTests {
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
       names.sorted() == [
-        "c-library", "dev", "downloads", "headers", "index", "integration", "nightly", "quickstart",
-        "release", "samples", "sweep",
+        "c-library", "dev", "downloads", "headers", "inbox", "index", "integration", "nightly",
+        "quickstart", "release", "samples", "sweep",
       ])
   }
 
@@ -172,6 +172,44 @@ struct JobsTests {
     let again = ended.dropFirst(16).filter { $0 != "summary" }
     #expect(again.count == 5, "\(again)")
     #expect(again.allSatisfy { $0.contains("sample=east") }, "\(again)")
+  }
+
+  @Test func `what is put into the inbox is packed once, over a kill of the queue`() throws {
+    let place = try place("inbox.yaml")
+    func put(_ name: String, lines: Int) throws {
+      let text = (0..<lines).map { "\(name) \($0)\n" }.joined()
+      try place.write("out/inbox/in/\(name)", text)
+    }
+    func feed(status: Int32 = 0) throws {
+      try place.shell("python3 inbox/feed.py --once --opflow $opflow", status: status)
+    }
+    let queue = try place.start("serve", "opflow.yaml", "--name", "inbox")
+    try queue.waitForError("1 task")
+    try put("app.log", lines: 5000)
+    try put("with 'odd' \"${{ name }}\".log", lines: 3)
+    try put(".half.log", lines: 1)
+    try feed()
+    try place.opflow("wait", "inbox", "--for", "pack-app.*")
+    queue.send(SIGKILL)
+    _ = try queue.finish()
+    try put("app.log", lines: 20)
+    // Nobody is there to add to, and it is taken all the same.
+    try feed()
+    let again = try place.start("resume", "inbox")
+    try again.waitForError("resuming")
+    try feed()
+    try place.opflow("close", "--run", "inbox")
+    let end = try again.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.entries("out/inbox/in") == [".half.log"])
+    #expect(place.entries("out/inbox/taken").isEmpty)
+    let index = place.lines("out/inbox/index").map { $0.split(separator: " ") }
+    #expect(index.map { $0[1] } == ["5000", "20", "3"], "\(index)")
+    #expect(
+      index.allSatisfy { $0[0].wholeMatch(of: /(app|with-odd-name-.log)\S*\.gz/) != nil },
+      "\(index)")
+    let packed = try place.journal().filter { $0.event == "success" && $0.task != "index" }
+    #expect(Set(packed.map(\.task)).count == 3 && packed.count == 3)
   }
 
   @Test(.enabled(if: PackageSources.areReachable))
