@@ -24,19 +24,33 @@ enum AddCommand {
   ) throws(CommandError) -> Int32 {
     let folder = try LiveRuns.run(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file)
+    let addition = try join(folder, arguments, console, asking: "opflow add") {
+      (plan, id) throws(CommandError) in
+      let adder = try adder(in: plan, of: folder)
+      return try console.preparing { () throws(PreparationError) in
+        try PreparedAddition(manifest, to: folder, plan, id, by: adder)
+      }
+    }
+    return try tell(addition, folder, arguments)
+  }
+
+  /// Adds what is made for a run's plan as it is, until the run has it; nothing where nothing of it is new.
+  ///
+  /// - Parameter make: makes it, for an order of that id.
+  static func join(
+    _ folder: RunFolder, _ arguments: Invocation, _ console: Console, asking name: String,
+    _ make: (Plan, OrderID) throws(CommandError) -> PreparedAddition
+  ) throws(CommandError) -> PreparedAddition {
     var hasWarned = false
     for _ in 0..<mostTries {
       let plan = try LiveRuns.plan(folder, arguments.view)
-      let (id, adder) = (try OrderCommand.newID(), try adder(in: plan, of: folder))
-      var addition = try console.preparing { () throws(PreparationError) in
-        try PreparedAddition(manifest, to: folder, plan, id, by: adder)
-      }
+      var addition = try make(plan, try OrderCommand.newID())
       if !hasWarned { console.show(addition.warnings) }
       hasWarned = true
-      addition.request.by = "opflow add"
-      guard addition.taskCount > 0 else { return try tell(addition, folder, arguments) }
+      addition.request.by = name
+      guard addition.taskCount > 0 else { return addition }
       switch try ask(addition, folder, plan, arguments) {
-      case .done: return try tell(addition, folder, arguments)
+      case .done: return addition
       case .refused(let what) where what.hasPrefix(AddRequest.outdated): addition.remove()
       case .refused(let what):
         addition.remove()

@@ -86,7 +86,8 @@ enum OrderCommand {
     var named = TaskSet(taskCount: plan.taskCount)
     var among = TaskSet(taskCount: plan.taskCount)
     for word in words {
-      if let task = plan.task(named: word) {
+      // A family is more than the task that made its legs.
+      if let task = plan.task(named: word), plan.legs(madeBy: task) == nil {
         named.insert(task)
         continue
       }

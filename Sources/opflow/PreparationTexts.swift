@@ -25,6 +25,9 @@ extension CommandError {
     case .selection(let error): self.init(UsageError(error.message))
     case .unsoundPlan(let error):
       self.init(.internal, "the plan that was compiled is not sound: \(error.message)")
+    case .noLegSource(let task):
+      self.init(
+        .internal, "no manifest of the run declares the legs of \(CleanText.string(task))")
     case .unfitAddition(.segment(.tooLarge)):
       self.init(.manifest, "with what was added the run has more tasks than a run can have")
     case .unfitAddition(let error):

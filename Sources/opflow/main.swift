@@ -1,5 +1,6 @@
 import Glibc
 import OpflowCommandLine
+import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 import OpflowWorker
@@ -17,6 +18,10 @@ if words.first == AgentMain.command {
 // Nor is what keeps an allocation of Slurm for one.
 if words.first == AllocationKeeper.command {
   exit(AllocationKeeper.run(arguments: Array(words.dropFirst())))
+}
+// Nor is what a task runs that makes legs.
+if words.first == LegMaker.word {
+  exit(LegsCommand.run(Array(words.dropFirst())))
 }
 // Nor are the questions that a shell asks while a line is typed.
 if words.first == CompletionShell.question {

@@ -45,8 +45,8 @@ struct JobsTests {
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
       names.sorted() == [
-        "c-library", "dev", "downloads", "headers", "inbox", "index", "integration", "nightly",
-        "quickstart", "release", "samples", "sweep",
+        "c-library", "dev", "downloads", "headers", "inbox", "index", "integration", "licences",
+        "nightly", "quickstart", "release", "samples", "sweep",
       ])
   }
 
@@ -114,6 +114,17 @@ struct JobsTests {
     let successes = try place.journal().filter { $0.event == "success" }.map(\.task)
     #expect(Set(successes).count == 35)
     #expect(successes.count == 35, "a success was repeated")
+  }
+
+  @Test func `every licence text is counted, and nothing is the second time`() throws {
+    let place = try place("licences.yaml")
+    try place.opflow("run")
+    let texts = place.lines("out/licences/texts")
+    #expect(texts.count > 5)
+    for text in texts { #expect(try place.status()["count[text=\(text)]"]?.state == "succeeded") }
+    #expect(place.lines("out/licences/all").first?.hasSuffix(" the") == true)
+    let again = try place.opflow("run")
+    #expect(again.errors.contains("\(texts.count + 2) up to date"), "\(again)")
   }
 
   @Test func `the sweep's darts give pi`() throws {
@@ -184,10 +195,11 @@ struct JobsTests {
       try place.shell("python3 inbox/feed.py --once --opflow $opflow", status: status)
     }
     let queue = try place.start("serve", "opflow.yaml", "--name", "inbox")
-    try queue.waitForError("1 task")
+    try queue.waitForError("stays open")
     try put("app.log", lines: 5000)
     try put("with 'odd' \"${{ name }}\".log", lines: 3)
     try put(".half.log", lines: 1)
+    try place.waitForJournal { $0.contains { $0.event == "worker" } }
     try feed()
     try place.opflow("wait", "inbox", "--for", "pack-app.*")
     queue.send(SIGKILL)

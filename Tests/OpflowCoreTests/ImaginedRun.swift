@@ -43,7 +43,8 @@ struct ImaginedRun {
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
     gpus: UInt64 = 0, wholeParallel: UInt64? = nil, results: [TaskID: EarlierResult] = [:],
-    openness: RunOpenness = .ordinary, ranBefore: Bool = false
+    openness: RunOpenness = .ordinary, ranBefore: Bool = false,
+    attemptsOfRemoved: [String: Int32] = [:]
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -58,6 +59,7 @@ struct ImaginedRun {
       attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations)
     entering.openness = openness
     entering.ranBefore = ranBefore
+    entering.attemptsOfRemoved = attemptsOfRemoved
     entering.results = results
     engine = Engine(plan: plan, options: options, entering: entering, journal: nil)
     engine.begin(at: now, wall: 0)
@@ -89,8 +91,9 @@ struct ImaginedRun {
     plan = try Plan(copying: growth.applied(to: plan.copyOfBytes))
     try plan.validate()
     let asker = OrderAsker(pid: 1, user: 0, name: "opflow add")
-    let entry = ExtendEntry(
+    var entry = ExtendEntry(
       id: order, asker: asker, taskCount: plan.taskCount, added: segment.taskCount)
+    entry.adder = own
     let entering = initial ?? segment.tasks.map { _ in .run }
     let count = answers.count
     tell(.extend(RunGrowth(plan: plan, entry: entry, initial: entering, client: ClientID(1))))

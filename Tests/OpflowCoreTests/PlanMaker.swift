@@ -25,6 +25,8 @@ struct PlanMaker {
   }
 
   var tasks: [Task] = []
+  /// Their names, with their legs, which are tasks that stand one behind the other.
+  var families: [(name: String, legs: [String])] = []
   var resources: [(String, UInt64)] = []
 
   mutating func add(
@@ -48,6 +50,22 @@ struct PlanMaker {
       $0.demand = []
       change(&$0)
     }
+  }
+
+  /// A task that makes the legs of the family of its name.
+  mutating func addLegMaker(_ name: String, needs: [String] = []) {
+    add(name, needs: needs) {
+      $0.kind = .command
+      $0.flags = [.emptyMatrix, .control]
+    }
+  }
+
+  /// A family whose legs are there.
+  mutating func addFamily(
+    _ name: String, legs: [String], _ change: (inout Task) -> Void = { _ in }
+  ) {
+    families.append((name, legs))
+    for leg in legs { add(leg, needs: []) { change(&$0) } }
   }
 
   mutating func addDownload(_ name: String) {
@@ -116,6 +134,11 @@ struct PlanMaker {
         builder.addOuterNeed(builder.intern(need), on: condition)
       }
       builder.endNeeds()
+    }
+    for (name, legs) in families {
+      builder.addFamily(
+        builder.intern(name), firstTask: ids[legs[0]] ?? .none, legCount: legs.count,
+        axes: [builder.intern("n")], values: legs.map { builder.intern($0) })
     }
     change(&builder)
     let manifest = ManifestEntry(

@@ -55,7 +55,6 @@ struct DeclarationTests {
           == (TaskKey.ofDefaults.contains(key) ? key : nil))
     }
     #expect(tables.defaults.names.map(\.string) == TaskKey.ofDefaults.map(\.name.description))
-    #expect(!tables.axis.offeredNames.map(\.string).contains("after"))
   }
 }
 

@@ -103,8 +103,12 @@ struct KeySample: CustomTestStringConvertible {
     case .matrix:
       let axis = has("rows") || lines.count > 1 ? [] : ["      other: [p, q]"]
       return under(task + ["    run: x", "    matrix:"] + axis, 6)
-    case .axis: return under(task + ["    run: x", "    matrix:", "      n:"], 8)
-    case .rows: return under(task + ["    run: x", "    matrix:", "      rows:"], 8)
+    case .axis:
+      let own = has("range", "glob", "lines") ? [] : ["        glob: '*'"]
+      return under(task + ["    run: x", "    matrix:", "      n:"] + own, 8) + others
+    case .rows:
+      let own = has("file") ? [] : ["        file: rows.tsv"]
+      return under(task + ["    run: x", "    matrix:", "      rows:"] + own, 8) + others
     }
   }
 }

@@ -65,7 +65,10 @@ extension Drive {
     guard let growth, growth.added < growth.plans.batchCount,
       let id = OrderID("batch-\(growth.added)")
     else { return false }
-    switch engine.answer(toExtension: id, by: growth.plans.batch(growth.added)) {
+    let maker = growth.plans.maker(ofBatch: growth.added).flatMap { plan.task(named: $0) } ?? .none
+    // Whoever makes legs does it while he runs.
+    if !maker.isNone, !engine.state(maker).isRunning { return false }
+    switch engine.answer(toExtension: id, by: growth.plans.batch(growth.added), of: maker) {
     case nil: break
     case .done: throw Finding("batch \(growth.added) is said to be added already")
     case .refused(let what):
@@ -76,9 +79,13 @@ extension Drive {
     let next = try growth.plans.plan(with: growth.added + 1)
     self.growth?.added += 1
     grow(to: next)
-    let entry = ExtendEntry(
+    var entry = ExtendEntry(
       id: id, asker: OrderAsker(pid: 3, user: 0, name: "opflow add"), taskCount: next.taskCount,
       added: next.taskCount - before)
+    if !maker.isNone {
+      entry.adder = maker
+      entry.attempt = engine.attempt(of: maker)
+    }
     let client = control.ask(id)
     log?("batch \(growth.added): \((before..<next.taskCount).map { tasks[$0].brief })")
     try tell(

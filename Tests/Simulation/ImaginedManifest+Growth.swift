@@ -35,6 +35,54 @@ extension ImaginedManifest {
     }
   }
 
+  /// Has some batches be the legs that a task of before makes.
+  mutating func chooseMakers(_ random: inout SplitMix64) {
+    for batch in 1...batchStarts.count where random.chance(50) {
+      let legs = tasks(ofBatch: batch)
+      let isFit = tasks[legs].allSatisfy {
+        !$0.flags.contains(.finally) && $0.service == nil
+      }
+      guard !legs.isEmpty, isFit else { continue }
+      let makers = (0..<legs.lowerBound).filter { mayMake(legs, $0) }
+      guard let maker = makers.randomElement(using: &random) else { continue }
+      legMakers[batch] = tasks[maker].name
+      tasks[maker].makesLegs = true
+      for leg in legs where !tasks[leg].needs.contains(where: { $0.task == tasks[maker].name }) {
+        tasks[leg].needs.append((tasks[maker].name, .success))
+      }
+    }
+  }
+
+  private func tasks(ofBatch batch: Int) -> Range<Int> {
+    let end = batch < batchStarts.count ? batchStarts[batch] : tasks.count
+    return batchStarts[batch - 1]..<end
+  }
+
+  /// Whether a task may make those legs: it is a command, and none of them needs what is to wait for them.
+  private func mayMake(_ legs: Range<Int>, _ maker: Int) -> Bool {
+    let task = tasks[maker]
+    guard task.service == nil, !task.isGate, !task.isDownload, !task.makesLegs, !task.mayBeChecked,
+      task.flags.isDisjoint(with: [.finally, .conditionFalse, .interactive]),
+      task.decidedBy == nil, task.reads == nil,
+      !tasks.contains(where: { $0.decidedBy == task.name || $0.reads == task.name })
+    else { return false }
+    let own = Set(tasks[legs].map(\.name))
+    var open = tasks[legs].flatMap { $0.needs.map(\.task) }.filter {
+      !own.contains($0) && $0 != task.name
+    }
+    var seen: Set<String> = []
+    while let name = open.popLast() {
+      if name == task.name { return false }
+      guard seen.insert(name).inserted, let need = tasks.first(where: { $0.name == name }) else {
+        continue
+      }
+      open += need.needs.map(\.task)
+    }
+    return !seen.contains { name in
+      tasks.first { $0.name == name }?.needs.contains { $0.task == task.name } ?? false
+    }
+  }
+
   /// The number of the batch that a task comes with; 0 for the first manifest.
   func batch(of name: String) -> Int {
     guard let index = tasks.firstIndex(where: { $0.name == name }) else { return 0 }
@@ -46,6 +94,8 @@ extension ImaginedManifest {
 struct GrowingPlans {
   /// That of the first manifest, and each batch by itself.
   private let parts: [Plan]
+  /// By the number of a batch, from 1.
+  private let makers: [Int: String]
   /// With all batches.
   private var grown: [UInt8] = []
   /// How many tasks there are with so many batches.
@@ -59,6 +109,7 @@ struct GrowingPlans {
       parts.append(try ImaginedManifest.open(try manifest.compile(start..<end)))
     }
     self.parts = parts
+    makers = manifest.legMakers
     counts = [parts[0].taskCount]
     var plan = parts[0]
     for part in parts.dropFirst() {
@@ -79,6 +130,9 @@ struct GrowingPlans {
   func plan(with batches: Int) throws(Finding) -> Plan {
     batches == 0 ? parts[0] : try ImaginedManifest.open(grown, limit: counts[batches])
   }
+
+  /// The task whose legs a batch is; nil for others.
+  func maker(ofBatch number: Int) -> String? { makers[number + 1] }
 
   /// A batch by itself.
   func batch(_ number: Int) -> Plan { parts[number + 1] }

@@ -74,7 +74,10 @@ extension ImaginedManifest {
   package mutating func edit(_ random: inout SplitMix64) {
     guard !tasks.isEmpty else { return }
     let victim = random.below(tasks.count)
-    switch random.below(9) {
+    let kind = random.below(9)
+    // Who makes legs stays one, and they stay his.
+    if !legMakers.isEmpty, (3...6).contains(kind) { return }
+    switch kind {
     case 7, 8: tasks[victim].inputs += 1
     case 0, 1, 2: tasks[victim].version += 1
     case 3:

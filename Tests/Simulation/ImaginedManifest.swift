@@ -29,6 +29,8 @@ package struct ImaginedManifest: Sendable {
     var decidedBy: String?
     /// One of its needs, whose value it reads when it starts.
     var reads: String?
+    /// The tasks of a batch are legs that it makes.
+    var makesLegs = false
     /// It does not end by itself; `behaviour` is not looked at.
     var service: ImaginedService?
     /// How often it starts again.
@@ -46,6 +48,8 @@ package struct ImaginedManifest: Sendable {
   package var resources: [(name: String, capacity: UInt64)] = []
   /// Where those begin in `tasks` that are added while the run goes on, batch by batch; none where nothing is.
   var batchStarts: [Int] = []
+  /// By the number of a batch, from 1: the task whose legs it is.
+  var legMakers: [Int: String] = [:]
 
   /// All of it as one manifest.
   package func compile() throws(Finding) -> Plan {
@@ -75,8 +79,10 @@ package struct ImaginedManifest: Sendable {
     for task in tasks {
       var entry = TaskEntry(
         name: builder.intern(task.name),
-        kind: task.isGate ? .approve : task.isDownload ? .download : .shell)
+        kind: task.isGate
+          ? .approve : task.isDownload ? .download : task.makesLegs ? .command : .shell)
       entry.flags = task.flags
+      if task.makesLegs { entry.flags.formUnion([.emptyMatrix, .control]) }
       entry.priority = task.priority
       entry.record.script = builder.intern("version \(task.version)")
       entry.record.shell = shell
@@ -119,6 +125,14 @@ package struct ImaginedManifest: Sendable {
       if let id = task.decidedBy.flatMap({ ids[$0] }) {
         builder.mark(id, [.leavesValues, .decidesOthers])
       }
+    }
+    // Of those that begin there the last one is not empty.
+    if !range.isEmpty, let batch = batchStarts.lastIndex(of: range.lowerBound),
+      let maker = legMakers[batch + 1]
+    {
+      builder.addFamily(
+        builder.intern(maker), firstTask: TaskID(0), legCount: range.count,
+        axes: [builder.intern("n")], values: tasks.map { builder.intern($0.name) })
     }
     for task in tasks where task.mayBeChecked {
       if let id = ids[task.name] { builder.declare(id, inputs: [], outputs: []) }

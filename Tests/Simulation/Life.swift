@@ -43,7 +43,10 @@ package struct Life {
   /// - Parameters:
   ///   - checkingOneIn: after one event in so many the whole scheduler is looked at.
   ///   - grows: a part of the tasks is added while the run goes on.
-  package init(seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false) {
+  ///   - makesLegs: of these some are legs that a task makes.
+  package init(
+    seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false
+  ) {
     random = SplitMix64(seed: seed)
     runNumber = seed
     let size: Int
@@ -66,6 +69,7 @@ package struct Life {
       var other = SplitMix64(seed: seed &+ 1 << 63)
       manifest.split(&other)
       isOpen = other.chance(50)
+      if makesLegs { manifest.chooseMakers(&other) }
     }
     // A look at everything takes as long as there are tasks.
     checkInterval = interval + size / 50

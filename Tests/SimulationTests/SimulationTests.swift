@@ -33,6 +33,19 @@ struct SimulationTests {
     }
   }
 
+  @Test(arguments: slices)
+  func `every promise holds in runs of which tasks make legs`(_ slice: Int) {
+    for seed in stride(from: slice, to: 480, by: Self.slices.count) {
+      var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true, makesLegs: true)
+      do {
+        try life.run()
+      } catch {
+        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed) --legs")
+        return
+      }
+    }
+  }
+
   /// Such lives in which something was found once.
   @Test(
     arguments: [

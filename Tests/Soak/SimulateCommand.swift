@@ -3,18 +3,20 @@ import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
 /// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
-/// added while the runs go on.
+/// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1
   private var isReplay = false
   private var grows = false
+  private var makesLegs = false
 
   init?(_ arguments: [String]) {
     var rest = arguments[...]
     while let word = rest.popFirst() {
       switch word {
       case "--grows": grows = true
+      case "--legs": (grows, makesLegs) = (true, true)
       case "--from", "--seed":
         guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
         from = seed
@@ -35,13 +37,15 @@ struct SimulateCommand {
     var readmissions = 0
     var additions = 0
     for seed in from..<(from + count) {
-      var life = Life(seed: seed, grows: grows)
+      var life = Life(seed: seed, grows: grows, makesLegs: makesLegs)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
         try life.run()
       } catch {
         print("seed \(seed): \(error)")
-        print("replay: scripts/soak simulate --seed \(seed)\(grows ? " --grows" : "")")
+        print(
+          "replay: scripts/soak simulate --seed \(seed)\(makesLegs ? " --legs" : grows ? " --grows" : "")"
+        )
         return 1
       }
       drives += life.drives

@@ -338,7 +338,8 @@ package struct Engine {
     if closing != nil { return .refused(what: "the run has ended") }
     if hasFailed { return .refused(what: "the journal cannot be written, and the run ends") }
     if let count = count(ofOrder: id) { return .done(count: count) }
-    let fault = scheduler.fault(ofExtensionBy: adder) ?? scheduler.fault(ofSegment: segment)
+    let fault =
+      scheduler.fault(ofExtensionBy: adder) ?? scheduler.fault(ofSegment: segment, by: adder)
     return fault.map { .refused(what: $0) }
   }
 
@@ -388,6 +389,8 @@ package struct Entering: Sendable {
   package var initial: [InitialState]
   /// The number of each task's last try in earlier drives.
   package var attempts: [Int32]
+  /// The same by name of tasks that the plan does not have, and that may come to be again.
+  package var attemptsOfRemoved: [String: Int32] = [:]
   /// `finally` tasks run though no task starts in this drive: an earlier one that started some ended
   /// before them.
   package var owesFinally: Bool

@@ -42,10 +42,10 @@ struct Ranking {
     adding first: Int, _ plan: Plan, _ durations: TaskDurations, _ priorities: [TaskID: Int16],
     hasEnded: (TaskID) -> Bool
   ) {
-    var open = ranked ?? Array(plan.topologicalOrder[..<first])
+    var open = ranked ?? plan.topologicalOrder.filter { $0 < first }
     ranked = nil
     open.removeAll { hasEnded(TaskID($0)) }
-    open += plan.topologicalOrder[first...]
+    open += plan.order(addedFrom: first)
     rank(open, by: open.sorted(), plan, durations, priorities)
     ranked = open
   }

@@ -45,6 +45,8 @@ struct Scheduler {
   /// By task: the number of the last try, over all drives; failed tries of this drive; and how often
   /// its worker was lost in this drive.
   var attempt: [Int32]
+  /// By name, of tasks that the plan does not have: their last try's number, of earlier drives.
+  let attemptsOfRemoved: [String: Int32]
   var triesUsed: [Int32]
   var lostCount: [UInt8]
   /// By task: where its newest try was; empty in a run on one machine.
@@ -107,6 +109,7 @@ struct Scheduler {
     origins = entering.origins
     numbers = SplitMix64(seed: ~options.seed)
     attempt = entering.attempts
+    attemptsOfRemoved = entering.attemptsOfRemoved
     triesUsed = [Int32](repeating: 0, count: plan.taskCount)
     lostCount = [UInt8](repeating: 0, count: plan.taskCount)
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []

@@ -233,7 +233,8 @@ extension Scheduler {
   private func addNeeds(to check: inout TaskCheck) {
     for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])
-      if isService(need) { continue }
+      // Neither is a result: what legs are made of they read themselves.
+      if isService(need) || plan.makesLegs(need) { continue }
       var state = graph.state(need)
       let declaresOutputs = plan.declaresOutputs(need)
       if state == .skipped, !graph.has(.skippedUpstream, need) {

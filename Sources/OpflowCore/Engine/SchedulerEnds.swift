@@ -66,6 +66,9 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
+      if plan.makesLegs(task), plan.legs(madeBy: task) == nil {
+        transition.what = "empty matrix: it has no legs"
+      }
       if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,

@@ -19,7 +19,8 @@ extension Scheduler {
   ///
   /// On further machines services and what needs them are on one machine at a time. What may be on two already, or away
   /// from the coordinator's, cannot be brought together by a task that comes later.
-  func fault(ofSegment segment: Plan) -> String? {
+  func fault(ofSegment segment: Plan, by adder: TaskID) -> String? {
+    if let fault = fault(ofLegs: segment, by: adder) { return fault }
     let needed = servicesNeeded(bySegment: segment)
     for (task, service) in needed where graph.leftOut?.contains(service) == true {
       return "\(segment.nameString(task)) needs \(plan.nameString(service)),"
@@ -39,6 +40,44 @@ extension Scheduler {
       }
     }
     return nil
+  }
+
+  /// Why legs of a family that the run has cannot be added; nil where there are none, and where they can be.
+  private func fault(ofLegs segment: Plan, by adder: TaskID) -> String? {
+    for family in segment.families {
+      guard let maker = plan.task(named: segment.text(family.name)), plan.makesLegs(maker) else {
+        continue
+      }
+      let name = plan.nameString(maker)
+      if plan.legs(madeBy: maker) != nil { return "\(name) has legs in this run already" }
+      if maker != adder || !graph.state(maker).isRunning {
+        return "the legs of \(name) are made by itself, while it runs"
+      }
+      if needsWhatNeeds(maker, segment) {
+        return "legs of \(name) need what waits for them"
+      }
+    }
+    return nil
+  }
+
+  /// Whether a task of a segment needs something that is to need its tasks: what needs their maker, as it does not
+  /// make legs itself, and what needs that.
+  private func needsWhatNeeds(_ maker: TaskID, _ segment: Plan) -> Bool {
+    var wanted: Set<TaskID> = []
+    for need in segment.outerNeeds {
+      if let task = plan.task(named: segment.text(need.name)) { wanted.insert(task) }
+    }
+    var seen: Set<TaskID> = []
+    var open = [maker]
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let dependent = plan.dependent(edge)
+        if task == maker, plan.makesLegs(dependent) { continue }
+        if wanted.contains(dependent) { return true }
+        if seen.insert(dependent).inserted { open.append(dependent) }
+      }
+    }
+    return false
   }
 
   /// The services of the run that tasks of a segment need, with these.
@@ -76,20 +115,25 @@ extension Scheduler {
     returnSetAside()
     growParts(from: first)
     graph.grow(to: plan, initial: growth.initial)
+    let hasLegs = graph.awaitLegs(from: first)
     let added = growth.initial.count
-    attempt.append(contentsOf: repeatElement(0, count: added))
+    for index in first..<plan.taskCount {
+      let isNew = attemptsOfRemoved.isEmpty
+      attempt.append(isNew ? 0 : attemptsOfRemoved[plan.nameString(TaskID(index))] ?? 0)
+    }
     triesUsed.append(contentsOf: repeatElement(0, count: added))
     lostCount.append(contentsOf: repeatElement(0, count: added))
     if options.usesSites { ranAt.append(contentsOf: repeatElement(.local, count: added)) }
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)
     actions.append(.tell(.extend(growth.entry)))
-    rankAdded(from: first)
+    // What waits for legs decides how urgent these are.
+    if hasLegs { rankAll() } else { rankAdded(from: first) }
     let lacking = graph.meetNeeds(from: first)
     if phase.isHalted { exemptAll() }
     findBeyondDevices()
-    for position in first..<plan.taskCount {
-      let task = TaskID(plan.topologicalOrder[position])
+    for number in plan.order(addedFrom: first) {
+      let task = TaskID(number)
       if graph.state(task).isTerminal, graph.leftOut?.contains(task) == true {
         spread(from: task, into: &actions)
       } else if graph.state(task) == .waiting {

@@ -36,8 +36,8 @@ struct ServiceLanes {
     guard plan.hasServices else { return }
     groupCount = groupOf?.count ?? 0
     while lanes.count < plan.taskCount { lanes.append(-1) }
-    for position in first..<plan.taskCount {
-      let task = TaskID(plan.topologicalOrder[position])
+    for number in plan.order(addedFrom: first) {
+      let task = TaskID(number)
       let direct = plan.services(neededBy: task)
       if direct.isEmpty && !plan.isService(task) { continue }
       var services: [TaskID] = []

@@ -132,7 +132,7 @@ struct Services {
   /// Takes in those among the tasks of a plan from a number on.
   mutating func add(servicesOf plan: Plan, from first: Int, named: TaskSet?) {
     guard plan.hasServices else { return }
-    let new = plan.topologicalOrder[first..<plan.taskCount].lazy.map { TaskID($0) }
+    let new = plan.order(addedFrom: first).lazy.map { TaskID($0) }
       .filter { plan.isService($0) }
     all += new
     if new.contains(where: { !plan.portNames(of: $0).isEmpty }) { havePorts = true }

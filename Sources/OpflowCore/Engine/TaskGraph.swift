@@ -106,6 +106,24 @@ struct TaskGraph {
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
+  /// Has what waits for tasks that have made legs wait for these as well.
+  ///
+  /// - Parameter first: the number of the first task that was added.
+  /// - Returns: whether legs were.
+  mutating func awaitLegs(from first: Int) -> Bool {
+    guard plan.hasMadeLegs else { return false }
+    var hasLegs = false
+    for index in 0..<first where plan.makesLegs(TaskID(index)) {
+      guard let legs = plan.legs(madeBy: TaskID(index)), legs.lowerBound >= first else { continue }
+      hasLegs = true
+      for edge in plan.dependents(TaskID(index)) {
+        let dependent = plan.dependent(edge)
+        if dependent.index < first, state(dependent) == .waiting { countNeeds(of: dependent) }
+      }
+    }
+    return hasLegs
+  }
+
   /// Meets the needs of tasks from a number on for those before it, as far as these have their end. What may be taken
   /// out of it for them (`servicesToReopen`) has none yet.
   ///

@@ -6,6 +6,8 @@ struct GoneTasks: Sendable {
   /// By name, of those that a worker has: what it is called in `HandedTasks`.
   private var standIns: [String: TaskID] = [:]
   private var workers: [TaskID: WorkerID] = [:]
+  /// By name: the number of the last try.
+  private(set) var attempts: [String: Int32] = [:]
 
   var names: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
 
@@ -22,8 +24,11 @@ struct GoneTasks: Sendable {
   /// A worker has it.
   ///
   /// - Returns: a number that no task of the plan has.
-  mutating func start(_ escapedName: UnsafeRawBufferPointer, on worker: WorkerID) -> TaskID? {
+  mutating func start(
+    _ escapedName: UnsafeRawBufferPointer, _ attempt: Int32, on worker: WorkerID
+  ) -> TaskID? {
     guard let name = Field.text(escapedName) else { return nil }
+    attempts[name] = max(attempts[name] ?? 0, attempt)
     let standIn = standIns[name] ?? TaskID(-2 - standIns.count)
     standIns[name] = standIn
     workers[standIn] = worker

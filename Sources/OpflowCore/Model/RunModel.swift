@@ -138,6 +138,8 @@ package struct RunModel: Sendable {
   /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
   /// without those that a resume has told before.
   package var removed: [String] { gone.names }
+  /// By name, of tasks that the plan does not have: the number of the last try.
+  package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
   /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
   /// an earlier one.
@@ -194,6 +196,9 @@ package struct RunModel: Sendable {
     guard let entry = line.extend(plan: plan) else { return }
     growth.note(entry, line, drive: drives)
     orders.note(entry)
+    // Those that an earlier drive had, and this one not until now.
+    guard !records.isEmpty, let legs = plan.legs(madeBy: entry.adder) else { return }
+    for leg in legs { records[leg].beginAnew() }
   }
 
   /// The plan has tasks more, behind those that it had.
@@ -459,7 +464,7 @@ package struct RunModel: Sendable {
     _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields
   ) {
     if event == .start {
-      let standIn = gone.start(line.task, on: fields.worker)
+      let standIn = gone.start(line.task, fields.attempt, on: fields.worker)
       if fields.isAhead, let standIn { handed.append(standIn, to: fields.worker) }
     } else if !handed.isEmpty, let (standIn, worker) = gone.holder(of: line.task) {
       follow(event, line, standIn, of: worker)

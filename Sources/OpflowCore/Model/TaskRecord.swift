@@ -112,6 +112,13 @@ package struct TaskRecord: Sendable {
 }
 
 extension TaskRecord {
+  /// The task comes to be anew: all but the numbers of its tries is of one that is gone.
+  mutating func beginAnew() {
+    let attempts = attempts
+    self = TaskRecord()
+    self.attempts = attempts
+  }
+
   /// Whether the journal told of this try's start, and of no end since.
   @inline(__always)
   func isRunning(_ attempt: Int32) -> Bool {

@@ -96,7 +96,7 @@ struct GrowingFile {
 
   /// New links, and what leads to them.
   private func linkWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
-    let before = plan.outerEdges.count
+    let before = plan.written.outerEdges.count
     var edges = records.outerEdges
     var last: [TaskID: UInt32] = [:]
     var writes: [PlanGrowth.Write] = []
@@ -168,8 +168,8 @@ struct GrowingFile {
   }
 
   private func chainWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
-    var edges = plan.outerEdges + records.outerEdges
-    let targets = plan.outerTargets + records.outerTargets
+    var edges = plan.written.outerEdges + records.outerEdges
+    let targets = plan.written.outerTargets + records.outerTargets
     let tasks = plan.taskCount + records.taskCount
     var first = [UInt32](repeating: 0, count: tasks)
     var last = first

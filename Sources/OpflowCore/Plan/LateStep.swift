@@ -99,7 +99,9 @@ extension Plan {
   /// The tasks whose values a step of that task reads, in the order of its needs.
   func sources(of step: LateStep, _ task: TaskID) -> [TaskID] {
     let start = needs(task).lowerBound + Int(step.first)
-    return (start..<(start + Int(step.count))).map { TaskID(needTargets[$0]) }
+    let sources = (start..<(start + Int(step.count))).map { TaskID(needTargets[$0]) }
+    if !hasMadeLegs { return sources }
+    return sources.flatMap { legs(madeBy: $0)?.map { TaskID($0) } ?? [$0] }
   }
 
   /// The tasks whose values a task reads, each once.

@@ -75,29 +75,19 @@ package struct DependentEdges: Sequence, IteratorProtocol {
 extension Plan {
   /// The needs for a task.
   @inline(__always)
-  package func dependents(_ task: TaskID) -> DependentEdges {
-    let row = Int(dependentOffsets[task.index])..<Int(dependentOffsets[task.index + 1])
-    return DependentEdges(
-      row: row, outer: hasRoom ? firstOuterEdge[task.index] : 0, chain: outerEdges)
-  }
+  package func dependents(_ task: TaskID) -> DependentEdges { edges.dependents(task) }
 
   /// The same from one of them on.
   func dependents(_ task: TaskID, from edge: Int) -> DependentEdges {
-    let end = Int(dependentOffsets[task.index + 1])
-    if edge < DependentEdges.firstOuter {
-      return DependentEdges(
-        row: edge..<end, outer: hasRoom ? firstOuterEdge[task.index] : 0, chain: outerEdges)
-    }
-    let outer = UInt32(truncatingIfNeeded: edge - DependentEdges.firstOuter + 1)
-    return DependentEdges(row: end..<end, outer: outer, chain: outerEdges)
+    edges.dependents(task, from: edge)
   }
 
   /// Who has that need.
   @inline(__always)
   package func dependent(_ edge: Int) -> TaskID {
     edge < DependentEdges.firstOuter
-      ? TaskID(dependentTargets[edge])
-      : TaskID(outerEdges[edge - DependentEdges.firstOuter].dependent)
+      ? TaskID(edges.dependentTargets[edge])
+      : TaskID(edges.outerEdges[edge - DependentEdges.firstOuter].dependent)
   }
 
   @inline(__always)
@@ -105,20 +95,9 @@ extension Plan {
     checked(
       NeedCondition(
         rawValue: edge < DependentEdges.firstOuter
-          ? dependentConditions[edge]
-          : UInt8(truncatingIfNeeded: outerEdges[edge - DependentEdges.firstOuter].condition)))
-  }
-
-  /// By link of the chains: the task that is needed.
-  var outerTargets: [TaskID] {
-    var targets = [TaskID](repeating: .none, count: outerEdges.count)
-    if outerEdges.isEmpty { return targets }
-    for index in tasks {
-      for edge in dependents(TaskID(index)) where edge >= DependentEdges.firstOuter {
-        targets[edge - DependentEdges.firstOuter] = TaskID(index)
-      }
-    }
-    return targets
+          ? edges.dependentConditions[edge]
+          : UInt8(truncatingIfNeeded: edges.outerEdges[edge - DependentEdges.firstOuter].condition))
+    )
   }
 
   /// The needs of a segment's task for tasks of others, behind all that it needs of its own.

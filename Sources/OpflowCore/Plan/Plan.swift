@@ -21,14 +21,12 @@ package final class Plan: @unchecked Sendable {
   package let demand: Column<UInt32>
   let fingerprint: Column<Fingerprint>
   let record: Column<PlanRecord>
-  package let needOffsets: Column<UInt32>
-  package let needTargets: Column<Int32>
-  package let needConditions: Column<UInt8>
-  package let dependentOffsets: Column<UInt32>
-  package let dependentTargets: Column<Int32>
-  package let dependentConditions: Column<UInt8>
-  /// Every task after all that it needs.
-  package let topologicalOrder: Column<Int32>
+  /// The needs of its tasks as the file has them.
+  let written: PlanEdges
+  /// The same with those for legs that tasks have made.
+  let edges: PlanEdges
+  /// Nil where there are none.
+  let legNeeds: LegNeeds?
   let nameTable: Column<Int32>
   let listOffsets: Column<UInt32>
   let listItems: Column<TextRef>
@@ -63,9 +61,7 @@ package final class Plan: @unchecked Sendable {
   let services: Column<ServiceEntry>
   /// Of a segment that is no part of a plan yet; in the order of the tasks.
   let outerNeeds: Column<OuterNeed>
-  let outerEdges: Column<OuterEdge>
-  /// By task: the ends of its chain in `outerEdges`, counted from 1. Empty in a plan that has not grown.
-  let firstOuterEdge: Column<UInt32>
+  /// By task: the last link of its chain in `PlanEdges.outerEdges`, counted from 1. Empty in a plan that has not grown.
   let lastOuterEdge: Column<UInt32>
   /// Whether there is room in the file for tasks to come.
   package let hasRoom: Bool
@@ -96,14 +92,7 @@ package final class Plan: @unchecked Sendable {
       self.demand = try sections.column(.taskDemand, count: sections.taskCount)
       self.fingerprint = try sections.column(.taskFingerprint, count: sections.taskCount)
       self.record = try sections.column(.taskRecord, count: sections.taskCount)
-      self.needOffsets = try sections.column(.needOffsets, count: sections.taskCount + 1)
-      self.needTargets = try sections.column(.needTargets, rows: needOffsets)
-      self.needConditions = try sections.column(.needConditions, count: needTargets.count)
-      self.dependentOffsets = try sections.column(.dependentOffsets, count: sections.taskCount + 1)
-      self.dependentTargets = try sections.column(.dependentTargets, rows: dependentOffsets)
-      self.dependentConditions = try sections.column(
-        .dependentConditions, count: dependentTargets.count)
-      self.topologicalOrder = try sections.column(.topologicalOrder, count: sections.taskCount)
+      self.written = try PlanEdges(sections)
       self.nameTable = try sections.nameTable()
       self.listOffsets = try sections.column(.listOffsets)
       self.listItems = try sections.column(.listItems)
@@ -135,10 +124,12 @@ package final class Plan: @unchecked Sendable {
       self.declaredItems = try sections.column(.declaredItems)
       self.services = try sections.column(.services)
       self.outerNeeds = try sections.column(.outerNeeds)
-      self.outerEdges = try sections.column(.outerEdges) { $0.dependent }
-      let chained = sections.hasRoom ? sections.taskCount : 0
-      self.firstOuterEdge = try sections.column(.firstOuterEdge, count: chained)
-      self.lastOuterEdge = try sections.column(.lastOuterEdge, count: chained)
+      self.lastOuterEdge = try sections.column(
+        .lastOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
+      self.legNeeds = try Self.findLegNeeds(
+        sections, hasLegMakers: manifest.hasLegMakers == 1, written, names: name, flagBits,
+        families, nameTable, arena)
+      self.edges = legNeeds?.edges ?? written
     } catch {
       release(bytes)
       throw error

@@ -123,9 +123,15 @@ extension Plan {
   package func fingerprint(_ task: TaskID) -> Fingerprint { fingerprint[task.index] }
 
   @inline(__always)
-  package func needs(_ task: TaskID) -> Range<Int> {
-    Int(needOffsets[task.index])..<Int(needOffsets[task.index + 1])
-  }
+  package func needs(_ task: TaskID) -> Range<Int> { edges.needs(task) }
+  /// What is needed, by the numbers of needs.
+  @inline(__always)
+  package var needTargets: Column<Int32> { edges.needTargets }
+  @inline(__always)
+  package var needConditions: Column<UInt8> { edges.needConditions }
+  /// Every task after all that it needs.
+  @inline(__always)
+  package var topologicalOrder: Column<Int32> { edges.order }
   package func needCondition(_ edge: Int) -> NeedCondition {
     checked(NeedCondition(rawValue: needConditions[edge]))
   }
@@ -160,6 +166,14 @@ extension Plan {
 
   /// The task of that name.
   package func task(named bytes: UnsafeRawBufferPointer) -> TaskID? {
+    Self.task(named: bytes, in: nameTable, taskCount: taskCount) { nameBytes(TaskID($0)) }
+  }
+
+  /// The same by the columns of a plan, with what gives a task's name.
+  static func task(
+    named bytes: UnsafeRawBufferPointer, in nameTable: Column<Int32>, taskCount: Int,
+    name: (Int32) -> UnsafeRawBufferPointer
+  ) -> TaskID? {
     let mask = nameTable.count - 1
     var slot = Int(truncatingIfNeeded: Hash.xxh3(bytes)) & mask
     // Bounded, so that a table without a free slot cannot hold a reader for ever.
@@ -167,7 +181,7 @@ extension Plan {
       let task = nameTable[slot]
       if task < 0 { return nil }
       // One that does not count may stand there.
-      if Int(task) < taskCount, nameBytes(TaskID(task)).equals(bytes) { return TaskID(task) }
+      if Int(task) < taskCount, name(task).equals(bytes) { return TaskID(task) }
       slot = (slot + 1) & mask
     }
     return nil

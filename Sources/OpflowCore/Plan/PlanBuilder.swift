@@ -27,6 +27,7 @@ package struct PlanBuilder: ~Copyable {
   private var hasChecks = false
   private var hasCaches = false
   private var hasJobservers = false
+  private var hasLegMakers = false
   private var hasMemoryLimits = false
   private var services: [ServiceEntry] = []
   private var files: [TextRef] = []
@@ -204,9 +205,16 @@ package struct PlanBuilder: ~Copyable {
     if task.kind == .approve { hasGates = true }
     if task.flags.contains(.cached) { hasCaches = true }
     if task.record.jobserver != 0 { hasJobservers = true }
+    if task.flags.makesLegs { hasLegMakers = true }
     if task.record.memoryLimitBytes != 0 { hasMemoryLimits = true }
     tasks.append(task)
     return id
+  }
+
+  /// Legs that are still to be made have what no other task may have.
+  package mutating func expect(caches: Bool, memoryLimits: Bool) {
+    if caches { hasCaches = true }
+    if memoryLimits { hasMemoryLimits = true }
   }
 
   /// Adds flags to those of a task that was added.
@@ -299,6 +307,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasCaches = hasCaches ? 1 : 0
     manifest.hasServices = services.isEmpty ? 0 : 1
     manifest.hasJobservers = hasJobservers ? 1 : 0
+    manifest.hasLegMakers = hasLegMakers ? 1 : 0
     manifest.hasMemoryLimits = hasMemoryLimits ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)

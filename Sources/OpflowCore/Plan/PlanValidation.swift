@@ -67,8 +67,9 @@ extension Plan {
   // MARK: - Lists and records
 
   private func validateLists() throws(PlanError) {
-    try validateRows(.needOffsets, needOffsets, end: needTargets.count)
-    try validateRows(.dependentOffsets, dependentOffsets, end: dependentTargets.count)
+    try validateRows(.needOffsets, written.needOffsets, end: written.needTargets.count)
+    try validateRows(
+      .dependentOffsets, written.dependentOffsets, end: written.dependentTargets.count)
     try validateLists(.listOffsets, listOffsets, end: listItems.count)
     try validateLists(.environmentOffsets, environmentOffsets, end: environmentItems.count)
     try validateLists(.demandOffsets, demandOffsets, end: demandItems.count)
@@ -167,6 +168,9 @@ extension Plan {
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
+    if flags.makesLegs, !hasLegMakers || kind != .command || !flags.contains(.control) {
+      return false
+    }
     if flags.contains(.checked), !hasChecks || kind == .download { return false }
     if flags.contains(.cached), !hasCaches || !flags.contains(.checked) { return false }
     if flags.contains(.service) {
@@ -217,6 +221,7 @@ extension Plan {
       manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
       manifest.hasCaches <= 1, manifest.hasServices <= 1,
       manifest.hasJobservers <= 1, manifest.hasMemoryLimits <= 1,
+      manifest.hasLegMakers <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }
@@ -231,21 +236,24 @@ extension Plan {
   /// Every need is a task, and the dependents are the needs seen from the other end, in the order of
   /// the tasks, as `Graph.reversed` lays them out; those of later segments behind them.
   private func validateGraph() throws(PlanError) {
-    guard needTargets.count == dependentTargets.count + outerEdges.count else {
+    let written = written
+    guard written.needTargets.count == written.dependentTargets.count + written.outerEdges.count
+    else {
       throw .reference(.dependentTargets)
     }
-    var cursor = Array(dependentOffsets.dropLast())
-    var links = Array(firstOuterEdge)
+    var cursor = Array(written.dependentOffsets.dropLast())
+    var links = Array(written.firstOuterEdge)
     for index in tasks {
-      for edge in needs(TaskID(index)) {
-        let target = Int(needTargets[edge])
-        guard tasks.contains(target), let condition = NeedCondition(rawValue: needConditions[edge])
+      for edge in written.needs(TaskID(index)) {
+        let target = Int(written.needTargets[edge])
+        guard tasks.contains(target),
+          let condition = NeedCondition(rawValue: written.needConditions[edge])
         else { throw .reference(.needTargets) }
         try validateNeed(of: TaskID(index), for: TaskID(target), on: condition)
         let place = Int(cursor[target])
-        if place < Int(dependentOffsets[target + 1]) {
-          guard dependentTargets[place] == Int32(truncatingIfNeeded: index),
-            dependentConditions[place] == needConditions[edge]
+        if place < Int(written.dependentOffsets[target + 1]) {
+          guard written.dependentTargets[place] == Int32(truncatingIfNeeded: index),
+            written.dependentConditions[place] == written.needConditions[edge]
           else { throw .reference(.dependentTargets) }
           cursor[target] += 1
         } else {
@@ -274,8 +282,10 @@ extension Plan {
   ) throws(PlanError) {
     guard hasRoom else { throw .reference(.dependentTargets) }
     let link = Int(links[target.index])
-    guard link > 0, link <= outerEdges.count else { throw .reference(.firstOuterEdge) }
-    let edge = outerEdges[link - 1]
+    guard link > 0, link <= written.outerEdges.count else {
+      throw .reference(.firstOuterEdge)
+    }
+    let edge = written.outerEdges[link - 1]
     guard Int(edge.dependent) == dependent, edge.condition == UInt32(condition.rawValue),
       edge.next == 0 || Int(edge.next) > link
     else { throw .reference(.outerEdges) }
@@ -292,12 +302,13 @@ extension Plan {
   private func validateOrder() throws(PlanError) {
     var position = [Int32](repeating: -1, count: taskCount)
     for place in tasks {
-      let task = Int(topologicalOrder[place])
+      let task = Int(written.order[place])
       guard tasks.contains(task), position[task] < 0 else {
         throw .reference(.topologicalOrder)
       }
       position[task] = Int32(truncatingIfNeeded: place)
-      for edge in needs(TaskID(task)) where position[Int(needTargets[edge])] < 0 {
+      for edge in written.needs(TaskID(task))
+      where position[Int(written.needTargets[edge])] < 0 {
         throw .reference(.topologicalOrder)
       }
     }

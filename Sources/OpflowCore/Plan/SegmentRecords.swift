@@ -40,7 +40,7 @@ struct SegmentRecords {
     if segment.hasSecrets { throw .secrets }
     guard base.taskCount + segment.taskCount < Int(Int32.max),
       base.arena.count + segment.arena.count < Int(UInt32.max),
-      base.needTargets.count + segment.needTargets.count + segment.outerNeeds.count
+      base.written.needTargets.count + segment.needTargets.count + segment.outerNeeds.count
         < Int(UInt32.max)
     else { throw .tooLarge }
     let numbers = SegmentNumbers(base: base)
@@ -149,10 +149,10 @@ struct SegmentRecords {
     }
     add(.taskRecord, records)
     add(.topologicalOrder, segment.topologicalOrder.map { numbers.task($0) })
-    add(.dependentTargets, segment.dependentTargets.map { numbers.task($0) })
-    add(.dependentConditions, Array(segment.dependentConditions))
-    let before = UInt32(truncatingIfNeeded: numbers.base.dependentTargets.count)
-    add(.dependentOffsets, segment.dependentOffsets.dropFirst().map { $0 + before })
+    add(.dependentTargets, segment.written.dependentTargets.map { numbers.task($0) })
+    add(.dependentConditions, Array(segment.written.dependentConditions))
+    let before = UInt32(truncatingIfNeeded: numbers.base.written.dependentTargets.count)
+    add(.dependentOffsets, segment.written.dependentOffsets.dropFirst().map { $0 + before })
   }
 
   /// The needs of each task for those of the segment, then those for others.
@@ -182,7 +182,7 @@ struct SegmentRecords {
         outerEdges.append(
           OuterEdge(dependent: numbers.task(task.rawValue), condition: need.condition))
       }
-      offsets.append(UInt32(truncatingIfNeeded: base.needTargets.count + targets.count))
+      offsets.append(UInt32(truncatingIfNeeded: base.written.needTargets.count + targets.count))
     }
     add(.needOffsets, offsets)
     add(.needTargets, targets)

@@ -20,6 +20,9 @@ package struct ResumeRequest: Sendable {
   /// Tasks one of whose outputs is not there.
   package var outputMissing: TaskSet?
 
+  /// Tasks that make legs, and whose legs the plan is without though they made some.
+  package var withoutLegs: TaskSet?
+
   /// What tasks left for others, with the texts that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
 
@@ -45,5 +48,6 @@ package struct ResumeRequest: Sendable {
   /// Whether `--skip` of a drive, but not of the run, is all that can name the task.
   func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
   func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
+  func lacksLegs(_ task: TaskID) -> Bool { withoutLegs?.contains(task) ?? false }
   func missesOutput(_ task: TaskID) -> Bool { outputMissing?.contains(task) ?? false }
 }

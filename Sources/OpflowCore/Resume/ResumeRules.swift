@@ -100,7 +100,7 @@ extension ResumeDecision {
     }
     let flags = input.plan.flags(task)
     let arguments = input.request.arguments.flatMap { $0.task == task ? $0.words : nil }
-    if flags.contains(.readsValues) || arguments != nil,
+    if flags.contains(.readsValues) && !input.plan.lacksLegs(task) || arguments != nil,
       !input.history.values.isCurrent(task, input.plan, arguments: arguments ?? [])
     {
       return .run(.changed(.values))
@@ -113,6 +113,7 @@ extension ResumeDecision {
     if !isApart, let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
     }
+    if input.request.lacksLegs(task) { return .run(.outputMissing) }
     return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
   }
 

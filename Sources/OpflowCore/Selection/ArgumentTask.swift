@@ -14,6 +14,10 @@ extension TaskArguments {
     case .command where plan.isName(task):
       throw .noArguments(
         task: plan.nameString(task), why: "it is a name for what it needs, and runs no command")
+    case .command where plan.makesLegs(task):
+      throw .noArguments(
+        task: plan.nameString(task),
+        why: "it is a family, whose legs it makes while the run goes on")
     case .shell, .command: self.init(task: task, words: words)
     case .approve:
       throw .noArguments(task: plan.nameString(task), why: "it asks a person, and runs no command")

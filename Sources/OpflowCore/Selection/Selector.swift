@@ -13,6 +13,8 @@ package enum Selector {
         try insertTagged(tag, selector, plan, into: &set)
       } else if let legs = plan.legs(namedBy: selector) {
         for task in legs { set.insert(task) }
+        // What makes the legs of a family is a part of it.
+        if let maker = plan.task(named: selector) { set.insert(maker) }
       } else if Glob.isPattern(selector) {
         try insertMatching(selector, plan, into: &set)
       } else if let task = plan.task(named: selector) {

@@ -12,7 +12,8 @@ package struct TaskFlags: OptionSet, Sendable {
   /// `on_interrupted: fail`
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 
-  /// It stands for a family without legs, and is skipped as if its `if` were false, which it is too.
+  /// It stands for a family without legs, and is skipped as if its `if` were false, which it is too; without that
+  /// (`makesLegs`) the legs are still to be made.
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
   /// `manual: true`: a run takes it along only when it is named, or needed.
   package static let manual = TaskFlags(rawValue: 1 << 5)
@@ -39,6 +40,9 @@ package struct TaskFlags: OptionSet, Sendable {
 
   /// It does not end by itself, and runs for as long as what needs it.
   package static let service = TaskFlags(rawValue: 1 << 15)
+
+  /// It makes the legs of a family when a task of it has succeeded (`after` in a `matrix`), and adds them to the run.
+  package var makesLegs: Bool { contains(.emptyMatrix) && !contains(.conditionFalse) }
 
   /// The plan has something that the task declares.
   static let declares: TaskFlags = [.checked, .declaresOutputs]

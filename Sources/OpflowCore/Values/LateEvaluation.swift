@@ -80,6 +80,7 @@ extension Plan {
         if lines != nil { lines?.append(Field.lineFeed) }
         lines = (lines ?? []) + text
         if (lines?.count ?? 0) > Self.longestLateText { return .tooLong }
+      case .absent where makesLegs(source): break
       case .absent:
         if !hasSuccess { missing.need = source }
         hasSuccess = true

@@ -141,7 +141,9 @@ package struct StatusView {
       let task = TaskID(next)
       next += 1
       guard let family = plan.family(of: task) else {
-        if status.included.contains(task) { add(.task(task), status.state(task)) }
+        // Its legs stand for it.
+        let isMade = plan.legs(madeBy: task) != nil && status.state(task).isSuccess
+        if !isMade, status.included.contains(task) { add(.task(task), status.state(task)) }
         continue
       }
       next = plan.legs(family).upperBound

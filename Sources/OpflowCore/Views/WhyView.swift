@@ -56,6 +56,8 @@ package struct WhyView {
     var groups: [Group] = []
     var places: [String: Int] = [:]
     for task in tasks {
+      // Its legs stand for it, where they are asked about too.
+      if tasks.count > 1, plan.legs(madeBy: task) != nil, status.state(task).isSuccess { continue }
       let reasons = all(of: task)
       guard let family = plan.family(of: task), plan.legs(family).count > 1 else {
         groups.append(Group(tasks: [task], reasons: reasons))

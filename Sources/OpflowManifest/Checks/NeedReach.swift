@@ -12,12 +12,15 @@ struct NeedReach {
   private var open: [Int32] = []
   /// Needs that may still be looked at.
   private var left: Int
+  /// Of the run: what needs it needs all tasks of the manifest, which are legs that it makes.
+  private let maker: Int?
 
-  init(_ needs: NeedList, run: Plan? = nil, atMost left: Int = 5_000_000) {
+  init(_ needs: NeedList, run: RunTasks? = nil, atMost left: Int = 5_000_000) {
     self.needs = needs
-    self.run = run
+    self.run = run?.plan
+    maker = run?.family == nil ? nil : run?.adder.map { needs.count + $0.index }
     self.left = left
-    stamps = [Int32](repeating: -1, count: needs.count + (run?.taskCount ?? 0))
+    stamps = [Int32](repeating: -1, count: needs.count + (run?.plan.taskCount ?? 0))
   }
 
   /// Whether a task needs another one; nil where too much was looked at to find out. Questions about one
@@ -40,6 +43,9 @@ struct NeedReach {
     guard next >= needs.count, let run else {
       for edge in needs.edges(of: next) { open(needs.targets[edge]) }
       return
+    }
+    if next == maker, task >= needs.count {
+      for leg in 0..<needs.count { open(Int32(truncatingIfNeeded: leg)) }
     }
     for edge in run.needs(TaskID(next - needs.count)) {
       open(run.needTargets[edge] + Int32(truncatingIfNeeded: needs.count))

@@ -13,6 +13,8 @@ struct NeedResolver {
   private var needed: NeededTasks
   private var valueReads: [NeedCheck.ValueRead] = []
   private var families: FamilyNeeds
+  /// Tasks of which legs that are still to be made read values, and whether an `if` of theirs does.
+  private(set) var readsOfLegs: [(task: Int, decides: Bool)] = []
   /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
   var knowsAll = true
 
@@ -82,6 +84,68 @@ struct NeedResolver {
     }
     // What it reads of others it has to name.
     if let ofAdder { task.needs.append(ofAdder) }
+  }
+
+  /// Adds a task that makes the legs of a family, in the order of the numbers of all tasks.
+  ///
+  /// It needs those that write what the `matrix` reads, and all that its legs need: these could not start before either.
+  /// Of another family whose legs are made it waits for the task that makes them.
+  ///
+  /// - Parameter reads: what the legs read of what they need.
+  mutating func addMaker(
+    _ task: inout TaskValues, _ number: Int, _ declaration: Int, _ family: Family,
+    _ reads: [(id: Text, place: Place, decides: Bool)]
+  ) {
+    needed.note(task, number)
+    let document = tasks.declared.document(declaration)
+    let after = family.after.map {
+      TaskValues.Need(name: $0.text, node: $0.node, condition: .success)
+    }
+    var written: Set<Int> = []
+    for (place, need) in (after + task.needs).enumerated() {
+      for target in targets(of: need, declaration, document) {
+        for read in reads where ValueReference.isOf(need.written, read.id) {
+          if target < tasks.count { readsOfLegs.append((target, read.decides)) }
+        }
+        // What writes the file may be needed by the legs as well.
+        if place >= after.count, written.contains(target) { continue }
+        if place < after.count { written.insert(target) }
+        var need = need
+        if isMaker(target) {
+          need.condition = need.condition.isMetByFailure ? .finished : .success
+        }
+        guard add(target, need, number, document) else { break }
+      }
+    }
+    task.needs = after + task.needs
+    let ofAdder = addAdder(of: task, number, declaration)
+    needs.endTask()
+    if let ofAdder { task.needs.append(ofAdder) }
+  }
+
+  /// Whether a task is to make legs, or has.
+  private func isMaker(_ task: Int) -> Bool {
+    if let (run, id) = tasks.ofRun(task) { return run.plan.makesLegs(id) }
+    return tasks.family(of: tasks.declaration(of: task))?.emptiness == .later
+  }
+
+  /// All that a need may stand for; nothing, reported, for one of which there is nothing.
+  private func targets(
+    of need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
+  ) -> [Int] {
+    if let found = needOfRun(need.name, seenFrom: declaration) {
+      switch found.member {
+      case .task(let id): return [tasks.number(ofRun: id)]
+      case .family(let id):
+        return found.run.plan.legs(id).map { tasks.number(ofRun: TaskID($0)) }
+      }
+    }
+    let id = LegSelector(need.name)?.family ?? need.name
+    guard let target = tasks.declared.index(of: id, seenFrom: declaration) else {
+      reportUnknown(need, declaration, declaration, document)
+      return []
+    }
+    return Array(tasks.tasks(of: target))
   }
 
   /// Adds all that is declared there: a task, or the legs of a family.
@@ -182,6 +246,13 @@ struct NeedResolver {
     }
     let family = tasks.families[familyNumber]
     let own = tasks.family(of: declaration)
+    if family.emptiness == .later {
+      return mistakes.error(
+        place, "`\(selector.family.string)` has no leg before the run has made some (`after`)",
+        help:
+          "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as well"
+      )
+    }
     // Where there are no legs, on either side, there is nothing to choose from.
     if family.emptiness != nil || own?.emptiness != nil {
       addTarget(target, &task.needs[index], number, declaration, document)
@@ -258,6 +329,7 @@ struct NeedResolver {
     switch need.member {
     case .task(let id):
       let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
+      // One that has made no legs, or none yet.
       if let selector = need.selector, !isEmpty {
         return reportNoFamily(selector, at: document.place(task.needs[index].node))
       }

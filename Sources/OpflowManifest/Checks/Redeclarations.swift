@@ -12,7 +12,7 @@ struct Redeclarations {
   func unchanged(in bytes: [UInt8]) -> [String] {
     guard let run = tasks.run else { return [] }
     let declared = tasks.declared
-    let again = (0..<declared.count).filter { run.member(named: declared.name($0)) != nil }
+    let again = (0..<declared.count).filter { isKnown(declared.name($0), to: run) }
     // What was laid out right now can be opened.
     guard !again.isEmpty, let plan = try? Plan(copying: bytes) else { return [] }
     let comparison = DefinitionComparison(old: run.plan, new: plan)
@@ -25,13 +25,30 @@ struct Redeclarations {
         continue
       }
       if mistakes.isFull { mistakes.count() }
+      let key = declared.document(declaration).place(declared.key(declaration))
+      if run.family != nil {
+        mistakes.error(
+          key,
+          "`\(name.string)` has legs in this run already, with \(difference) than those that it is to have now",
+          help: "`opflow resume --rerun \(name.string)` makes them anew")
+        continue
+      }
       let place = run.member(named: name).flatMap { placeText($0, run.plan) } ?? ""
       mistakes.error(
-        declared.document(declaration).place(declared.key(declaration)),
+        key,
         "`\(name.string)` is in the run already, with \(difference)\(place)",
         help: "give it another id, or add it as the run has it: then nothing comes of it")
     }
     return unchanged
+  }
+
+  /// Whether the run has what is declared by that name. A task that makes legs has none at first.
+  private func isKnown(_ name: Text, to run: RunTasks) -> Bool {
+    switch run.member(named: name) {
+    case nil: false
+    case .family: true
+    case .task: run.family == nil
+    }
   }
 
   /// Where the run's own is declared.

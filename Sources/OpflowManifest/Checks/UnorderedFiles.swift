@@ -88,8 +88,8 @@ struct UnorderedFiles {
     OutputOverlaps(mistakes: mistakes, outputs: outputs, tasks: tasks).check(
       manifestFiles: manifestFiles)
     if inputs.entries.isEmpty || outputs.entries.isEmpty || mistakes.errorCount > 0 { return }
-    var forward = NeedReach(needs, run: tasks.run?.plan)
-    var backward = NeedReach(needs, run: tasks.run?.plan)
+    var forward = NeedReach(needs, run: tasks.run)
+    var backward = NeedReach(needs, run: tasks.run)
     var told: Set<Place> = []
     // By the task that reads, whose needs are then looked at once.
     let (pairs, own) = pairs()

@@ -20,6 +20,7 @@ struct FingerprintWriter {
   ) -> Fingerprint {
     let kind = task.kind
     addAction(of: task)
+    for source in task.legs?.sources ?? [] { hasher.add(source) }
     // An older opflow told of downloads as of commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
     // What commands get by default says nothing of a question.

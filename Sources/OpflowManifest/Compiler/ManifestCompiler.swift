@@ -115,6 +115,24 @@ package enum ManifestCompiler {
     return CompiledSegment(added: rest.manifest, unchanged: all.unchanged)
   }
 
+  /// Makes the legs of a family that a run has: what its `matrix` reads is there by now.
+  ///
+  /// - Parameters:
+  ///   - source: where the family is declared.
+  ///   - maker: the task of the run that makes them.
+  /// - Returns: nothing to add where there is no leg, and where the run has the same already; nil where the family is
+  ///   not declared there with an `after`.
+  package static func compileLegs(
+    _ source: ManifestSource, madeBy maker: TaskID, of run: Plan, options: CompileOptions
+  ) throws(ManifestError) -> CompiledSegment? {
+    let made = try compile(source, options, RunTasks(run, legsMadeBy: maker))
+    guard made.isOfMaker else { return nil }
+    guard made.hasLegs else { return CompiledSegment(added: nil, unchanged: []) }
+    return made.unchanged.isEmpty
+      ? CompiledSegment(added: made.manifest, unchanged: [])
+      : CompiledSegment(added: nil, unchanged: made.unchanged)
+  }
+
   private static func compile(
     _ source: ManifestSource, _ options: CompileOptions, _ run: RunTasks
   ) throws(ManifestError) -> Compilation {
@@ -127,6 +145,10 @@ package enum ManifestCompiler {
     var declaredCount: Int
     /// Ids as they are declared.
     var unchanged: [String]
+    /// Whether there is any, where those of one family are all that there may be.
+    var hasLegs: Bool
+    /// Whether such a family reads what tasks write.
+    var isOfMaker: Bool
   }
 
   /// Nil when there are mistakes.
@@ -161,7 +183,8 @@ package enum ManifestCompiler {
     let (hasManual, hasInteractive) = (emitter.hasManual, emitter.hasInteractive)
     let outcome = emitter.finish(
       reading.manifest, tasks: reading.tasks, legTexts: reading.legTexts, needs: reading.needs,
-      inputs: inputs, listedSecrets: reading.secrets.listed, usesRunID: reading.sawRunID,
+      readsOfLegs: reading.readsOfLegs, inputs: inputs, listedSecrets: reading.secrets.listed,
+      usesRunID: reading.sawRunID,
       hasWarnings: !mistakes.all.isEmpty)
     guard case .plan(let bytes) = outcome else {
       reading.reportCycles()
@@ -179,7 +202,9 @@ package enum ManifestCompiler {
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
     return Compilation(
-      manifest: manifest, declaredCount: reading.tasks.declared.count, unchanged: unchanged)
+      manifest: manifest, declaredCount: reading.tasks.declared.count, unchanged: unchanged,
+      hasLegs: reading.tasks.families.contains { !$0.ids.isEmpty },
+      isOfMaker: reading.tasks.families.contains { !$0.after.isEmpty })
   }
 
   /// Lets `body` read files, and throws what it found wrong when it gives nothing.

@@ -17,6 +17,8 @@ struct ManifestReading: ~Copyable {
   private var unordered: UnorderedFiles
   /// Texts of what stands at the top.
   private let kept: TextStore
+  /// Those of one task that makes legs.
+  private let legStore = TextStore()
   private let mistakes: Mistakes
   /// Whether any task declares a file.
   private var declaresFiles = false
@@ -39,8 +41,13 @@ struct ManifestReading: ~Copyable {
       store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
     folder =
       loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
-    let declared = Self.declaredTasks(of: parts, mistakes, mayBeEmpty: options.mayBeEmpty).without(
-      loader.run?.unchanged ?? [])
+    let all = Self.declaredTasks(of: parts, mistakes, mayBeEmpty: options.mayBeEmpty)
+    let declared =
+      if let family = loader.run?.family {
+        all.filtered { $0.isSame(as: family) }
+      } else {
+        all.without(loader.run?.unchanged ?? [])
+      }
     tasks = Self.tasks(of: parts, declared, sources, legTexts, loader.run)
     resolver = NeedResolver(
       tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
@@ -97,7 +104,8 @@ struct ManifestReading: ~Copyable {
       while next < declared.count, declared.part(next) < index { next += 1 }
       let first = next
       while next < declared.count, declared.part(next) == index { next += 1 }
-      var reader = FamilyReader(part.values, sources, texts, folder: part.folder)
+      var reader = FamilyReader(
+        part.values, sources, texts, folder: part.folder, makesLegs: run?.family != nil)
       families += reader.read(declared, in: first..<next, room: &room)
     }
     return TaskList(declared, families: families, run: run)
@@ -105,6 +113,8 @@ struct ManifestReading: ~Copyable {
 
   var taskCount: Int { tasks.count }
   var needs: NeedList { resolver.needs }
+  /// What legs read that are still to be made.
+  var readsOfLegs: [(task: Int, decides: Bool)] { resolver.readsOfLegs }
   var nodeCount: Int { parts.reduce(0) { $0 + $1.document.nodeCount } }
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
   var inherited: InheritedEnvironment { parts[0].values.scope.inherited }
@@ -186,6 +196,16 @@ struct ManifestReading: ~Copyable {
     reader.checkName(name, at: key)
     scope.matrix = MatrixScope(names: family.names)
     defer { scope.matrix = MatrixScope() }
+    if family.emptiness == .later {
+      readBeforeLegs(family, key, name, part, &reader, &task)
+      let reads = task.valueReads
+      LegMaker.turn(
+        &task, reading: family.laterSources, folder: part.folder,
+        hasOwnFate: !part.values.decidesByLeg(key), legStore)
+      resolver.addMaker(&task, first, declaration, family, reads)
+      body(task)
+      return
+    }
     if family.ids.isEmpty {
       readWithoutLegs(key, name, scope, &reader, &task)
       resolver.add(&task, first, declaration)
@@ -200,6 +220,7 @@ struct ManifestReading: ~Copyable {
       cells?.leg = leg
       mistakes.beginLeg(id, of: part.document.place(key), cells: findCells)
       reader.read(key, as: id, into: &task)
+      if let maker = tasks.run?.maker { task.flags.takeFromMaker(maker) }
       resolver.add(&task, first + leg, declaration, leg: leg)
       note(task, first + leg, in: part.document)
       body(task)
@@ -222,6 +243,38 @@ struct ManifestReading: ~Copyable {
     task.written.removeAll()
     task.inputs.removeAll()
     task.hasInputs = false
+  }
+
+  /// Reads a family whose legs are still to be made: what speaks of their values is not known to be wrong.
+  private func readBeforeLegs(
+    _ family: Family, _ key: Node, _ name: Text, _ part: ManifestPart, _ reader: inout TaskReader,
+    _ task: inout TaskValues
+  ) {
+    if !family.knowsNames { part.values.scope.matrix = .ofAnyNames }
+    mistakes.sparing({ [document = part.document] place in
+      place.file == document.file.number && document.speaksOfMatrix(at: place.offset)
+    }) {
+      reader.read(key, as: name, into: &task)
+    }
+    // One of them may be the only one of its kind.
+    legStore.removeAll()
+    let help = "let a task have it that is neither `finally` nor `interactive`, and no service"
+    if task.flags.contains(.finally) {
+      mistakes.error(
+        part.document.place(key),
+        "`\(name.string)` is `finally`, and its `matrix` has `after`: nothing is added to a run any more"
+          + " when these run", help: help)
+    } else if task.service != nil {
+      mistakes.error(
+        part.document.place(key),
+        "`\(name.string)` is a service, and its `matrix` has `after`: what needs a service needs it from the"
+          + " beginning", help: help)
+    } else if task.flags.contains(.interactive) {
+      mistakes.error(
+        part.document.place(key),
+        "`\(name.string)` is `interactive`, and its `matrix` has `after`: the terminal is lent to what is known"
+          + " from the beginning", help: help)
+    }
   }
 
   private func taskReader(of part: ManifestPart) -> TaskReader {

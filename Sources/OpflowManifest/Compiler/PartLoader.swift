@@ -116,8 +116,11 @@ final class PartLoader {
       top.readSettings(keys, wantedParallel: options.maxParallel, into: &manifest)
       return manifest
     }
-    top.refuseSettings(
-      keys, of: "what is added to a run", root: "the manifest that the run begins with")
+    // That of a family is in the run already.
+    if run.family == nil {
+      top.refuseSettings(
+        keys, of: "what is added to a run", root: "the manifest that the run begins with")
+    }
     var resources = ResourceTable(of: run.plan, cpu: cores, memory: memory, store: store)
     if let wanted = options.maxParallel {
       resources.setMachineCapacity(ResourceEntry.cpu, UInt64(wanted))

@@ -130,6 +130,9 @@ struct PlanEmitter: ~Copyable {
     if let service = task.service { entry.record.service = add(service) }
     entry.record.jobserver = task.jobserver?.rawValue ?? 0
     entry.record.memoryLimitBytes = task.memoryLimitBytes
+    if let legs = task.legs {
+      builder.expect(caches: legs.areCached, memoryLimits: legs.areLimited)
+    }
     entry.record.isLocal = task.isLocal
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
@@ -152,7 +155,9 @@ struct PlanEmitter: ~Copyable {
   /// Lays the plan out.
   consuming func finish(
     _ manifest: ManifestValues, tasks: TaskList, legTexts: MatrixTexts, needs: NeedList,
-    inputs: PlanInputs, listedSecrets: TextTable, usesRunID: Bool, hasWarnings: Bool
+    readsOfLegs: [(task: Int, decides: Bool)], inputs: PlanInputs, listedSecrets: TextTable,
+    usesRunID: Bool,
+    hasWarnings: Bool
   ) -> PlanBuilder.Outcome {
     for file in inputs.files { builder.reads(file: file.path) }
     for glob in inputs.globs { builder.reads(glob: glob) }
@@ -170,6 +175,9 @@ struct PlanEmitter: ~Copyable {
     builder.addServicesToFingerprints(behind: run?.plan)
     addFamilies(of: tasks, legTexts)
     for reading in readings { mark(reading, needs) }
+    for (task, decides) in readsOfLegs {
+      builder.mark(TaskID(task), decides ? [.leavesValues, .decidesOthers] : .leavesValues)
+    }
     builder.resources = manifest.resources.entries(
       { builder.isWanted($0) }, intern: { builder.intern($0) })
     // What is added has those of the run.

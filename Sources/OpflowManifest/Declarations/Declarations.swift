@@ -93,12 +93,16 @@ struct TaskDeclarations: EntryList {
 
   /// The same without tasks of these ids.
   func without(_ ids: Set<String>) -> TaskDeclarations {
-    if ids.isEmpty { return self }
+    ids.isEmpty ? self : filtered { !ids.contains($0.string) }
+  }
+
+  /// The same with the tasks alone whose id is one of those wanted.
+  func filtered(_ isWanted: (Text) -> Bool) -> TaskDeclarations {
     var rest = TaskDeclarations()
     for (number, file) in files.enumerated() {
       rest.begin(file.document, prefix: file.prefix)
       let end = number + 1 < files.count ? files[number + 1].first : count
-      for task in file.first..<end where !ids.contains(name(task).string) {
+      for task in file.first..<end where isWanted(name(task)) {
         let key = key(task)
         _ = rest.insert(key, file.document.text(key))
       }

@@ -32,6 +32,8 @@ final class Mistakes {
   private var muted = 0
   /// The leg that is read, where one is.
   private var leg: Leg?
+  /// Where nothing is reported on.
+  private var spared: ((Place) -> Bool)?
 
   /// One of the many tasks that are read from one place.
   private struct Leg {
@@ -114,8 +116,27 @@ final class Mistakes {
   /// Lets the mistake that was reported be the last one at `place`.
   func settle(_ place: Place) { settledPlaces.insert(place) }
 
+  /// Reports nothing of some places while `body` runs.
+  func sparing(_ places: @escaping (Place) -> Bool, _ body: () -> Void) {
+    spared = places
+    body()
+    spared = nil
+  }
+
+  func sparingNothing(_ body: () -> Void) {
+    let places = spared
+    spared = nil
+    body()
+    spared = places
+  }
+
+  private func isSpared(_ place: Place?) -> Bool {
+    guard let spared, let place else { return false }
+    return spared(place)
+  }
+
   func add(_ mistake: Mistake) {
-    if muted > 0 || isToldOfLeg(mistake.place) { return }
+    if muted > 0 || isToldOfLeg(mistake.place) || isSpared(mistake.place) { return }
     var mistake = mistake
     mistake.message = Self.cut(mistake.message)
     if isTold(mistake) { return }
@@ -177,7 +198,9 @@ final class Mistakes {
   private func add(
     severity: Diagnostic.Severity, place: Place, message: () -> String, help: () -> String?
   ) {
-    if muted > 0 || settledPlaces.contains(place) || isToldOfLeg(place) { return }
+    if muted > 0 || settledPlaces.contains(place) || isToldOfLeg(place) || isSpared(place) {
+      return
+    }
     guard !isFull else {
       if severity == .error { errorCount += 1 }
       return

@@ -116,6 +116,15 @@ struct MatrixScope {
     self.names = names
   }
 
+  /// Of a task whose legs have names that are not known yet.
+  static var ofAnyNames: MatrixScope {
+    var scope = MatrixScope(owner: .leg)
+    scope.hasAnyName = true
+    return scope
+  }
+
+  private var hasAnyName = false
+
   /// Goes on to another leg.
   mutating func setValues(_ values: some Sequence<Text>) {
     self.values.removeAll(keepingCapacity: true)
@@ -126,7 +135,7 @@ struct MatrixScope {
     for index in names.indices where names[index].isSame(as: name) {
       return index < values.count ? values[index] : Text(start: nil, count: 0)
     }
-    return nil
+    return hasAnyName ? Text(start: nil, count: 0) : nil
   }
 
   var helpForUnknown: String {

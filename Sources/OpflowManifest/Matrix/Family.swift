@@ -8,6 +8,8 @@ struct Family {
     case empty
     /// Its `matrix` is wrong, and reported.
     case unknown
+    /// A task makes its legs while the run goes on.
+    case later
   }
 
   /// The names that `matrix.NAME` may speak of.
@@ -22,6 +24,12 @@ struct Family {
   var files: [Matrix.File] = []
   /// Why there is no leg; nil where there are any.
   var emptiness: Emptiness?
+  /// Tasks that are to have succeeded before its legs are made.
+  var after: [Matrix.TaskWord] = []
+  /// What is read then: patterns, and names of files.
+  var laterSources: [Text] = []
+  /// Whether all that `matrix.NAME` may be is known.
+  var knowsNames = true
 
   /// How many tasks it is: a family without legs is one.
   var taskCount: Int { max(1, ids.count) }

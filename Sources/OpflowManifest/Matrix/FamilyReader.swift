@@ -8,9 +8,13 @@ struct FamilyReader {
   /// - Parameters:
   ///   - values: keep what they read.
   ///   - folder: absolute, where names of files begin.
-  init(_ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text) {
+  ///   - makesLegs: those tasks have succeeded that write what is read.
+  init(
+    _ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text,
+    makesLegs: Bool
+  ) {
     self.values = values
-    reader = MatrixReader(values, sources, texts, folder: folder)
+    reader = MatrixReader(values, sources, texts, folder: folder, makesLegs: makesLegs)
     maker = FamilyMaker(
       document: values.document, mistakes: values.mistakes, texts: texts, store: values.scratch)
   }
@@ -42,16 +46,28 @@ struct FamilyReader {
     let errorCount = values.mistakes.errorCount
     let matrix = reader.read(node)
     guard values.mistakes.errorCount == errorCount, !matrix.isWrong else { return unknown(matrix) }
+    if matrix.isLater { return later(matrix) }
     var family = maker.make(matrix, name: name, key: key, room: room)
+    family.after = matrix.after
     if values.mistakes.errorCount > errorCount { family = unknown(matrix) }
     return family
   }
 
-  private func unknown(_ matrix: Matrix) -> Family {
+  private func unknown(_ matrix: Matrix) -> Family { without(matrix, .unknown) }
+
+  private func later(_ matrix: Matrix) -> Family {
+    var family = without(matrix, .later)
+    family.after = matrix.after
+    family.laterSources = matrix.laterSources
+    family.knowsNames = matrix.knowsNames
+    return family
+  }
+
+  private func without(_ matrix: Matrix, _ emptiness: Family.Emptiness) -> Family {
     var family = Family()
     family.names = matrix.names
     family.namingNames = matrix.namingNames
-    family.emptiness = .unknown
+    family.emptiness = emptiness
     return family
   }
 

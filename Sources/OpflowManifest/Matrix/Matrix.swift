@@ -45,6 +45,20 @@ struct Matrix {
   var isOfFiles = false
   /// Where `exclude` stands.
   var excludeNode: Node?
+  /// Tasks that write what it reads, each once.
+  var after: [TaskWord] = []
+  /// Whether all that it reads is read when these have succeeded.
+  var isLater = false
+  /// What is to be read then: patterns, and names of files.
+  var laterSources: [Text] = []
+  /// Whether all that `matrix.NAME` may be is known.
+  var knowsNames = true
+
+  /// The id of a task, as it is written.
+  struct TaskWord {
+    var text: Text
+    var node: Node
+  }
 
   /// Nil where there are more than any number counts; 0 where nothing is multiplied.
   var productCount: Int? {

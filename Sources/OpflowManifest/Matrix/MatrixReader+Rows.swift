@@ -9,9 +9,13 @@ extension MatrixReader {
     case .scalar: readSheet(node, into: &factor)
     case .mapping:
       let fields = values.maps.fields(node, values.tables.rows, owner: "`rows`")
-      if refusesAfter(fields) { break }
       if let file = fields[.file] {
-        readSheet(file, into: &factor)
+        if readAfter(fields, of: .file) {
+          noteLater(file, Subject(MatrixKey.rows))
+          matrix.knowsNames = false
+        } else {
+          readSheet(file, into: &factor)
+        }
       } else if !fields.isMeant(.file) {
         mistakes.error(
           document.place(node), "`rows` has no `file`",

@@ -8,9 +8,15 @@ struct MatrixReader {
   let texts: MatrixTexts
   /// Absolute: where names of files begin.
   let folder: Text
+  /// Those tasks have succeeded that write what is read.
+  let makesLegs: Bool
   var matrix = Matrix()
 
-  init(_ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text) {
+  init(
+    _ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text,
+    makesLegs: Bool
+  ) {
+    self.makesLegs = makesLegs
     self.values = values
     self.sources = sources
     self.texts = texts
@@ -54,6 +60,8 @@ struct MatrixReader {
       }
       readNames(ofFirst: include)
     }
+    // What they speak of is known with the names.
+    guard matrix.knowsNames else { return matrix }
     if let node = lists.exclude {
       matrix.excludeNode = node
       matrix.excluded = readExclude(node)
@@ -156,7 +164,6 @@ struct MatrixReader {
     let fields = values.maps.fields(node, values.tables.axis, owner: "an axis of a `matrix`")
     let known: [AxisKey] = [.range, .glob, .lines]
     let given = known.compactMap { key in fields.key(key).map { (key, $0) } }
-    if refusesAfter(fields) { return }
     guard let (key, place) = given.first else {
       if !known.contains(where: { fields.isMeant($0) }) {
         mistakes.error(
@@ -172,21 +179,42 @@ struct MatrixReader {
         help: "an axis is made in one way")
       return
     }
+    let isLater = readAfter(fields, of: key)
     switch key {
     case .range: factor.range = readRange(place.value)
+    case .glob where isLater: noteLater(place.value, Subject(AxisKey.glob))
+    case .lines where isLater: noteLater(place.value, Subject(AxisKey.lines))
     case .glob: factor.values = readGlob(place.value)
     case .lines: factor.values = readLines(place.value, subject, factor.names)
     case .file, .after: break
     }
   }
 
-  /// Whether what is read of a file is to be read when a task has made it.
-  func refusesAfter(_ fields: Fields<AxisKey>) -> Bool {
+  /// Notes the task that writes what is read of files.
+  ///
+  /// - Parameter key: that names these.
+  /// - Returns: whether they are not to be read yet.
+  mutating func readAfter(_ fields: Fields<AxisKey>, of key: AxisKey) -> Bool {
     guard let after = fields.key(.after) else { return false }
-    mistakes.error(
-      document.place(after), "`after` is not there yet: a matrix is read when the plan is made",
-      help: "let what writes the file be a run of its own, before this one")
+    if key == .range {
+      mistakes.error(
+        document.place(after), "`range` reads no file that a task could write first",
+        help: "take `after` away, or name the numbers in a file: `lines: FILE`")
+      return false
+    }
+    guard
+      let id = values.scalar(after.value, Subject(AxisKey.after), expected: "the id of a task")
+    else { return true }
+    if !matrix.after.contains(where: { $0.text.isSame(as: id.text) }) {
+      matrix.after.append(Matrix.TaskWord(text: id.text, node: after.value))
+    }
+    if makesLegs { return false }
+    matrix.isLater = true
     return true
+  }
+
+  mutating func noteLater(_ node: Node, _ subject: Subject) {
+    if let source = values.filledString(node, subject) { matrix.laterSources.append(source.text) }
   }
 
   private func readRange(_ node: Node) -> ClosedRange<Int64>? {

@@ -7,6 +7,8 @@ final class RunTasks {
   let unchanged: Set<String>
   /// The task that adds them, which each of them needs; nil where another process does.
   let adder: TaskID?
+  /// The one family of the manifest whose legs are made, by that task; nil where all that it declares is added.
+  let family: Text?
   /// Those that were needed in part, or all of whose legs were.
   private var families: [FamilyID: Family] = [:]
   private lazy var familyNames = TextTable()
@@ -15,9 +17,28 @@ final class RunTasks {
     self.plan = plan
     self.unchanged = unchanged
     self.adder = adder
+    family = nil
+    noteFamilies()
+  }
+
+  /// Those of the legs that a task makes.
+  ///
+  /// - Parameter maker: `Plan.makesLegs` holds of it.
+  init(_ plan: Plan, legsMadeBy maker: TaskID) {
+    self.plan = plan
+    unchanged = []
+    adder = maker
+    family = plan.nameBytes(maker)
+    noteFamilies()
+  }
+
+  private func noteFamilies() {
     if plan.families.isEmpty { return }
     for family in plan.families { _ = familyNames.insert(plan.text(family.name)) }
   }
+
+  /// What the run knows of the task that makes legs; nil where none does.
+  var maker: TaskFlags? { family == nil ? nil : adder.map { plan.flags($0) } }
 
   /// What an id stands for.
   enum Member {

@@ -42,6 +42,8 @@ struct TaskValues {
   var memoryLimitBytes: UInt64 = 0
   /// It runs on the coordinator's machine wherever others do.
   var isLocal = false
+  /// Nil where the task makes no legs of a family.
+  var legs: LegMaker.Legs?
 
   /// A need as it is written: which tasks there are is not asked.
   struct Need {
@@ -114,6 +116,7 @@ struct TaskValues {
     jobserver = nil
     memoryLimitBytes = 0
     isLocal = false
+    legs = nil
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }
 }

@@ -93,7 +93,10 @@ extension AxisKey {
         .text, standard: "required", "a file with a line of names, and a line for each row",
         example: "file: samples.tsv")
     case .after:
-      KeyRow(.id, "the task that writes the file", example: "after: fetch")
+      KeyRow(
+        .id,
+        "the task that writes the file, or those that fit: they are read when it has succeeded",
+        example: "after: build")
     }
   }
 }

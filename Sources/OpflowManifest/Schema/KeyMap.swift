@@ -4,7 +4,7 @@ enum KeyMap: String, CaseIterable {
     secret, input
   case matrix, axis, rows
 
-  /// Its keys, but those that are not there yet.
+  /// Its keys.
   var entries: [KeyEntry] {
     switch self {
     case .manifest: Self.entries(ManifestKey.allCases)
@@ -27,7 +27,7 @@ enum KeyMap: String, CaseIterable {
   }
 
   private static func entries(_ keys: some Sequence<some SchemaKey>) -> [KeyEntry] {
-    keys.filter(\.isSupported).map { KeyEntry(name: $0.name.description, row: $0.row) }
+    keys.map { KeyEntry(name: $0.name.description, row: $0.row) }
   }
 
   /// Where its keys stand, behind "in".
@@ -64,7 +64,11 @@ enum KeyMap: String, CaseIterable {
     case .download: [.oneOf(["url"]), .oneOf(["to"])]
     case .secret: [.oneOf(Self.names(SecretKey.allCases))]
     case .input: [.oneOf(Self.names(InputKey.allCases))]
-    case .axis: [.oneOf(entries.map(\.name))]
+    case .axis:
+      [
+        .oneOf(Self.names([AxisKey.range, .glob, .lines])),
+        .without(AxisKey.range.name.description, Self.names([AxisKey.after])),
+      ]
     case .rows: [.oneOf(["file"])]
     }
   }
@@ -98,7 +102,7 @@ enum KeyMap: String, CaseIterable {
   }
 
   private static func names(_ keys: some Sequence<some SchemaKey>) -> [String] {
-    keys.filter(\.isSupported).map { $0.name.description }
+    keys.map { $0.name.description }
   }
 }
 

@@ -2,15 +2,8 @@
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
   /// As it is written.
   var name: StaticString { get }
-  /// Whether this version does what it says. What is not supported is read, refused, and never
-  /// offered.
-  var isSupported: Bool { get }
   /// What it takes and means. Made when it is asked for: a manifest is read without it.
   var row: KeyRow { get }
-}
-
-extension SchemaKey {
-  var isSupported: Bool { true }
 }
 
 /// Finds a key by its text.
@@ -35,11 +28,6 @@ struct KeyTable<Key: SchemaKey> {
   func key(_ text: Text) -> Key? { words.number(of: text).flatMap { Key(rawValue: $0) } }
 
   var names: [Text] { words.texts }
-
-  /// Those that this version does something with.
-  var offeredNames: [Text] {
-    zip(words.texts, words.numbers).filter { Key(rawValue: $1)?.isSupported == true }.map(\.0)
-  }
 }
 
 /// The numbers of up to sixty-three names of at most sixteen bytes.

@@ -269,6 +269,4 @@ enum AxisKey: Int, SchemaKey {
 
   static let ofAxes: [AxisKey] = [.range, .glob, .lines, .after]
   static let ofRows: [AxisKey] = [.file, .after]
-
-  var isSupported: Bool { self != .after }
 }

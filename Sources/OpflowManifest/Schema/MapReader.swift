@@ -155,7 +155,7 @@ struct MapReader {
       mistakes.error(document.place(key), "`\(name.string)` is not supported yet")
       return nil
     }
-    let names = table.offeredNames
+    let names = table.names
     let foreign = ForeignKeys.key(for: name, among: table.names)
     let advice = ForeignAdvice.advice(
       for: name, value: document.scalarText(key.value), owner: owner)

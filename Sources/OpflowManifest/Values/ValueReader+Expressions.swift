@@ -82,7 +82,10 @@ extension ValueReader {
 
   func report(_ mistake: ExpressionMistake, in node: Node) {
     if mistakes.isFull { return mistakes.count() }
-    mistakes.error(
-      document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+    // Wrong whatever its names stand for.
+    mistakes.sparingNothing {
+      mistakes.error(
+        document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+    }
   }
 }

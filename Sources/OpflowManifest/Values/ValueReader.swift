@@ -35,6 +35,16 @@ final class ValueReader {
       document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: scratch)
   }
 
+  /// Whether the `if` of a task has a name of its `matrix` in it.
+  func decidesByLeg(_ key: Node) -> Bool {
+    guard document.kind(key.value) == .mapping else { return false }
+    // Read and reported on with the task.
+    mistakes.mute()
+    defer { mistakes.unmute() }
+    let fields = maps.fields(key.value, tables.task, owner: TaskKey.owner)
+    return fields[.condition].map { document.text($0).string.contains("matrix.") } ?? false
+  }
+
   // MARK: Scalars
 
   /// A scalar of any type but null.

@@ -163,6 +163,15 @@ final class YAMLDocument {
   }
 
   func isEmpty(_ node: Node) -> Bool { children(node).isEmpty }
+
+  /// Whether the text that begins there, or the rest of its line, has a name of a `matrix` in it.
+  func speaksOfMatrix(at offset: Int) -> Bool {
+    guard offset < source.count else { return false }
+    let end = source[offset...].firstIndex(of: 10) ?? source.count
+    let line = source.part(offset..<end)
+    let name = "matrix.".utf8
+    return line.indices.contains { line.part($0..<line.count).starts(with: name) }
+  }
 }
 
 extension cyaml_record {

@@ -14,6 +14,10 @@ package struct ManifestFile {
   package let folder: String
   /// Of a run that is resumed: copies of the files that it names.
   var kept = KeptFiles()
+  /// What is taken as it is here, whatever is there by now; and names of files that patterns fitted.
+  var copies = KeptFiles()
+  /// Gets the names that patterns fit.
+  var foundNames: FoundNames?
   /// It may have no task: they are added later.
   package var mayBeEmpty = false
 
@@ -142,6 +146,21 @@ package struct ManifestFile {
     }
   }
 
+  /// Makes the legs of a family that it declares, as a segment of the plan of a run; nil where it declares none that
+  /// are made by that task.
+  ///
+  /// - Throws: all its mistakes.
+  func compileLegs(
+    madeBy maker: TaskID, of plan: Plan, runID: String, set: [String], state: StateFolder
+  ) throws(PreparationError) -> CompiledSegment? {
+    let options = options(runID: runID, set: set, maxParallel: nil, state: state)
+    do throws(ManifestError) {
+      return try ManifestCompiler.compileLegs(source, madeBy: maker, of: plan, options: options)
+    } catch {
+      throw .mistakes(error)
+    }
+  }
+
   /// The mistakes that secrets make where tasks list them which cannot be had.
   func mistakes(
     _ secrets: SecretFaults, runID: String, _ request: RunRequest
@@ -205,15 +224,31 @@ package struct ManifestFile {
       readLink: { try? Path.linkTarget($0) })
     options.mayBeEmpty = mayBeEmpty
     options.readFile = furtherFile
-    options.fileNames = { FileNames.fitting($0, in: $1) }
+    options.fileNames = names
     return options
+  }
+
+  /// Looks for the names that a pattern fits.
+  private var names: @Sendable (String, String) -> Result<[String], FileNameFault> {
+    let (copies, folder, found) = (copies, folder, foundNames)
+    return { pattern, start in
+      let path = FoundNames.path(pattern, in: KeptFiles.relative(start, to: folder))
+      if let names = copies.bytes(of: path, from: folder) {
+        found?.add(path, names)
+        return .success(FoundNames.names(in: names))
+      }
+      let result = FileNames.fitting(pattern, in: start)
+      if case .success(let names) = result { found?.add(path, FoundNames.bytes(names)) }
+      return result
+    }
   }
 
   /// Reads the files that it names; one that is gone and may not be
   /// from its copy, where there is one.
   private var furtherFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile {
-    let (kept, folder) = (kept, folder)
+    let (kept, copies, folder) = (kept, copies, folder)
     return { (path, limit, mayBeMissing) throws(NamedFileFault) in
+      if let bytes = copies.bytes(of: path, from: folder) { return Self.copy(bytes, of: path) }
       do throws(NamedFileFault) {
         return try FurtherFile.read(path, atMost: limit)
       } catch {
@@ -221,11 +256,15 @@ package struct ManifestFile {
         else {
           throw error
         }
-        // No file has that number.
-        let number = FileNumber(device: .max, inode: Hash.xxh3(Array(path.utf8)))
-        return NamedFile(bytes: bytes, realPath: path, number: number)
+        return Self.copy(bytes, of: path)
       }
     }
+  }
+
+  private static func copy(_ bytes: [UInt8], of path: String) -> NamedFile {
+    // No file has that number.
+    let number = FileNumber(device: .max, inode: Hash.xxh3(Array(path.utf8)))
+    return NamedFile(bytes: bytes, realPath: path, number: number)
   }
 
   /// The plan that an older opflow would have made of it, in the folder that it was in: for its

@@ -17,6 +17,8 @@ package enum PreparationError: Error {
   /// What was added to a run cannot be added to its plan as it is now, though it was compiled for it: a mistake of
   /// ours, or too much.
   case unfitAddition(GrownPlanError)
+  /// No manifest of the run declares the family any more whose legs that task is to make: a mistake of ours.
+  case noLegSource(String)
   /// Why processes cannot be found: without that nothing can be started, and nothing ended.
   case noProcesses(String)
   /// Secrets that tasks want cannot be had, and the manifest is not the one any more that says so.

@@ -12,7 +12,7 @@ package struct PreparedAddition {
   package let warnings: [Diagnostic]
   package var request: AddRequest
   private let segment: [UInt8]
-  private let manifest: ManifestFile
+  private let source: AddedFolder.Source
   private let kept: KeptFiles
   private let folder: AddedFolder
 
@@ -23,14 +23,32 @@ package struct PreparedAddition {
   package init(
     _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID
   ) throws(PreparationError) {
-    self.manifest = manifest
+    let compiled = try manifest.compile(
+      addedTo: plan, by: adder, runID: run.id.description, state: StateFolder(holding: run))
+    try self.init(
+      compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: adder, nil)
+  }
+
+  /// The legs of a family of the run, which that task makes.
+  package init(
+    legsMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: OrderID
+  ) throws(PreparationError) {
+    let found = FoundNames()
+    let (manifest, made) = try LegSource(run).compile(maker, of: plan, found)
+    try self.init(
+      made, of: manifest, .family(plan.nameString(maker)), to: run, plan, id, by: maker, found)
+  }
+
+  private init(
+    _ compiled: CompiledSegment, of manifest: ManifestFile, _ source: AddedFolder.Source,
+    to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID, _ found: FoundNames?
+  ) throws(PreparationError) {
+    self.source = source
     folder = AddedFolder(id, of: run)
     request = AddRequest(
       id: id, planKey: plan.key.description, manifestPath: manifest.realPath,
       folder: manifest.folder)
     request.adder = adder
-    let compiled = try manifest.compile(
-      addedTo: plan, by: adder, runID: run.id.description, state: StateFolder(holding: run))
     unchanged = compiled.unchanged
     guard let new = compiled.added else {
       (taskCount, added, warnings, segment, kept) = (0, [], [], [], KeptFiles())
@@ -44,12 +62,13 @@ package struct PreparedAddition {
     request.files = FileEntry.texts(new.files, from: manifest.folder)
     var kept = KeptFiles()
     for file in new.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }
+    for names in found?.all ?? [] { kept.add(names) }
     self.kept = kept
   }
 
   /// Puts it into the run's folder, where the run, and a resume of it, find it.
   package func write() throws(RunFolderError) {
-    try folder.write(segment: segment, manifest: manifest.bytes, kept)
+    try folder.write(segment: segment, source, kept)
   }
 
   /// It was refused.

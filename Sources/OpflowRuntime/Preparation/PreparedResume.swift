@@ -26,6 +26,16 @@ package struct PreparedResume {
   package init(
     _ found: ResumedRun, _ asked: RunRequest, holding held: HeldServices? = nil
   ) throws(PreparationError) {
+    try self.init(deciding: found, asked, held)
+    let remade = LegsToRemake(of: plan, history, decision).tasks
+    // What was added behind them may need them by name: then they stay, and what makes them says what is wrong.
+    guard !remade.isEmpty, let rest = try? found.without(legsOf: remade, asked) else { return }
+    try self.init(deciding: rest, asked, held)
+  }
+
+  private init(
+    deciding found: ResumedRun, _ asked: RunRequest, _ held: HeldServices?
+  ) throws(PreparationError) {
     self.found = found
     takesOver = asked.takesOver
     plan = found.plan
@@ -54,6 +64,13 @@ package struct PreparedResume {
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
+    if !found.withoutLegs.isEmpty {
+      var makers = TaskSet(taskCount: plan.taskCount)
+      for name in found.withoutLegs {
+        if let maker = plan.task(named: name) { makers.insert(maker) }
+      }
+      request.withoutLegs = makers
+    }
     named =
       plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
     if plan.hasServices {
@@ -94,7 +111,9 @@ package struct PreparedResume {
       found.warnings + (renamed?.warnings ?? [])
       + Self.warnings(
         folder, recovery,
-        removed: decision.removed.filter { renamed?.contains($0) != true })
+        removed: decision.removed.filter {
+          renamed?.contains($0) != true && !found.makesAnew($0)
+        })
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
@@ -141,6 +160,7 @@ package struct PreparedResume {
     var entering = Entering(
       initial: initial, attempts: plan.tasks.map { history[TaskID($0)].attempts },
       owesFinally: decision.owesFinally)
+    entering.attemptsOfRemoved = history.attemptsOfRemoved
     entering.ranBefore = history.hasStarts
     entering.values = request.values
     entering.arguments = request.arguments

@@ -12,16 +12,21 @@ struct RegrownPlan {
   private(set) var warnings: [Diagnostic] = []
   /// Files that additions name, and that are gone: taken as they were when they were added.
   private(set) var gone: [String] = []
+  /// Tasks that made legs which the plan is without: they make them anew.
+  private(set) var withoutLegs: Set<String> = []
 
   /// - Parameters:
   ///   - first: the run's manifest.
-  ///   - folder: that this is in.
+  ///   - manifest: the same, not compiled.
+  ///   - set: variables that it is compiled with.
   ///   - located: where the run's files are now.
   ///   - history: what the journal tells, of whatever plan; nil where it was not read.
+  ///   - dropping: tasks whose legs are not to be in the plan, since they make them anew.
   init(
-    _ first: CompiledManifest, in folder: String, of run: RunFolder, _ located: RunManifest,
-    _ history: RunModel?
+    _ first: CompiledManifest, _ manifest: ManifestFile, set: [String], of run: RunFolder,
+    _ located: RunManifest, _ history: RunModel?, dropping: Set<String>
   ) throws(PreparationError) {
+    let folder = manifest.folder
     var grown = GrownPlan(try first.openPlan())
     let known =
       if let history { history } else {
@@ -29,8 +34,25 @@ struct RegrownPlan {
           try run.readHistory(plan: grown.plan).history
         }
       }
+    let files = Set(first.furtherFiles.map(\.path))
+    let newest = Self.newestLegs(known.additions, of: run)
+    var hasLegs: Set<String> = []
     for addition in known.additions {
-      let manifest = try Self.manifest(addition.entry, of: run, located)
+      if AddedFolder(addition.entry.id, of: run).isOfLegs {
+        // They stand where the first ones did, so that what was added behind those may need them.
+        guard let maker = addition.adder, let newest = newest[maker], hasLegs.insert(maker).inserted
+        else { continue }
+        let source = LegsBefore(
+          manifest: manifest, set: set, files: files, entry: newest, run: run, located: located)
+        guard !dropping.contains(maker), let added = source.compile(maker, in: grown.plan) else {
+          withoutLegs.insert(maker)
+          continue
+        }
+        try Self.add(added, to: &grown)
+        continue
+      }
+      let manifest = try AddedFolder(addition.entry.id, of: run).manifestFile(
+        addition.entry, located)
       let segment = try manifest.compile(
         addedTo: grown.plan, by: try Self.adder(addition.adder, in: grown.plan, manifest),
         runID: run.id.description, state: StateFolder(holding: run))
@@ -38,12 +60,7 @@ struct RegrownPlan {
       warnings += added.warnings
       gone += added.furtherFiles.map(\.path).filter { !Path.exists($0) }
         .map { KeptFiles.relative($0, to: folder) }
-      let part = try added.openPlan()
-      do throws(GrownPlanError) {
-        try grown.add(part)
-      } catch {
-        throw .unfitAddition(error)
-      }
+      try Self.add(added, to: &grown)
     }
     do throws(PlanError) {
       self.plan = try grown.keyed()
@@ -52,21 +69,26 @@ struct RegrownPlan {
     }
   }
 
-  /// The copy of what was added.
-  private static func manifest(
-    _ entry: ExtendEntry, of run: RunFolder, _ located: RunManifest
-  ) throws(PreparationError) -> ManifestFile {
-    let added = AddedFolder(entry.id, of: run)
-    do throws(Errno) {
-      var manifest = ManifestFile(
-        bytes: try added.readManifest(), displayPath: added.manifest,
-        realPath: located.place(of: entry.manifestPath),
-        folder: located.place(of: entry.folder))
-      manifest.kept = added.readKeptFiles()
-      return manifest
+  private static func add(
+    _ added: CompiledManifest, to grown: inout GrownPlan
+  ) throws(PreparationError) {
+    let part = try added.openPlan()
+    do throws(GrownPlanError) {
+      try grown.add(part)
     } catch {
-      throw .folder(.file(doing: "read", path: added.manifest, error))
+      throw .unfitAddition(error)
     }
+  }
+
+  /// By the task that made legs, what was last added of them.
+  private static func newestLegs(
+    _ additions: [GrowthRecord], of run: RunFolder
+  ) -> [String: ExtendEntry] {
+    var newest: [String: ExtendEntry] = [:]
+    for addition in additions where AddedFolder(addition.entry.id, of: run).isOfLegs {
+      if let maker = addition.adder { newest[maker] = addition.entry }
+    }
+    return newest
   }
 
   private static func adder(

@@ -18,6 +18,8 @@ package struct ResumedRun {
   let files: [String]
   /// Whether tasks were added to the run.
   let isGrown: Bool
+  /// Tasks whose legs the plan is without, which are to make them anew.
+  let withoutLegs: Set<String>
   /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   /// Of the manifest.
@@ -38,6 +40,19 @@ package struct ResumedRun {
   ///   says.
   package init(
     _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest
+  ) throws(PreparationError) {
+    try self.init(folder, given, asked, dropping: [])
+  }
+
+  /// The same without the legs that these tasks made.
+  func without(
+    legsOf tasks: Set<String>, _ asked: RunRequest
+  ) throws(PreparationError) -> ResumedRun {
+    try ResumedRun(folder, given, asked, dropping: tasks)
+  }
+
+  private init(
+    _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest, dropping: Set<String>
   ) throws(PreparationError) {
     let open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
     self.open = open
@@ -78,6 +93,7 @@ package struct ResumedRun {
         standing, [], standing.environmentEntries, []
       )
       (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
+      withoutLegs = []
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
@@ -92,7 +108,9 @@ package struct ResumedRun {
       let regrown =
         isGrown
         ? try RegrownPlan(
-          compiled, in: manifest.folder, of: folder, located, early?.history) : nil
+          compiled, manifest, set: set, of: folder, located, early?.history, dropping: dropping)
+        : nil
+      withoutLegs = regrown?.withoutLegs ?? []
       diagnostics = compiled.warnings + (regrown?.warnings ?? [])
       gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }
@@ -154,6 +172,14 @@ package struct ResumedRun {
     // An older opflow wrote them, of the folder that the manifest was in.
     let earlier = try manifest().compileAsBefore(runID: open.run, set: set, folder: open.folder)
     return try Self.read(folder, plan, earlier: earlier)
+  }
+
+  /// Whether a task of the run's last plan is a leg that is to be made anew.
+  func makesAnew(_ name: String) -> Bool {
+    guard !withoutLegs.isEmpty, let last, let task = last.task(named: name),
+      let family = last.family(of: task)
+    else { return false }
+    return withoutLegs.contains(last.familyName(family))
   }
 
   /// Families whose legs have other ids than in the run's last plan; nil for none.

@@ -22,14 +22,23 @@ package struct AddedFolder: Sendable {
   private var segment: String { path + "/plan" }
   /// The manifest as it was read.
   var manifest: String { path + "/manifest.yaml" }
+  /// Instead of it, for legs of a family that stands elsewhere: its name.
+  private var family: String { path + "/legs" }
   /// Copies of the files that it names; missing where it names none.
   private var included: String { path + "/included" }
 
   // MARK: - Who adds
 
+  /// What a segment was compiled from.
+  enum Source {
+    case manifest([UInt8])
+    /// Legs of the family of that name, which the run has already.
+    case family(String)
+  }
+
   /// Makes it, and makes it last: the journal's word of it is synced before anything comes of it.
   func write(
-    segment bytes: [UInt8], manifest: [UInt8], _ kept: KeptFiles
+    segment bytes: [UInt8], _ source: Source, _ kept: KeptFiles
   ) throws(RunFolderError) {
     var isNew = true
     try doing("make", run.added) { () throws(Errno) in
@@ -42,7 +51,10 @@ package struct AddedFolder: Sendable {
     try doing("make", path) { () throws(Errno) in try Path.makeDirectory(path) }
     // A resume compiles it anew, and has no use for it.
     try Self.put(bytes, at: segment, isSynced: false)
-    try Self.put(manifest, at: self.manifest, isSynced: true)
+    switch source {
+    case .manifest(let bytes): try Self.put(bytes, at: manifest, isSynced: true)
+    case .family(let name): try Self.put(Array(name.utf8), at: family, isSynced: true)
+    }
     if !kept.files.isEmpty { try Self.put(kept.text, at: included, isSynced: true) }
     for folder in isNew ? [path, run.added, run.path] : [path, run.added] {
       try doing("sync", folder) { () throws(Errno) in try Path.syncFolder(folder) }
@@ -99,7 +111,8 @@ package struct AddedFolder: Sendable {
 
   // MARK: - Who resumes it
 
-  func readManifest() throws(Errno) -> [UInt8] { try File.read(manifest) }
+  /// Whether legs of a family were added that stands elsewhere.
+  var isOfLegs: Bool { Path.exists(family) }
 
   /// None where they cannot be read.
   func readKeptFiles() -> KeptFiles {

@@ -182,7 +182,9 @@ final class WorkerLauncher {
       }
     case .command:
       for (place, word) in plan.words(task).enumerated() {
-        if let text = late.isEmpty ? nil : late[place] {
+        if place == 0, plan.makesLegs(task) {
+          words.append(Array(Self.ownProgram.utf8))
+        } else if let text = late.isEmpty ? nil : late[place] {
           words.append(text)
         } else {
           words.append(plan.text(word))
@@ -191,6 +193,8 @@ final class WorkerLauncher {
     case .download, .approve:
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, and nothing else")
     }
+    // Wherever the run's folder is, what adds to the run is to find it.
+    if plan.makesLegs(task), let folder = plans.runFolder { words.append(Array(folder.utf8)) }
     if let arguments, arguments.task == task {
       for word in arguments.words { words.append(word) }
     }
@@ -203,6 +207,9 @@ final class WorkerLauncher {
     knownShell = (list, isDefault)
     return isDefault
   }
+
+  /// What this process is, whatever PATH finds by its name.
+  private static let ownProgram = "/proc/self/exe"
 
   private static let options: Program.Options = [.diesWithParent, .signalsPrepared]
   private static let optionsOfGroup: Program.Options = [

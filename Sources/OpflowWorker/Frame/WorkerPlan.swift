@@ -19,13 +19,17 @@ package final class WorkerPlan {
     current = try Self.open(path)
   }
 
+  /// Of the run; nil where there is no file.
+  var runFolder: String? { path.map { Path.parent(of: $0) } }
+
   /// Opens the file anew where it may have tasks that are not known here yet: an order speaks of none before they
-  /// stand there.
+  /// stand there. Nor does it of one that needs legs before these do.
   ///
   /// - Parameter last: the number of the last task that is spoken of.
   func extend(to last: TaskID) {
-    guard !last.isNone, last.index >= current.taskCount, let path, let grown = try? Self.open(path),
-      grown.key == current.key, grown.taskCount > current.taskCount
+    guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
+      let grown = try? Self.open(path), grown.key == current.key,
+      grown.taskCount > current.taskCount
     else { return }
     current = grown
   }

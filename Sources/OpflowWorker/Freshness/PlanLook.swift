@@ -28,6 +28,8 @@ package final class PlanLook {
 
   /// - Parameter before: what would run before the task: what it finds of theirs tells nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
+    // What they leave is seen when they are there.
+    if plan.lacksLegs(check.task) { return .unsure }
     let declaring = declaring(check.task)
     var record: SuccessRecord?
     do throws(LookFault) {

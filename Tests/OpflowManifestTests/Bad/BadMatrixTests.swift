@@ -129,11 +129,11 @@ struct BadMatrixTests {
       "lines:4:1: `p` stands twice in `matrix.n`: two legs would be alike"),
     matrix("a file with a NUL", "{ n: { lines: nul } }", "nul:1:2: a NUL byte stands here"),
     matrix(
-      "after a task", "{ n: { glob: '*.gz', after: pull } }",
-      "3:34: `after` is not there yet: a matrix is read when the plan is made"),
+      "after a task that is not there", "{ n: { glob: '*.gz', after: pull } }",
+      "3:41: unknown task `pull`"),
     matrix(
       "after alone", "{ n: { after: pull } }",
-      "3:20: `after` is not there yet: a matrix is read when the plan is made"),
+      "3:18: `matrix.n` has no values"),
   ]
 
   static let ranges: [BadManifest] = [
@@ -197,7 +197,7 @@ struct BadMatrixTests {
     matrix("a file by no name", "{ rows: {} }", "3:21: `rows` has no `file`"),
     matrix(
       "a file after a task", "{ rows: { file: parts.tsv, after: scan } }",
-      "3:40: `after` is not there yet: a matrix is read when the plan is made"),
+      "3:47: unknown task `scan`"),
     matrix(
       "an unknown key of rows", "{ rows: { path: x } }", "3:21: `rows` has no `file`",
       "3:23: unknown key `path` in `rows`"),

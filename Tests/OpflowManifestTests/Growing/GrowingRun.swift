@@ -4,10 +4,12 @@ import Testing
 
 /// The plan of a run, and what is added to it.
 struct GrowingRun {
+  private let first: String
   private(set) var bytes: [UInt8]
   private(set) var plan: Plan
 
   init(_ first: String) throws {
+    self.first = first
     bytes = try compile(first).planBytes
     plan = try Plan(copying: bytes)
     try plan.validate()
@@ -19,19 +21,39 @@ struct GrowingRun {
     _ text: String, files: [String: String] = [:], by adder: String? = nil
   ) throws -> CompiledSegment {
     let segment = try compiled(text, files: files, by: adder)
-    guard let added = segment.added else { return segment }
+    try grow(by: segment)
+    return segment
+  }
+
+  /// Makes the legs of a family of the first manifest, and writes them into the plan.
+  ///
+  /// - Parameter names: that every pattern fits.
+  @discardableResult
+  mutating func addLegs(
+    _ family: String, _ files: [String: String], names: [String] = []
+  ) throws -> CompiledSegment {
+    var options = Self.options(files, in: "/data/project")
+    options.fileNames = { _, _ in .success(names) }
+    let source = ManifestSource(
+      bytes: Array(first.utf8), displayPath: "opflow.yaml", path: "/data/project/opflow.yaml",
+      folder: "/data/project", defaultName: "opflow.yaml")
+    let made = try ManifestCompiler.compileLegs(
+      source, madeBy: try plan.id(family), of: plan, options: options)
+    let segment = try #require(made)
+    try grow(by: segment)
+    return segment
+  }
+
+  private mutating func grow(by segment: CompiledSegment) throws {
+    guard let added = segment.added else { return }
     let part = try Plan(copying: added.planBytes)
     try part.validate()
     bytes = try PlanGrowth(of: plan, by: part).applied(to: bytes)
     plan = try Plan(copying: bytes)
     try plan.validate()
-    return segment
   }
 
-  func compiled(
-    _ text: String, files: [String: String] = [:], folder: String = "/data/project",
-    by adder: String? = nil
-  ) throws(ManifestError) -> CompiledSegment {
+  private static func options(_ files: [String: String], in folder: String) -> CompileOptions {
     var options = CompileOptions(
       runID: "run-1", opflowVersion: "1.0", cores: 8, memoryBytes: 16 << 30,
       stateFolder: "/data/project/.opflow")
@@ -41,6 +63,14 @@ struct GrowingRun {
         bytes: Array(text.utf8), realPath: path,
         number: FileNumber(device: 1, inode: Hash.xxh3(Array(path.utf8))))
     }
+    return options
+  }
+
+  func compiled(
+    _ text: String, files: [String: String] = [:], folder: String = "/data/project",
+    by adder: String? = nil
+  ) throws(ManifestError) -> CompiledSegment {
+    let options = Self.options(files, in: folder)
     let source = ManifestSource(
       bytes: Array(text.utf8), displayPath: "add.yaml", path: "\(folder)/add.yaml",
       folder: folder, defaultName: "add")

@@ -1,0 +1,149 @@
+/// The needs of a plan in which families have legs that a task of theirs made while the run went on (`after` in
+/// a `matrix`).
+///
+/// Who needs such a family needs that task, as long as it has made none. From then on he needs each leg as well,
+/// behind all that he needed before, as if the legs had been there from the beginning; only those who are to come to be
+/// or to be made before they have ended need the one task alone, which are the legs themselves and the tasks that make
+/// other families. The file has none of it: it follows from the names, in whoever opens it.
+final class LegNeeds: @unchecked Sendable {
+  // SAFETY: @unchecked, because what is allocated is written in init and freed in deinit only.
+
+  let edges: PlanEdges
+  /// By task that has made legs: these.
+  let legs: [Int32: Range<Int>]
+  private let store: Store
+
+  /// Arrays that columns look into.
+  private final class Store {
+    private var pieces: [UnsafeMutableRawBufferPointer] = []
+
+    func column<Record: BitwiseCopyable>(_ records: [Record]) -> Column<Record> {
+      if records.isEmpty { return Column(base: nil, count: 0) }
+      let piece = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: records.count * MemoryLayout<Record>.stride, alignment: 8)
+      records.withUnsafeBytes { piece.copyMemory(from: $0) }
+      pieces.append(piece)
+      // SAFETY: the piece is as long as the records, and stays until the store is gone.
+      return Column(
+        base: UnsafePointer(piece.baseAddress?.assumingMemoryBound(to: Record.self)),
+        count: records.count)
+    }
+
+    deinit { for piece in pieces { piece.deallocate() } }
+  }
+
+  /// Nil where no family has such legs.
+  ///
+  /// - Parameters:
+  ///   - written: as the file has them, which may be wrong.
+  ///   - legs: by task that has made some.
+  init?(
+    _ written: PlanEdges, legs: [Int32: Range<Int>], makesLegs: (Int) -> Bool
+  ) throws(PlanError) {
+    if legs.isEmpty { return nil }
+    let count = written.needOffsets.count - 1
+    var offsets: [UInt32] = [0]
+    var targets: [Int32] = []
+    var conditions: [UInt8] = []
+    offsets.reserveCapacity(count + 1)
+    targets.reserveCapacity(written.needTargets.count)
+    conditions.reserveCapacity(written.needTargets.count)
+    for task in 0..<count {
+      let (start, end) = (Int(written.needOffsets[task]), Int(written.needOffsets[task + 1]))
+      guard start <= end, end <= written.needTargets.count else { throw .reference(.needOffsets) }
+      var further: [(legs: Range<Int>, condition: UInt8)] = []
+      for edge in start..<end {
+        let target = written.needTargets[edge]
+        guard target >= 0, Int(target) < count else { throw .reference(.needTargets) }
+        var condition = written.needConditions[edge]
+        if let made = legs[target], !made.contains(task), !makesLegs(task) {
+          further.append((made, condition))
+          // It failed to make them, or each of them fails.
+          if condition == NeedCondition.failure.rawValue {
+            condition = NeedCondition.finished.rawValue
+          }
+        }
+        targets.append(target)
+        conditions.append(condition)
+      }
+      for (made, condition) in further {
+        guard targets.count + made.count < Int(UInt32.max) else { throw .reference(.needTargets) }
+        targets += made.map { Int32(truncatingIfNeeded: $0) }
+        conditions += repeatElement(condition, count: made.count)
+      }
+      offsets.append(UInt32(truncatingIfNeeded: targets.count))
+    }
+    let dependents = Graph.reversed(offsets: offsets, targets: targets)
+    guard
+      case .topological(let order) = Graph.order(
+        needOffsets: offsets, needTargets: targets, dependentOffsets: dependents.offsets,
+        dependentTargets: dependents.sources)
+    else { throw .reference(.topologicalOrder) }
+    let store = Store()
+    edges = PlanEdges(
+      needOffsets: store.column(offsets), needTargets: store.column(targets),
+      needConditions: store.column(conditions),
+      dependentOffsets: store.column(dependents.offsets),
+      dependentTargets: store.column(dependents.sources),
+      dependentConditions: store.column(dependents.edges.map { conditions[Int($0)] }),
+      order: store.column(order))
+    self.store = store
+    self.legs = legs
+  }
+}
+
+extension Plan {
+  /// Whether any task makes legs.
+  package var hasLegMakers: Bool { manifest.hasLegMakers == 1 }
+
+  /// Whether a task is to make the legs of the family of its name while the run goes on.
+  @inline(__always)
+  package func makesLegs(_ task: TaskID) -> Bool { hasLegMakers && flags(task).makesLegs }
+
+  /// Whether a task needs legs that are not there, as far as this plan goes.
+  package func lacksLegs(_ task: TaskID) -> Bool {
+    guard hasLegMakers, !makesLegs(task) else { return false }
+    return needs(task).contains {
+      let need = TaskID(needTargets[$0])
+      return makesLegs(need) && legs(madeBy: need) == nil
+    }
+  }
+
+  /// The legs that a task has made; nil while there are none.
+  package func legs(madeBy task: TaskID) -> Range<Int>? { legNeeds?.legs[task.rawValue] }
+
+  /// Whether any task has made legs.
+  package var hasMadeLegs: Bool { legNeeds != nil }
+
+  /// The tasks from a number on, which were added together or one segment after the other, each after all of them that
+  /// it needs.
+  package func order(addedFrom first: Int) -> Column<Int32> { written.order[first..<taskCount] }
+
+  static func findLegNeeds(
+    _ sections: PlanSections, hasLegMakers: Bool, _ written: PlanEdges, names: Column<TextRef>,
+    _ flags: Column<UInt16>, _ families: Column<FamilyEntry>, _ nameTable: Column<Int32>,
+    _ arena: Column<UInt8>
+  ) throws(PlanError) -> LegNeeds? {
+    // What a run begins with has no legs that were made in it.
+    guard sections.hasRoom, hasLegMakers, !families.isEmpty else { return nil }
+    func text(_ ref: TextRef) -> UnsafeRawBufferPointer? {
+      guard Int(ref.offset) + Int(ref.length) <= arena.count else { return nil }
+      return arena.raw(offset: Int(ref.offset), length: Int(ref.length))
+    }
+    var legs: [Int32: Range<Int>] = [:]
+    for family in families {
+      let (first, count) = (Int(family.firstTask), Int(family.legCount))
+      guard let name = text(family.name), first >= 0, count > 0,
+        count <= sections.taskCount - first
+      else { throw .reference(.families) }
+      let maker = task(named: name, in: nameTable, taskCount: sections.taskCount) {
+        text(names[Int($0)]) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+      }
+      guard let maker, TaskFlags(rawValue: flags[maker.index]).makesLegs, maker.index < first else {
+        continue
+      }
+      legs[maker.rawValue] = first..<(first + count)
+    }
+    return try LegNeeds(written, legs: legs) { TaskFlags(rawValue: flags[$0]).makesLegs }
+  }
+}

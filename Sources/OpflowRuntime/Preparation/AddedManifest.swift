@@ -1,0 +1,22 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+extension AddedFolder {
+  /// The copy of what was added.
+  ///
+  /// - Parameter located: where the run's files are now.
+  func manifestFile(
+    _ entry: ExtendEntry, _ located: RunManifest
+  ) throws(PreparationError) -> ManifestFile {
+    do throws(Errno) {
+      var file = ManifestFile(
+        bytes: try File.read(manifest), displayPath: manifest,
+        realPath: located.place(of: entry.manifestPath),
+        folder: located.place(of: entry.folder))
+      file.kept = readKeptFiles()
+      return file
+    } catch {
+      throw .folder(.file(doing: "read", path: manifest, error))
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import OpflowCore
+internal import OpflowManifest
+internal import OpflowSystem
+
+/// Where the family of a task is declared that makes its legs while the run goes on: in the run's manifest, or in what
+/// was added to it.
+struct LegSource {
+  private let folder: RunFolder
+  private let open: OpenEntry
+
+  /// - Throws: why the journal cannot be read.
+  init(_ folder: RunFolder) throws(PreparationError) {
+    self.folder = folder
+    open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
+  }
+
+  /// Makes the legs, of the declaration as the run has it.
+  ///
+  /// - Parameter found: gets names that patterns fit.
+  /// - Returns: and the manifest that declares them.
+  func compile(
+    _ maker: TaskID, of plan: Plan, _ found: FoundNames
+  ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {
+    let state = StateFolder(holding: folder)
+    if maker.index < plan.firstTaskCount {
+      let history = try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
+      var manifest = try root(history)
+      manifest.foundNames = found
+      if let made = try manifest.compileLegs(
+        madeBy: maker, of: plan, runID: open.run, set: history.set, state: state)
+      {
+        return (manifest, made)
+      }
+    }
+    // The same file may have been added more than once.
+    for entry in try Self.additions(of: folder, plan) {
+      let added = AddedFolder(entry.id, of: folder)
+      var manifest = try added.manifestFile(entry, RunManifest(open, folder))
+      manifest.copies = manifest.kept
+      manifest.foundNames = found
+      if let made = try manifest.compileLegs(
+        madeBy: maker, of: plan, runID: open.run, set: [], state: state)
+      {
+        return (manifest, made)
+      }
+    }
+    throw .noLegSource(plan.nameString(maker))
+  }
+
+  /// What was added to a run by manifests of their own, the newest first.
+  static func additions(
+    of folder: RunFolder, _ plan: Plan
+  ) throws(PreparationError) -> [ExtendEntry] {
+    let history = try withFolder { () throws(RunFolderError) in
+      try folder.readHistory(plan: plan).history
+    }
+    return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfLegs }
+  }
+
+  /// As it was when the plan was made.
+  private func root(_ history: RunModel) throws(PreparationError) -> ManifestFile {
+    let located = RunManifest(open, folder)
+    do throws(Errno) {
+      let name = Path.name(located.realPath)
+      var manifest = ManifestFile(
+        bytes: try File.read(folder.manifest), displayPath: name, realPath: located.realPath,
+        folder: located.folder)
+      manifest.mayBeEmpty = open.serves
+      manifest.copies = folder.readKeptFiles().named(by: history.files)
+      return manifest
+    } catch {
+      throw .folder(.file(doing: "read", path: folder.manifest, error))
+    }
+  }
+}
