@@ -19,7 +19,7 @@ struct LegSource {
   /// - Parameter found: gets names that patterns fit.
   /// - Returns: and the manifest that declares them.
   func compile(
-    _ maker: TaskID, of plan: Plan, _ found: FoundNames
+    _ maker: TaskID, of plan: Plan, _ found: PatternNames
   ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {
     let state = StateFolder(holding: folder)
     if maker.index < plan.firstTaskCount {

@@ -17,7 +17,7 @@ package struct ManifestFile {
   /// What is taken as it is here, whatever is there by now; and names of files that patterns fitted.
   var copies = KeptFiles()
   /// Gets the names that patterns fit.
-  var foundNames: FoundNames?
+  var foundNames: PatternNames?
   /// It may have no task: they are added later.
   package var mayBeEmpty = false
 
@@ -232,13 +232,13 @@ package struct ManifestFile {
   private var names: @Sendable (String, String) -> Result<[String], FileNameFault> {
     let (copies, folder, found) = (copies, folder, foundNames)
     return { pattern, start in
-      let path = FoundNames.path(pattern, in: KeptFiles.relative(start, to: folder))
+      let path = PatternNames.path(pattern, in: KeptFiles.relative(start, to: folder))
       if let names = copies.bytes(of: path, from: folder) {
         found?.add(path, names)
-        return .success(FoundNames.names(in: names))
+        return .success(PatternNames.names(in: names))
       }
       let result = FileNames.fitting(pattern, in: start)
-      if case .success(let names) = result { found?.add(path, FoundNames.bytes(names)) }
+      if case .success(let names) = result { found?.add(path, PatternNames.bytes(names)) }
       return result
     }
   }

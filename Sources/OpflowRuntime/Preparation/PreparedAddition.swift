@@ -33,7 +33,7 @@ package struct PreparedAddition {
   package init(
     legsMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: OrderID
   ) throws(PreparationError) {
-    let found = FoundNames()
+    let found = PatternNames()
     let (manifest, made) = try LegSource(run).compile(maker, of: plan, found)
     try self.init(
       made, of: manifest, .family(plan.nameString(maker)), to: run, plan, id, by: maker, found)
@@ -41,7 +41,7 @@ package struct PreparedAddition {
 
   private init(
     _ compiled: CompiledSegment, of manifest: ManifestFile, _ source: AddedFolder.Source,
-    to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID, _ found: FoundNames?
+    to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID, _ found: PatternNames?
   ) throws(PreparationError) {
     self.source = source
     folder = AddedFolder(id, of: run)

@@ -1,7 +1,7 @@
 /// The names of files that patterns fitted while a manifest was compiled, so that it can be compiled again as it was.
 ///
 /// Among copies of files each stands as one of its own.
-final class FoundNames: @unchecked Sendable {
+final class PatternNames: @unchecked Sendable {
   // SAFETY: @unchecked, because a manifest is compiled by one thread, and read from here after that.
 
   private(set) var all: [(path: String, bytes: [UInt8])] = []
