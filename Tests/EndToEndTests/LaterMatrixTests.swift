@@ -158,6 +158,7 @@ struct LaterMatrixTests {
   {
     let place = try Workplace(
       """
+      max_failures: 0
       tasks:
         scan: { run: "echo a > parts; echo scan >> trace" }
         work:
