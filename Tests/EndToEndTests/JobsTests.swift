@@ -199,7 +199,6 @@ struct JobsTests {
     try put("app.log", lines: 5000)
     try put("with 'odd' \"${{ name }}\".log", lines: 3)
     try put(".half.log", lines: 1)
-    try place.waitForJournal { $0.contains { $0.event == "worker" } }
     try feed()
     try place.opflow("wait", "inbox", "--for", "pack-app.*")
     queue.send(SIGKILL)
