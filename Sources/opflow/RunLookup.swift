@@ -6,7 +6,7 @@ import OpflowSystem
 /// Finds the runs that a command is about.
 enum RunLookup {
   /// Where runs are looked for: `--state-dir`, else `.opflow` here or in the nearest folder above
-  /// that has one.
+  /// that has one, else, within a task, where its run is.
   static func state(_ arguments: ViewArguments) throws(CommandError) -> StateFolder {
     if let path = arguments.stateDirectory {
       guard Path.isDirectory(path) else {
@@ -15,6 +15,7 @@ enum RunLookup {
       return StateFolder(path: try absolute(path))
     }
     if let state = StateFolder.nearest(to: try workingDirectory()) { return state }
+    if let own = RunsAround.innermostFolder { return StateFolder(holding: own) }
     throw CommandError(
       .usage,
       "there are no runs: no folder \(StateFolder.name) here or above; "
@@ -34,6 +35,11 @@ enum RunLookup {
   static func run(
     _ reference: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
+    if arguments.stateDirectory == nil, let own = RunsAround.innermostFolder,
+      reference == own.id.description
+    {
+      return own
+    }
     let reference = reference.map(ManifestFile.path)
     let state = try state(of: reference, arguments)
     do throws(RunFolderError) {

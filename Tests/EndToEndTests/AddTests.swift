@@ -168,8 +168,9 @@ struct AddTests {
     try place.remove("fail")
     try place.opflow("resume")
     #expect(place.lines().sorted() == ["last", "p1", "p2", "p3", "scanned", "scanned"])
-    #expect(try place.journal().count { $0.event == "extend" } == 1)
-    #expect(try place.entries(place.runFolder() + "/added").count == 1)
+    // It has said once more what is to be added, and that alone holds.
+    #expect(try place.journal().count { $0.event == "extend" } == 2)
+    #expect(try place.status().tasks.count == 5)
   }
 
   @Test func `a task may add only where the manifest says so`() throws {
@@ -187,6 +188,48 @@ struct AddTests {
       ).replacing("control: true", with: "control: true\n    retry: { max: 1, delay: 10ms }"))
     try place.opflow("run")
     #expect(place.lines().sorted() == ["last", "p1", "p2", "p3", "scanned", "scanned"])
+  }
+
+  @Test func `a task finds its run wherever it works and the run is kept`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        scan:
+          control: true
+          cwd: elsewhere
+          run: |
+            echo "tasks: { p: { run: echo p >> $PWD/../trace } }" | $opflow add -
+            $opflow status $OPFLOW_RUN | grep -q 'p  *pending'
+            $opflow status | grep -q 'scan  *running'
+      """)
+    try place.write("elsewhere/empty", "")
+    try place.opflow("run", "--state-dir", "kept")
+    #expect(place.lines() == ["p"])
+    #expect(!place.exists(".opflow"))
+  }
+
+  @Test func `what needs a task that the run leaves out is refused, and named`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        work: { run: 'echo in > in; read w < out' }
+        lint: { run: echo lint >> trace }
+        by-hand: { manual: true, run: echo by-hand >> trace }
+      """)
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.start("run", "work")
+    _ = try `in`.next()
+    for need in ["lint", "by-hand"] {
+      try place.write("more.yaml", "tasks: { more: { needs: \(need), run: echo more >> trace } }")
+      let add = try place.opflow("add", "more.yaml", status: 2)
+      #expect(
+        add.errors
+          == "opflow: add: more needs \(need), which is left out of what the run does now\n")
+    }
+    try out.letGo()
+    #expect(try run.finish().status == 0)
+    #expect(place.lines() == [])
+    #expect(try place.entries(place.runFolder() + "/added").isEmpty)
   }
 
   // MARK: - Several at once

@@ -21,11 +21,8 @@ extension Scheduler {
   /// from the coordinator's, cannot be brought together by a task that comes later.
   func fault(ofSegment segment: Plan, by adder: TaskID) -> String? {
     if let fault = fault(ofLegs: segment, by: adder) { return fault }
+    if let fault = fault(ofNeedsLeftOut: segment) { return fault }
     let needed = servicesNeeded(bySegment: segment)
-    for (task, service) in needed where graph.leftOut?.contains(service) == true {
-      return "\(segment.nameString(task)) needs \(plan.nameString(service)),"
-        + " which is left out of what the run does now"
-    }
     guard options.usesSites, let first = needed.first?.service else { return nil }
     let users = Set(needed.map(\.task))
     let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }
@@ -38,6 +35,22 @@ extension Scheduler {
         return "what is added needs \(plan.nameString(first)) and"
           + " \(plan.nameString(service)), which may be on different machines"
       }
+    }
+    return nil
+  }
+
+  /// What nobody named, `manual` tasks among it, and what `--only` leaves to a later drive, has no result for
+  /// anybody: a task that needs it would run without. A service that is left out is not there, whatever became of it.
+  private func fault(ofNeedsLeftOut segment: Plan) -> String? {
+    guard let leftOut = graph.leftOut else { return nil }
+    for need in segment.outerNeeds {
+      guard let task = plan.task(named: segment.text(need.name)), leftOut.contains(task) else {
+        continue
+      }
+      let isOpen = graph.state(task) == .skipped && !graph.has(.skippedUpstream, task)
+      if !isOpen, !isService(task) { continue }
+      return "\(segment.nameString(TaskID(need.task))) needs \(plan.nameString(task)),"
+        + " which is left out of what the run does now"
     }
     return nil
   }

@@ -240,6 +240,7 @@ extension FieldWriter {
     field(.reused, resume.reused)
     field(.withdrawn, resume.withdrawn)
     fields(.removed, resume.removed)
+    fields(.dropped, resume.dropped)
     write(resume.limits)
     fields(.on, resume.on)
     fieldUnlessEmpty(.trace, resume.trace?.text ?? "")

@@ -84,6 +84,9 @@ package struct ResumeEntry: Sendable, Equatable {
   package var withdrawn: Int = 0
   /// Ids of tasks that the manifest no longer has.
   package var removed: [String] = []
+  /// Ids of orders that added tasks to the run, without which it is from here on: the task that gave them runs again,
+  /// and says anew what is to be added.
+  package var dropped: [String] = []
   /// What the drive was begun by, as far as that said so.
   package var trace: TraceParent?
   /// How many tasks the run's plan has from here on, where any were added to it; 0 else.

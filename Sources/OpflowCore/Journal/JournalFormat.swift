@@ -15,14 +15,14 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `capacity`, `on`, `back` and an order's `fp`
+// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `dropped`, `capacity`, `on`, `back` and an order's `fp`
 // stand once per value.
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
 //                    capacity failures on trace around serve name
-//   resume           d plan version set only skip env file reused withdrawn removed capacity failures on
-//                    trace count
+//   resume           d plan version set only skip env file reused withdrawn removed dropped capacity
+//                    failures on trace count
 //   close            d state code signal
 //   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back

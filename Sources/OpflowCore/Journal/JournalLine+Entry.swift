@@ -96,6 +96,7 @@ extension JournalLine {
       case .withdrawn: resume.withdrawn = Int(field.natural)
       case .count: resume.taskCount = Int(field.natural)
       case .removed: resume.removed.append(field.text)
+      case .dropped: resume.dropped.append(field.text)
       default: break
       }
     }

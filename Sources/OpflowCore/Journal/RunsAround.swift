@@ -4,6 +4,8 @@ package struct RunsAround: Equatable, Sendable {
   package static let variable = "OPFLOW_RUNS"
   /// Of the innermost.
   package static let ownVariable = "OPFLOW_RUN"
+  /// The folder of the innermost, absolute: a task may work elsewhere, and the run be kept wherever its user wanted.
+  package static let folderVariable = "OPFLOW_RUN_DIR"
 
   /// Words, and not ids: what is in an environment is whatever somebody put there.
   private let words: [String]

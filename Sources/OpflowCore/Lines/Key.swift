@@ -20,7 +20,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
 
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
-  case reused, withdrawn, removed, code
+  case reused, withdrawn, removed, dropped, code
   case capacity, failures, trace, on, around, serve, name
 
   // An order
@@ -92,6 +92,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .reused: "reused"
     case .withdrawn: "withdrawn"
     case .removed: "removed"
+    case .dropped: "dropped"
     case .code: "code"
     case .id: "id"
     case .verb: "verb"
@@ -144,7 +145,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
       .site, .gpus, .lease, .until, .time, .serve:
       .number
-    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .on, .back: .texts
+    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .dropped, .capacity, .on, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,

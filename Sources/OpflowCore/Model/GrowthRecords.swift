@@ -12,6 +12,8 @@ package struct GrowthRecord: Sendable {
 struct GrowthRecords: Sendable {
   /// In their order.
   private(set) var all: [GrowthRecord] = []
+  /// The orders that gave those which the run is without by now.
+  private var dropped: Set<String> = []
   /// How many of them are of drives before the newest one.
   private var earlier = 0
   /// How many tasks the plan has by the last line that says so; nil where none does.
@@ -32,6 +34,14 @@ struct GrowthRecords: Sendable {
 
   mutating func beginDrive() { earlier = all.count }
 
+  /// The run is without what these orders added.
+  mutating func drop(_ ids: [String]) { dropped.formUnion(ids) }
+
+  /// Those whose tasks the run has.
+  var standing: [GrowthRecord] {
+    dropped.isEmpty ? all : all.filter { !dropped.contains($0.entry.id.text) }
+  }
+
   /// Whether lines are missing behind the last one that says how many tasks there are.
   func isBefore(_ gap: Range<UInt64>?) -> Bool {
     gap.map { $0.lowerBound > countSequence } ?? false
@@ -48,7 +58,9 @@ struct GrowthRecords: Sendable {
 extension RunModel {
   /// What was added while the run went on, in its order.
   package var additions: [GrowthRecord] { growth.all }
-  package var extensions: [ExtendEntry] { growth.all.map(\.entry) }
+  /// The same without those that a resume left out, for who gave them to give them anew.
+  package var standingAdditions: [GrowthRecord] { growth.standing }
+  package var extensions: [ExtendEntry] { growth.standing.map(\.entry) }
   /// How many tasks the plan has by the last line that says so; nil where none were ever added.
   package var taskCount: Int? { growth.taskCount }
   /// The tasks that were added in the newest drive, as far as the plan has them.

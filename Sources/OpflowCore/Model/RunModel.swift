@@ -183,7 +183,8 @@ package struct RunModel: Sendable {
     lastMilliseconds = line.milliseconds
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
-    case .open, .resume, .close, .worker, .stop, .site: applyToRun(line)
+    case .open, .close, .worker, .stop, .site: applyToRun(line)
+    case .resume: applyResume(line, plan: plan)
     case .extend: applyExtend(line, plan: plan)
     case .order: applyOrder(line, plan: plan)
     case .unknown: break
@@ -196,9 +197,12 @@ package struct RunModel: Sendable {
     guard let entry = line.extend(plan: plan) else { return }
     growth.note(entry, line, drive: drives)
     orders.note(entry)
-    // Those that an earlier drive had, and this one not until now.
-    guard !records.isEmpty, let legs = plan.legs(madeBy: entry.adder) else { return }
-    for leg in legs { records[leg].beginAnew() }
+  }
+
+  @inline(never)
+  private mutating func applyResume(_ line: JournalLine, plan: Plan) {
+    applyToRun(line)
+    records.beginAnew(line.resume.removed, of: plan)
   }
 
   /// The plan has tasks more, behind those that it had.
@@ -248,9 +252,6 @@ package struct RunModel: Sendable {
     head.isIncomplete ? Swift.max(provenFrom, head.sequence) : provenFrom
   }
 
-  /// No line to come tells of the head of the newest drive.
-  private mutating func endHead() { provenFrom = trustedFrom }
-
   private mutating func lose(_ sequences: Range<UInt64>) {
     gaps.append(sequences)
     head.lose(sequences.upperBound - sequences.lowerBound)
@@ -268,7 +269,7 @@ package struct RunModel: Sendable {
       if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
     case .resume:
       let entry = line.resume
-      endHead()
+      provenFrom = trustedFrom
       let drive = line.drive
       if drive > drives + 1 { distrust(before: line.sequence) }
       drives = Swift.max(drive, drives + 1)
@@ -276,6 +277,7 @@ package struct RunModel: Sendable {
       addDrive()
       driveMilliseconds = line.milliseconds
       gone.forget(entry.removed)
+      growth.drop(entry.dropped)
       resume = entry
       driveRecords.append(
         DriveRecord(drives, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
@@ -352,7 +354,7 @@ package struct RunModel: Sendable {
   }
 
   private mutating func enterLost(drive: Int, at sequence: UInt64) {
-    endHead()
+    provenFrom = trustedFrom
     if drive == drives + 1, missingBefore == 1 {
       // Only that line is lost, so far. How many were to follow it is lost with it.
       head = DriveHead(sequence: sequence - 1, expected: .max)

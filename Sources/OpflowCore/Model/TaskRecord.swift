@@ -290,3 +290,16 @@ extension TaskRecord {
     settleSequence = line.sequence
   }
 }
+
+extension [TaskRecord] {
+  /// Tasks that were added to the run, and that a drive began without: what the plan has of them was added once more.
+  ///
+  /// - Parameter removed: what that drive did not have. What the run's first manifest has again by now is as it was.
+  mutating func beginAnew(_ removed: [String], of plan: Plan) {
+    if isEmpty || plan.firstTaskCount == plan.taskCount { return }
+    for name in removed {
+      guard let task = plan.task(named: name), task.index >= plan.firstTaskCount else { continue }
+      self[task.index].beginAnew()
+    }
+  }
+}

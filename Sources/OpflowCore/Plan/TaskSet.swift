@@ -61,4 +61,18 @@ package struct TaskSet: Equatable, Sendable {
     for index in words.indices { words[index] |= other.words[index] }
     count = words.reduce(0) { $0 + $1.nonzeroBitCount }
   }
+
+  /// Adds all that its tasks need, and so on up.
+  ///
+  /// - Parameter counts: whether what a task needs belongs to it.
+  package mutating func addNeeds(of plan: Plan, where counts: (TaskID) -> Bool = { _ in true }) {
+    var open = plan.tasks.map { TaskID($0) }.filter { contains($0) }
+    while let task = open.popLast() {
+      if !counts(task) { continue }
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if insert(need) { open.append(need) }
+      }
+    }
+  }
 }

@@ -79,14 +79,8 @@ package struct Selection: Equatable, Sendable {
   }
 
   private mutating func includeNeeds(of plan: Plan) {
-    var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
-    while let task = open.popLast() {
-      if skipped.contains(task) { continue }
-      for edge in plan.needs(task) {
-        let need = TaskID(plan.needTargets[edge])
-        if included.insert(need) { open.append(need) }
-      }
-    }
+    let skipped = skipped
+    included.addNeeds(of: plan) { !skipped.contains($0) }
   }
 
   /// The `finally` tasks one of whose needs is in, and in turn those that need one of these. What

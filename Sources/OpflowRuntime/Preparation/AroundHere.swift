@@ -12,6 +12,14 @@ extension RunsAround {
 
   /// The run that this process is part of; nil for none.
   package static var innermost: RunID? { Environment.value(ownVariable).flatMap { RunID($0) } }
+
+  /// The folder of that run, wherever this process works; nil where it is not told, or moved since.
+  package static var innermostFolder: RunFolder? {
+    guard let run = innermost, let path = Environment.value(folderVariable), path.hasPrefix("/"),
+      Path.name(path) == run.description, Path.isDirectory(path)
+    else { return nil }
+    return RunFolder(id: run, path: path)
+  }
 }
 
 extension TaskAround {

@@ -8,13 +8,13 @@ package struct PreparedResume {
   package let plan: Plan
   private let folder: RunFolder
   let manifestPath: String
-  private let found: ResumedRun
-  private let history: RunModel
+  let found: ResumedRun
+  let history: RunModel
   private let recovery: JournalRecovery
   /// What is to be told before anything starts.
   package let warnings: [String]
   private let request: ResumeRequest
-  private let decision: ResumeDecision
+  let decision: ResumeDecision
   private let entry: ResumeEntry
   private let named: TaskSet?
   private let takesOver: Bool
@@ -27,9 +27,9 @@ package struct PreparedResume {
     _ found: ResumedRun, _ asked: RunRequest, holding held: HeldServices? = nil
   ) throws(PreparationError) {
     try self.init(deciding: found, asked, held)
-    let remade = LegsToRemake(of: plan, history, decision).tasks
-    // What was added behind them may need them by name: then they stay, and what makes them says what is wrong.
-    guard !remade.isEmpty, let rest = try? found.without(legsOf: remade, asked) else { return }
+    let remade = additionsToRemake(asked)
+    // What was added behind it may need it by name: then it stays, and what adds it says what is wrong.
+    guard !remade.isEmpty, let rest = try? found.without(remade, asked) else { return }
     try self.init(deciding: rest, asked, held)
   }
 
@@ -104,6 +104,7 @@ package struct PreparedResume {
     entry.on = asked.on.map(\.text)
     entry.trace = DriveTrace.parent
     if found.isGrown { entry.taskCount = plan.taskCount }
+    entry.dropped = found.dropped?.orders.sorted() ?? []
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed
@@ -112,7 +113,7 @@ package struct PreparedResume {
       + Self.warnings(
         folder, recovery,
         removed: decision.removed.filter {
-          renamed?.contains($0) != true && !found.makesAnew($0)
+          renamed?.contains($0) != true && !found.addsAnew($0)
         })
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }

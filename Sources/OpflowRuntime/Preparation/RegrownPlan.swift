@@ -14,6 +14,8 @@ struct RegrownPlan {
   private(set) var gone: [String] = []
   /// Tasks that made legs which the plan is without: they make them anew.
   private(set) var withoutLegs: Set<String> = []
+  /// What tasks gave to `opflow add`, in its order.
+  private(set) var additions: [AdditionsToRemake.Addition] = []
 
   /// - Parameters:
   ///   - first: the run's manifest.
@@ -21,10 +23,10 @@ struct RegrownPlan {
   ///   - set: variables that it is compiled with.
   ///   - located: where the run's files are now.
   ///   - history: what the journal tells, of whatever plan; nil where it was not read.
-  ///   - dropping: tasks whose legs are not to be in the plan, since they make them anew.
+  ///   - dropping: what is not to be in the plan, since it is added anew.
   init(
     _ first: CompiledManifest, _ manifest: ManifestFile, set: [String], of run: RunFolder,
-    _ located: RunManifest, _ history: RunModel?, dropping: Set<String>
+    _ located: RunManifest, _ history: RunModel?, dropping: AdditionsToRemake?
   ) throws(PreparationError) {
     let folder = manifest.folder
     var grown = GrownPlan(try first.openPlan())
@@ -35,32 +37,42 @@ struct RegrownPlan {
         }
       }
     let files = Set(first.furtherFiles.map(\.path))
-    let newest = Self.newestLegs(known.additions, of: run)
+    let newest = Self.newestLegs(known.standingAdditions, of: run)
     var hasLegs: Set<String> = []
-    for addition in known.additions {
+    for addition in known.standingAdditions {
       if AddedFolder(addition.entry.id, of: run).isOfLegs {
         // They stand where the first ones did, so that what was added behind those may need them.
         guard let maker = addition.adder, let newest = newest[maker], hasLegs.insert(maker).inserted
         else { continue }
         let source = LegsBefore(
           manifest: manifest, set: set, files: files, entry: newest, run: run, located: located)
-        guard !dropping.contains(maker), let added = source.compile(maker, in: grown.plan) else {
+        guard dropping?.makers.contains(maker) != true,
+          let added = source.compile(maker, in: grown.plan)
+        else {
           withoutLegs.insert(maker)
           continue
         }
         try Self.add(added, to: &grown)
         continue
       }
+      let order = addition.entry.id.text
+      if dropping?.orders.contains(order) == true { continue }
       let manifest = try AddedFolder(addition.entry.id, of: run).manifestFile(
         addition.entry, located)
+      let adder = try Self.adder(addition.adder, in: grown.plan, manifest)
       let segment = try manifest.compile(
-        addedTo: grown.plan, by: try Self.adder(addition.adder, in: grown.plan, manifest),
+        addedTo: grown.plan, by: adder,
         runID: run.id.description, state: StateFolder(holding: run))
       guard let added = segment.added else { continue }
       warnings += added.warnings
       gone += added.furtherFiles.map(\.path).filter { !Path.exists($0) }
         .map { KeptFiles.relative($0, to: folder) }
+      let first = grown.plan.taskCount
       try Self.add(added, to: &grown)
+      if adder.isNone { continue }
+      additions.append(
+        AdditionsToRemake.Addition(
+          order: order, adder: adder, tasks: first..<grown.plan.taskCount))
     }
     do throws(PlanError) {
       self.plan = try grown.keyed()

@@ -20,6 +20,10 @@ package struct ResumedRun {
   let isGrown: Bool
   /// Tasks whose legs the plan is without, which are to make them anew.
   let withoutLegs: Set<String>
+  /// What tasks gave to `opflow add`, as the plan has it.
+  let additions: [AdditionsToRemake.Addition]
+  /// What the plan is without, since it is to be added anew.
+  let dropped: AdditionsToRemake?
   /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   /// Of the manifest.
@@ -41,23 +45,24 @@ package struct ResumedRun {
   package init(
     _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest
   ) throws(PreparationError) {
-    try self.init(folder, given, asked, dropping: [])
+    try self.init(folder, given, asked, dropping: nil)
   }
 
-  /// The same without the legs that these tasks made.
+  /// The same without some of what its tasks added to it.
   func without(
-    legsOf tasks: Set<String>, _ asked: RunRequest
+    _ additions: AdditionsToRemake, _ asked: RunRequest
   ) throws(PreparationError) -> ResumedRun {
-    try ResumedRun(folder, given, asked, dropping: tasks)
+    try ResumedRun(folder, given, asked, dropping: additions)
   }
 
   private init(
-    _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest, dropping: Set<String>
+    _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest, dropping: AdditionsToRemake?
   ) throws(PreparationError) {
     let open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
     self.open = open
     self.folder = folder
     self.given = given
+    dropped = dropping
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
     // it was at the start, which gives the names.
     last = try? folder.openPlan()
@@ -93,7 +98,7 @@ package struct ResumedRun {
         standing, [], standing.environmentEntries, []
       )
       (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
-      withoutLegs = []
+      (withoutLegs, additions) = ([], [])
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
@@ -111,6 +116,7 @@ package struct ResumedRun {
           compiled, manifest, set: set, of: folder, located, early?.history, dropping: dropping)
         : nil
       withoutLegs = regrown?.withoutLegs ?? []
+      additions = regrown?.additions ?? []
       diagnostics = compiled.warnings + (regrown?.warnings ?? [])
       gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }
@@ -174,8 +180,9 @@ package struct ResumedRun {
     return try Self.read(folder, plan, earlier: earlier)
   }
 
-  /// Whether a task of the run's last plan is a leg that is to be made anew.
-  func makesAnew(_ name: String) -> Bool {
+  /// Whether a task of the run's last plan is one that is to be added anew.
+  func addsAnew(_ name: String) -> Bool {
+    if dropped?.names.contains(name) == true { return true }
     guard !withoutLegs.isEmpty, let last, let task = last.task(named: name),
       let family = last.family(of: task)
     else { return false }

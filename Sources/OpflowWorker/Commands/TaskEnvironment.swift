@@ -5,6 +5,7 @@ internal import OpflowSystem
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
   private let run: String
+  private let runFolder: String?
   /// That run and those around it, as tasks find them.
   private let runs: String
   private let folder: String
@@ -32,17 +33,20 @@ struct TaskEnvironment: ~Copyable {
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
 
   private static let own = [
-    RunsAround.ownVariable, RunsAround.variable, TaskAround.variable, "OPFLOW_ATTEMPT",
+    RunsAround.ownVariable, RunsAround.folderVariable, RunsAround.variable, TaskAround.variable,
+    "OPFLOW_ATTEMPT",
     "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
   /// Those of ports of services.
   private let ports: [String]
 
-  /// - Parameter sharesDevices: GPUs are given out: a task that has none is to see none, since each of them may be
-  ///   another's.
+  /// - Parameters:
+  ///   - runFolder: of the run; nil where it has none.
+  ///   - sharesDevices: GPUs are given out: a task that has none is to see none, since each of them may be
+  ///     another's.
   init(
-    inherited: [[UInt8]], run: String, folder: String, ports: [String] = [],
+    inherited: [[UInt8]], run: String, runFolder: String?, folder: String, ports: [String] = [],
     sharesDevices: Bool = false
   ) {
     self.ports = ports
@@ -60,6 +64,7 @@ struct TaskEnvironment: ~Copyable {
           && !(sharesDevices && entry.starts(with: noDevices))
       }.map { Self.withoutJobs($0) } + (sharesDevices ? [noDevices] : [])
     self.run = run
+    self.runFolder = runFolder
     let around = RunsAround(
       Self.value(RunsAround.variable, in: inherited),
       own: Self.value(RunsAround.ownVariable, in: inherited))
@@ -185,6 +190,7 @@ struct TaskEnvironment: ~Copyable {
       block.end()
     }
     block.append("\(RunsAround.ownVariable)=\(run)")
+    if let runFolder { block.append("\(RunsAround.folderVariable)=\(runFolder)") }
     block.append("\(RunsAround.variable)=\(runs)")
     block.append("OPFLOW_TMP=\(folder)")
     // Another task with those lists has other values.

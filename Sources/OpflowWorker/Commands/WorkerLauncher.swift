@@ -59,14 +59,15 @@ final class WorkerLauncher {
     self.run = run
     self.taskFolder = taskFolder
     seen = plans.current
-    environment = Self.environment(seen, run: run, taskFolder: taskFolder)
+    environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
   private static func environment(
-    _ plan: Plan, run: String, taskFolder: String
+    _ plans: WorkerPlan, run: String, taskFolder: String
   ) -> TaskEnvironment {
-    TaskEnvironment(
-      inherited: Environment.entries(), run: run, folder: taskFolder,
+    let plan = plans.current
+    return TaskEnvironment(
+      inherited: Environment.entries(), run: run, runFolder: plans.runFolder, folder: taskFolder,
       ports: plan.portVariables, sharesDevices: plan.gpuResource != nil)
   }
 
@@ -76,7 +77,7 @@ final class WorkerLauncher {
     let knew = seen.portVariables.count
     seen = plan
     if plan.portVariables.count == knew { return }
-    environment = Self.environment(plan, run: run, taskFolder: taskFolder)
+    environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
   /// Starts a task with those streams. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and

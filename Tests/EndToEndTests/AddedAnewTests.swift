@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+/// What a task added in an earlier drive, where it runs again: it says anew what is to be added.
+struct AddedAnewTests {
+  /// Adds a task for each word of `list`, which leaves the words of `text`.
+  private static let adding = """
+    tasks:
+      scan:
+        control: true
+        INPUTS
+        run: |
+          for x in $(cat list); do
+            echo "tasks: { p-$x: { run: echo p-$x $(cat text) >> trace } }" | $opflow add -
+          done
+          test ! -e fail
+      last: { needs: scan, run: echo last >> trace }
+    """
+
+  private func place(inputs: Bool = false) throws -> Workplace {
+    let place = try Workplace(
+      Self.adding.replacing("INPUTS", with: inputs ? "inputs: [list]" : "tags: [adds]"))
+    try place.write("list", "a b\n")
+    try place.write("text", "1\n")
+    return place
+  }
+
+  private func ids(_ place: Workplace) throws -> [String] { try place.status().tasks.map(\.id) }
+
+  @Test func `another definition holds, and what is not added any more is gone`() throws {
+    let place = try place()
+    try place.write("fail", "")
+    try place.opflow("run", status: 1)
+    #expect(try ids(place) == ["scan", "last", "p-a", "p-b"])
+    try place.write("list", "b c\n")
+    try place.write("text", "2\n")
+    try place.remove("fail")
+    let resume = try place.opflow("resume")
+    #expect(!resume.errors.contains("no longer in the manifest"), "\(resume)")
+    #expect(place.lines().sorted() == ["last", "p-b 2", "p-c 2"])
+    #expect(try ids(place) == ["scan", "last", "p-b", "p-c"])
+    // And so it stays, also for a resume that compiles all additions once more.
+    #expect(try place.opflow("resume").errors.contains("nothing is left to run"))
+    try place.opflow("resume", "--rerun", "last")
+    #expect(try ids(place) == ["scan", "last", "p-b", "p-c"])
+    #expect(place.lines().sorted() == ["last", "last", "p-b 2", "p-c 2"])
+    // The folders of what does not count any more went with the second resume that ran anything.
+    #expect(try place.entries(place.runFolder() + "/added").count == 2)
+    #expect(try place.opflow("journal", "verify").status == 0)
+  }
+
+  @Test func `its files decide whether it runs again, before anything is left out`() throws {
+    let place = try place(inputs: true)
+    try place.opflow("run")
+    try place.write("text", "2\n")
+    try place.opflow("resume")
+    #expect(place.lines().sorted() == ["last", "p-a 1", "p-b 1"])
+    #expect(try ids(place) == ["scan", "last", "p-a", "p-b"])
+    try place.write("list", "b c\n")
+    try place.opflow("resume")
+    #expect(place.lines().dropFirst(3).sorted() == ["last", "p-b 2", "p-c 2"])
+    #expect(try ids(place) == ["scan", "last", "p-b", "p-c"])
+    #expect(try place.status()["p-b"]?.attempts == 2)
+  }
+
+  @Test func `what was cut short comes anew, and what it added itself with it`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        outer:
+          control: true
+          run: |
+            $opflow add - < inner.yaml
+            test ! -e wait || { echo in > in; read w < out; }
+      """)
+    try place.write(
+      "inner.yaml",
+      """
+      tasks:
+        inner:
+          control: true
+          run: "echo 'tasks: { deep: { run: echo deep1 >> trace } }' | $opflow add -"
+      """)
+    try place.opflow("run")
+    #expect(place.lines() == ["deep1"])
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    try place.write("wait", "")
+    let run = try place.start("resume", "--rerun", "outer")
+    _ = try `in`.next()
+    run.send(SIGKILL)
+    _ = try run.finish()
+    // Only the outer one has added anything in this drive.
+    #expect(try place.status()["inner"]?.state == "pending")
+    #expect(try ids(place) == ["outer", "inner"])
+    try place.remove("wait")
+    try place.write(
+      "inner.yaml",
+      """
+      tasks:
+        inner:
+          control: true
+          run: "echo 'tasks: { deep: { run: echo deep2 >> trace } }' | $opflow add -"
+      """)
+    try out.letGo()
+    try place.opflow("resume")
+    #expect(place.lines() == ["deep1", "deep2"])
+    #expect(try ids(place) == ["outer", "inner", "deep"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `what others need of it stays, and another definition of it is refused`() throws {
+    let place = try place()
+    try place.write("fail", "")
+    let run = try place.start("serve", "opflow.yaml", "--name", "q")
+    try run.waitForError("stays open")
+    try place.waitForJournal { $0.contains { $0.event == "failure" } }
+    try place.write("more.yaml", "tasks: { more: { needs: p-a, run: echo more >> trace } }")
+    try place.opflow("add", "more.yaml", "--run", "q")
+    try place.opflow("close", "--run", "q")
+    _ = try run.finish()
+    try place.write("text", "2\n")
+    try place.remove("fail")
+    let resume = try place.opflow("resume", "q", status: 1)
+    #expect(resume.output.contains("another definition"), "\(resume)")
+    #expect(try ids(place) == ["scan", "last", "p-a", "p-b", "more"])
+  }
+
+  @Test func `one that must not run twice stays as it was cut short`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        scan:
+          control: true
+          run: |
+            echo "tasks: { p: { on_interrupted: fail, run: echo in > in; read w < out } }" | $opflow add -
+      """)
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.start("run")
+    _ = try `in`.next()
+    run.send(SIGKILL)
+    _ = try run.finish()
+    _ = out
+    let resume = try place.opflow("resume", "--rerun", "scan", status: 1)
+    #expect(try place.status()["p"]?.state == "failed", "\(resume)")
+  }
+}
