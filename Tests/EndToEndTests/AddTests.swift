@@ -196,7 +196,7 @@ struct AddTests {
       tasks:
         scan:
           control: true
-          cwd: elsewhere
+          dir: elsewhere
           run: |
             echo "tasks: { p: { run: echo p >> $PWD/../trace } }" | $opflow add -
             $opflow status $OPFLOW_RUN | grep -q 'p  *pending'

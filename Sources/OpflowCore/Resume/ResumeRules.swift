@@ -113,7 +113,7 @@ extension ResumeDecision {
     if !isApart, let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
     }
-    if input.request.lacksLegs(task) { return .run(.outputMissing) }
+    if input.request.lacksLegs(task) { return .run(.inputs) }
     return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
   }
 

@@ -37,7 +37,7 @@ enum FuzzPlan {
     }
   }
 
-  private static func withSoundHeader(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+  static func withSoundHeader(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var plan = Array(bytes)
     guard plan.count >= 64 else { return plan }
     plan.replaceSubrange(0..<8, with: PlanFormat.magic)
@@ -53,7 +53,7 @@ enum FuzzPlan {
   }
 
   /// Reads all that a plan says; traps where something leads out of it.
-  private static func readAll(_ plan: Plan) throws(FuzzFinding) {
+  static func readAll(_ plan: Plan) throws(FuzzFinding) {
     var size = 0
     for index in plan.tasks {
       let task = TaskID(index)

@@ -5,14 +5,14 @@ import OpflowCore
 /// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the tests,
 /// which go through the whole corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case manifest, journal, message, order, plan, part, response, mask
+  case manifest, journal, message, order, plan, segment, part, response, mask
 
   /// Longer inputs show nothing that these do not.
   package var longestBytes: Int {
     switch self {
     case .message, .order, .part, .response, .mask: 2048
     case .manifest, .journal: 4096
-    case .plan: 8192
+    case .plan, .segment: 8192
     }
   }
 
@@ -24,6 +24,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .message: try FuzzMessage.check(bytes)
     case .order: try FuzzOrder.check(bytes)
     case .plan: try FuzzPlan.check(bytes)
+    case .segment: try FuzzSegment.check(bytes)
     case .part: try FuzzPart.check(bytes)
     case .response: try FuzzResponse.check(bytes)
     case .mask: try FuzzMask.check(bytes)
@@ -32,7 +33,11 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
 
   /// What a fuzzer sets out from besides the corpus.
   package func seeds() throws(FuzzFinding) -> [[UInt8]] {
-    self == .plan ? try PlanSeed.make() : []
+    switch self {
+    case .plan: try PlanSeed.make()
+    case .segment: try FuzzSegment.seeds()
+    case .manifest, .journal, .message, .order, .part, .response, .mask: []
+    }
   }
 
   package func check(_ bytes: [UInt8]) throws(FuzzFinding) {

@@ -49,18 +49,27 @@ enum PlanSeed {
   /// - Throws: a manifest that is none.
   static func make() throws(FuzzFinding) -> [[UInt8]] {
     var seeds: [[UInt8]] = []
-    for manifest in manifests {
-      let compiled = Array(manifest.utf8).withUnsafeBytes { bytes in
-        Result { () throws(ManifestError) in
-          try ManifestCompiler.compile(FuzzManifest.source(bytes), options: FuzzManifest.options)
+    for manifest in manifests { seeds.append(try compile(manifest, addedTo: nil)) }
+    return seeds
+  }
+
+  /// The bytes of a plan, or of a segment that is to be added to one.
+  static func compile(_ manifest: String, addedTo run: Plan?) throws(FuzzFinding) -> [UInt8] {
+    let compiled = Array(manifest.utf8).withUnsafeBytes { bytes in
+      Result { () throws(ManifestError) -> CompiledManifest? in
+        let source = FuzzManifest.source(bytes)
+        guard let run else {
+          return try ManifestCompiler.compile(source, options: FuzzManifest.options)
         }
-      }
-      switch compiled {
-      case .success(let compiled): seeds.append(compiled.planBytes)
-      case .failure(let error):
-        throw FuzzFinding("a seed is no manifest: \(error.diagnostics.map(\.message))")
+        return try ManifestCompiler.compile(source, addedTo: run, options: FuzzManifest.options)
+          .added
       }
     }
-    return seeds
+    switch compiled {
+    case .success(let compiled?): return compiled.planBytes
+    case .success(nil): throw FuzzFinding("a seed adds nothing")
+    case .failure(let error):
+      throw FuzzFinding("a seed is no manifest: \(error.diagnostics.map(\.message))")
+    }
   }
 }
