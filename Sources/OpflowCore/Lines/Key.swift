@@ -145,7 +145,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
       .site, .gpus, .lease, .until, .time, .serve:
       .number
-    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .dropped, .capacity, .on, .back: .texts
+    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .dropped, .capacity, .on, .back:
+      .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,

@@ -56,7 +56,8 @@ struct FailureBlock {
     TransitionLine(palette: palette).writeLeft(transition, into: &text)
     if transition.outcome.reason == .interrupted {
       text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
-      text.add("  \(heading.resumeCommand) --rerun \(model.name(transition.task))\n")
+      let name = ActionText.quoted(model.name(transition.task))
+      text.add("  \(heading.resumeCommand) --rerun \(name)\n")
     }
     if failure.hasLog {
       text.add("  ")

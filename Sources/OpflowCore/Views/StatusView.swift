@@ -59,7 +59,8 @@ package struct StatusView {
       text.add("\ncontinue it: \(resumeCommand)\n")
       for task in tasks where status.waitsForRerun(task) {
         let name = status.plan.nameString(task)
-        text.add("run \(name) again, when it may be: \(resumeCommand) --rerun \(name)\n")
+        text.add("run \(name) again, when it may be: \(resumeCommand) --rerun ")
+        text.add("\(ActionText.quoted(name))\n")
       }
     }
     return text.take()
