@@ -5,6 +5,7 @@ import OpflowRuntime
 struct ResumeFates {
   private let plan: Plan
   private let initial: [InitialState]
+  private let addsAnew: (String) -> Bool
   private var reasons: [TaskID: Transition] = [:]
   /// Nil where no file decides.
   private var forecast: RunForecast?
@@ -27,7 +28,8 @@ struct ResumeFates {
       console.warn("what a resume would do is not known: the manifest cannot be used as it is now")
       return { _ in .unknown }
     }
-    var fates = ResumeFates(plan: prepared.plan, initial: prepared.initial)
+    var fates = ResumeFates(
+      plan: prepared.plan, initial: prepared.initial, addsAnew: { prepared.addsAnew($0) })
     for reason in prepared.reasons { fates.reasons[reason.task] = reason }
     let known = tasks.compactMap { prepared.plan.task(named: plan.nameString($0)) }
     if known.contains(where: { fates.isOfFiles($0) }),
@@ -39,7 +41,8 @@ struct ResumeFates {
     return { [fates] in fates.fate(of: $0, in: plan) }
   }
 
-  private init(plan: Plan, initial: [InitialState]) {
+  private init(plan: Plan, initial: [InitialState], addsAnew: @escaping (String) -> Bool) {
+    self.addsAnew = addsAnew
     self.plan = plan
     self.initial = initial
   }
@@ -67,7 +70,8 @@ struct ResumeFates {
   }
 
   private func fate(of task: TaskID, in other: Plan) -> ResumeFate? {
-    guard let task = plan.task(named: other.nameString(task)) else { return .gone }
+    let name = other.nameString(task)
+    guard let task = plan.task(named: name) else { return addsAnew(name) ? .addedAnew : .gone }
     if isOfFiles(task), let forecast, let fate = fate(of: task, forecast, in: other) {
       return fate
     }

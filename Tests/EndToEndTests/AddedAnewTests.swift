@@ -144,4 +144,38 @@ struct AddedAnewTests {
     let resume = try place.opflow("resume", "--rerun", "scan", status: 1)
     #expect(try place.status()["p"]?.state == "failed", "\(resume)")
   }
+
+  @Test func `in another run it is not up to date, since what it added is not there`() throws {
+    let place = try place(inputs: true)
+    try place.write("fail-b", "")
+    try place.opflow("run")
+    try place.opflow("run")
+    #expect(try ids(place) == ["scan", "last", "p-a", "p-b"])
+    #expect(place.lines().sorted() == ["last", "last", "p-a 1", "p-a 1", "p-b 1", "p-b 1"])
+    #expect(try place.opflow("why", "scan").output.contains("it steers its run"))
+    #expect(try place.opflow("run", "--dry-run").output.contains("it steers its run"))
+    // Within its run it is.
+    try place.opflow("resume")
+    #expect(place.lines().count == 6)
+  }
+
+  @Test func `what another task finds as well is added once`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        one: { control: true, run: $opflow add - < found.yaml }
+        two: { control: true, needs: [one], run: $opflow add - < found.yaml }
+        three: { control: true, needs: [two], run: $opflow add - < more.yaml }
+      """)
+    let found = """
+      tasks:
+        p: { run: echo p >> trace }
+        f: { matrix: { n: [1, 2] }, needs: [p], run: echo f >> trace }
+      """
+    try place.write("found.yaml", found)
+    try place.write("more.yaml", found + "\n  q: { needs: [f], run: echo q >> trace }\n")
+    try place.opflow("run")
+    #expect(place.lines() == ["p", "f", "f", "q"])
+    #expect(try ids(place) == ["one", "two", "three", "p", "f[n=1]", "f[n=2]", "q"])
+  }
 }

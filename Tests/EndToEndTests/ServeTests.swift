@@ -157,4 +157,18 @@ struct ServeTests {
     try out.letGo()
     #expect(try run.finish().status == 0)
   }
+
+  @Test func `closed, it ends the services that stay when nothing else is left`() throws {
+    let place = try Workplace("tasks: { db: { service: {}, run: exec sleep 1000 } }")
+    let run = try place.start("serve", "opflow.yaml", "--name", "q")
+    try run.waitForError("stays open")
+    try place.waitForJournal { $0.contains { $0.event == "ready" } }
+    try place.write("a.yaml", "tasks: { a: { needs: db, run: echo a >> trace } }")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("close", "--run", "q")
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["a"])
+    place.expectNothingAlive()
+  }
 }

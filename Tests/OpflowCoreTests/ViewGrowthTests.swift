@@ -142,7 +142,7 @@ import Testing
     #expect(
       text(try status(names)).contains(
         """
-        3 tasks were added before that, 3 times
+        3 tasks were added before that, in 3 batches
         1 task was added by opflow add (pid 7)
         1 task was added by opflow add (pid 7)
         1 task was added by opflow add (pid 7)

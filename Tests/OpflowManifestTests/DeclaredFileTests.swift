@@ -156,6 +156,10 @@ struct DeclaredFileTests {
       "run: x, inputs: [s], interactive: true, cache: true",
       "an `interactive` task cannot have `cache`"
     ),
+    (
+      "run: x, inputs: [a], control: true, cache: true",
+      "a task with `control` cannot have `cache`"
+    ),
     ("download: { url: 'http://a/b', to: b }, cache: true", "a download cannot have `cache`"),
     (
       "run: x, inputs: [s], outputs: [../o], cache: true",

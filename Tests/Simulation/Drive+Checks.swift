@@ -64,8 +64,8 @@ extension Drive {
     var needs: [String: ImaginedRecords.Standing] = [:]
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
-      // It is no result.
-      if plan.isService(need) { continue }
+      // Neither is a result.
+      if plan.isService(need) || plan.makesLegs(need) { continue }
       let state = engine.state(need)
       let number = origins[need] ?? Entering.origin(ofTry: witness.attempt(need), inRun: run)
       let last =

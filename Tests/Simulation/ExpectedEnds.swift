@@ -142,7 +142,7 @@ struct ExpectedEnds {
     else { return nil }
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
-      if plan.isService(need) { continue }
+      if plan.isService(need) || plan.makesLegs(need) { continue }
       let state = states[need.index]
       // What runs gets another number.
       let number =
@@ -155,7 +155,9 @@ struct ExpectedEnds {
     }
     return record.truth.needs.count
       == Set(
-        plan.needs(task).map { plan.needTargets[$0] }.filter { !plan.isService(TaskID($0)) }
+        plan.needs(task).map { plan.needTargets[$0] }.filter {
+          !plan.isService(TaskID($0)) && !plan.makesLegs(TaskID($0))
+        }
       ).count
       ? record.origin : nil
   }

@@ -327,6 +327,8 @@ struct FateCheck {
     guard let name = drive.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
       return nil
     }
+    // Of a family there are as many lines as legs left one.
+    if !drive.engine.state(need).holdsValues, plan.family(of: need) != nil { return .fails }
     guard drive.engine.state(need).holdsValues, let value = drive.held[need]?.values.first else {
       return .undecided("")
     }

@@ -45,11 +45,7 @@ extension ImaginedManifest {
       guard !legs.isEmpty, isFit else { continue }
       let makers = (0..<legs.lowerBound).filter { mayMake(legs, $0) }
       guard let maker = makers.randomElement(using: &random) else { continue }
-      legMakers[batch] = tasks[maker].name
-      tasks[maker].makesLegs = true
-      for leg in legs where !tasks[leg].needs.contains(where: { $0.task == tasks[maker].name }) {
-        tasks[leg].needs.append((tasks[maker].name, .success))
-      }
+      makeLegs(legs, tasks[maker].name)
     }
   }
 
@@ -58,7 +54,7 @@ extension ImaginedManifest {
     return batchStarts[batch - 1]..<end
   }
 
-  /// Whether a task may make those legs: it is a command, and none of them needs what is to wait for them.
+  /// Whether a task may make those legs: it is a command, and none of them waits for what is to wait for them.
   private func mayMake(_ legs: Range<Int>, _ maker: Int) -> Bool {
     let task = tasks[maker]
     guard task.service == nil, !task.isGate, !task.isDownload, !task.makesLegs, !task.mayBeChecked,
@@ -66,21 +62,35 @@ extension ImaginedManifest {
       task.decidedBy == nil, task.reads == nil,
       !tasks.contains(where: { $0.decidedBy == task.name || $0.reads == task.name })
     else { return false }
-    let own = Set(tasks[legs].map(\.name))
-    var open = tasks[legs].flatMap { $0.needs.map(\.task) }.filter {
-      !own.contains($0) && $0 != task.name
+    var other = self
+    other.makeLegs(legs, tasks[maker].name)
+    return !other.hasRing
+  }
+
+  private mutating func makeLegs(_ legs: Range<Int>, _ maker: String) {
+    legMakers[batchStarts.lastIndex(of: legs.lowerBound).map { $0 + 1 } ?? 0] = maker
+    for task in tasks.indices where tasks[task].name == maker { tasks[task].makesLegs = true }
+    for leg in legs where !tasks[leg].needs.contains(where: { $0.task == maker }) {
+      tasks[leg].needs.append((maker, .success))
     }
-    var seen: Set<String> = []
-    while let name = open.popLast() {
-      if name == task.name { return false }
-      guard seen.insert(name).inserted, let need = tasks.first(where: { $0.name == name }) else {
-        continue
+  }
+
+  /// Whether tasks wait for each other, where what needs a task that makes legs waits for these.
+  private var hasRing: Bool {
+    var waits = Dictionary(uniqueKeysWithValues: tasks.map { ($0.name, Set($0.needs.map(\.task))) })
+    for (batch, maker) in legMakers {
+      let legs = Set(tasks(ofBatch: batch).map { tasks[$0].name })
+      for task in tasks where !legs.contains(task.name) {
+        guard let need = task.needs.first(where: { $0.task == maker }) else { continue }
+        if !task.makesLegs || need.condition == .ran { waits[task.name]?.formUnion(legs) }
       }
-      open += need.needs.map(\.task)
     }
-    return !seen.contains { name in
-      tasks.first { $0.name == name }?.needs.contains { $0.task == task.name } ?? false
+    // Whoever waits for nobody that is left is out of it.
+    while let free = waits.first(where: { $0.value.isEmpty })?.key {
+      waits[free] = nil
+      for name in waits.keys { waits[name]?.remove(free) }
     }
+    return !waits.isEmpty
   }
 
   /// The number of the batch that a task comes with; 0 for the first manifest.

@@ -62,6 +62,12 @@ struct SimulationTests {
     try life.run()
   }
 
+  @Test(arguments: [600_000_445, 600_010_159, 600_040_097, 600_051_913, 610_011_693] as [UInt64])
+  func `what was found once in a run with legs is not found again`(_ seed: UInt64) throws {
+    var life = Life(seed: seed, grows: true, makesLegs: true)
+    try life.run()
+  }
+
   /// Lives in which something was found once, of the scheduler or of what is expected of it.
   @Test(
     arguments: [

@@ -17,7 +17,7 @@ extension Scheduler {
       graph.set(task, .checking)
       var check = TaskCheck(
         task: task, serial: serial, with: valuesRead(by: task), needs: 0,
-        isAsked: checks.isAsked(task), after: endedCount)
+        isAsked: checks.isAsked(task) || isToSteer(task), after: endedCount)
       addNeeds(to: &check)
       actions.append(.order(worker, .check(check)))
     }
@@ -62,6 +62,8 @@ extension Scheduler {
     }
     switch result {
     case .fresh(let origin): keep(task, origin, values, into: &actions)
+    case .stale where isToSteer(task) && !checks.isAsked(task):
+      findStale(task, Staleness.steering, into: &actions)
     case .stale(let why): findStale(task, why, into: &actions)
     case .unfit(let what): fail(task, .input, what: what, into: &actions)
     case .unwritten(let what):
@@ -79,6 +81,12 @@ extension Scheduler {
     if !checks.note(value, worker, task, serial) {
       discard(worker, unasked: task, into: &actions)
     }
+  }
+
+  /// Whether a task steers its run and has not done so yet: whatever it found in another run, what it added there is
+  /// not here, nor has anything been skipped.
+  private func isToSteer(_ task: TaskID) -> Bool {
+    plan.flags(task).contains(.control) && graph.result(of: task)?.state.isSuccess != true
   }
 
   private mutating func mayAnswer(_ worker: WorkerID, _ task: TaskID) -> Bool {

@@ -85,7 +85,9 @@ extension Scheduler {
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
         let dependent = plan.dependent(edge)
-        if task == maker, plan.makesLegs(dependent) { continue }
+        if task == maker, plan.makesLegs(dependent), plan.dependentCondition(edge) != .ran {
+          continue
+        }
         if wanted.contains(dependent) { return true }
         if seen.insert(dependent).inserted { open.append(dependent) }
       }

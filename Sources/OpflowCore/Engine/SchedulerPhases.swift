@@ -166,6 +166,11 @@ extension Scheduler {
     if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
       settleReady(at: now, into: &actions)
     }
+    // Who closes a run asks for its end: nothing comes any more that might need what stays.
+    if plan.hasServices, openness == .closed, isServing {
+      leaveService(into: &actions)
+      settleReady(at: now, into: &actions)
+    }
     // As after nearly every end of a task; here, so that nothing is copied to find it out.
     if !plan.hasServices, workforce.heldCount > 0 { return }
     if options.usesSites, let exhaustion {

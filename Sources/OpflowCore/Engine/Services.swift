@@ -132,6 +132,8 @@ struct Services {
   /// Takes in those among the tasks of a plan from a number on.
   mutating func add(servicesOf plan: Plan, from first: Int, named: TaskSet?) {
     guard plan.hasServices else { return }
+    // Legs that were made give the users of all services other places.
+    if plan.hasMadeLegs { countUsersAnew() }
     let new = plan.order(addedFrom: first).lazy.map { TaskID($0) }
       .filter { plan.isService($0) }
     all += new

@@ -23,6 +23,9 @@ package enum Staleness: Equatable, Sendable {
   case hash
   case asked
 
+  /// Why a task runs that steers its run, though its files are as they were when it steered another one.
+  package static let steering = "it steers its run"
+
   private var text: String {
     func path(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     switch self {

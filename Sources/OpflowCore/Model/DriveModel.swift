@@ -74,6 +74,7 @@ package struct DriveModel {
     for index in new where scope.stillFailed.contains(TaskID(index)) {
       states[index] = .failed
       counts.move(from: .waiting, to: .failed)
+      if let family = plan.family(of: TaskID(index)) { legs[family.index].ended += 1 }
     }
   }
 

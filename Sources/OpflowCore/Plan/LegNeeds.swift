@@ -4,7 +4,8 @@
 /// Who needs such a family needs that task, as long as it has made none. From then on he needs each leg as well,
 /// behind all that he needed before, as if the legs had been there from the beginning; only those who are to come to be
 /// or to be made before they have ended need the one task alone, which are the legs themselves and the tasks that make
-/// other families. The file has none of it: it follows from the names, in whoever opens it.
+/// other families, where these do not read what the legs leave (`NeedCondition.ran`). The file has none of it: it follows
+/// from the names, in whoever opens it.
 final class LegNeeds: @unchecked Sendable {
   // SAFETY: @unchecked, because what is allocated is written in init and freed in deinit only.
 
@@ -56,7 +57,8 @@ final class LegNeeds: @unchecked Sendable {
         let target = written.needTargets[edge]
         guard target >= 0, Int(target) < count else { throw .reference(.needTargets) }
         var condition = written.needConditions[edge]
-        if let made = legs[target], !made.contains(task), !makesLegs(task) {
+        let waits = !makesLegs(task) || condition == NeedCondition.ran.rawValue
+        if let made = legs[target], !made.contains(task), waits {
           further.append((made, condition))
           // It failed to make them, or each of them fails.
           if condition == NeedCondition.failure.rawValue {
@@ -107,6 +109,11 @@ extension Plan {
       let need = TaskID(needTargets[$0])
       return makesLegs(need) && legs(madeBy: need) == nil
     }
+  }
+
+  /// What a task needs by its definition, without the legs of a family that it names.
+  package func declaredNeeds(of task: TaskID) -> [TaskID] {
+    written.needs(task).map { TaskID(written.needTargets[$0]) }
   }
 
   /// The legs that a task has made; nil while there are none.

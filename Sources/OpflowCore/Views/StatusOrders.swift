@@ -42,8 +42,11 @@ struct StatusOrders {
     let hidden = all.dropLast(shown.count)
     if hidden.isEmpty { return lines }
     let added = hidden.reduce(0) { $0 + $1.added }
-    let times = hidden.count == 1 ? "once" : "\(CountText.grouped(hidden.count)) times"
-    return ["\(CountText.tasks(added)) were added before that, \(times)"] + lines
+    let batches = hidden.count == 1 ? "one batch" : "\(CountText.grouped(hidden.count)) batches"
+    return [
+      "\(CountText.tasks(added)) \(added == 1 ? "was" : "were") added before that, in \(batches)"
+    ]
+      + lines
   }
 
   private static let mostExtensions = 3

@@ -57,6 +57,8 @@ package enum ResumeFate: Sendable, Equatable {
   case leaves
   /// The manifest does not have it any more.
   case gone
+  /// A task added it that would run again.
+  case addedAnew
   /// The manifest cannot be used; why is told elsewhere.
   case unknown
 }

@@ -103,6 +103,8 @@ package struct WhyView {
     case .staysFailed: text = "a resume would leave it failed"
     case .leaves: text = "a resume would leave it out"
     case .gone: text = "the manifest does not have it any more: a resume would leave it out"
+    case .addedAnew:
+      text = "a resume would run what added it, which says anew whether it is to be there"
     case .unknown: return nil
     }
     return [TaskReason(.resume, text)]

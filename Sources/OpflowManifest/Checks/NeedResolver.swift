@@ -99,7 +99,7 @@ struct NeedResolver {
     needed.note(task, number)
     let document = tasks.declared.document(declaration)
     let after = family.after.map {
-      TaskValues.Need(name: $0.text, node: $0.node, condition: .success)
+      TaskValues.Need(name: $0.text, node: $0.node, condition: .ran)
     }
     var written: Set<Int> = []
     for (place, need) in (after + task.needs).enumerated() {
@@ -111,7 +111,8 @@ struct NeedResolver {
         if place >= after.count, written.contains(target) { continue }
         if place < after.count { written.insert(target) }
         var need = need
-        if isMaker(target) {
+        // What writes the file has to have run, each leg of it too. What the legs alone wait for may be made meanwhile.
+        if place >= after.count, isMaker(target) {
           need.condition = need.condition.isMetByFailure ? .finished : .success
         }
         guard add(target, need, number, document) else { break }
@@ -361,7 +362,8 @@ struct NeedResolver {
   private mutating func addAdder(
     of task: borrowing TaskValues, _ number: Int, _ declaration: Int
   ) -> TaskValues.Need? {
-    guard let run = tasks.run, let adder = run.adder else { return nil }
+    guard let run = tasks.run, let adder = run.needImplied(in: tasks.declared.name(declaration))
+    else { return nil }
     let target = tasks.number(ofRun: adder)
     if isStamped(target, number) { return nil }
     var need = TaskValues.Need(name: run.name(adder), node: task.key, condition: .success)

@@ -37,7 +37,8 @@ struct Redeclarations {
       mistakes.error(
         key,
         "`\(name.string)` is in the run already, with \(difference)\(place)",
-        help: "give it another id, or add it as the run has it: then nothing comes of it")
+        help: "give it another id, or add it as the run has it: then nothing comes of it;"
+          + " a task that a resume runs again may add another one by its id")
     }
     return unchanged
   }

@@ -55,6 +55,19 @@ final class RunTasks {
 
   func name(_ task: TaskID) -> Text { plan.nameBytes(task) }
 
+  /// What a task needs that is declared by a name, though it does not say so: the task that adds it. What the run has
+  /// already it has from whoever added it first: another one that finds the same has nothing to add to that.
+  func needImplied(in declared: Text) -> TaskID? {
+    guard family == nil, let member = member(named: declared) else { return adder }
+    let task =
+      switch member {
+      case .task(let task): task
+      case .family(let family): TaskID(plan.legs(family).lowerBound)
+      }
+    if task.index < plan.firstTaskCount { return nil }
+    return plan.declaredNeeds(of: task).last { plan.flags($0).contains(.control) }
+  }
+
   /// The id that somebody wrote: of a leg, that of its family.
   func declaredName(_ task: TaskID) -> Text {
     plan.family(of: task).map { plan.text(plan.families[$0.index].name) } ?? name(task)

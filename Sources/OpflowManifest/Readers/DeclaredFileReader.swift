@@ -39,6 +39,11 @@ struct DeclaredFileReader {
         place, "an `interactive` task cannot have `cache`",
         help: "what is typed is no input; take one of the two away")
     }
+    if task.flags.contains(.control) {
+      return values.mistakes.error(
+        place, "a task with `control` cannot have `cache`",
+        help: "what it does to its run is no output; take one of the two away")
+    }
     if !task.secrets.isEmpty, !mayHoldSecrets {
       return values.mistakes.error(
         place, "a task with `secrets` is cached only where that is said",

@@ -124,7 +124,8 @@ struct DemandReader {
     }
     values.mistakes.error(
       values.document.place(key), "the run has no `gpu`: no task that it began with wants any",
-      help: "let one of its first manifest ask for it, or declare there how much there is:"
+      help:
+        "let a task of the manifest that the run began with ask for it, or declare there how much there is:"
         + " `resources: { gpu: 1 }`")
   }
 

@@ -3,6 +3,9 @@ internal import OpflowWorker
 
 /// What tasks of the run added to it and are to add anew.
 extension PreparedResume {
+  /// Whether a task of the run's last plan is left out, since what added it runs again.
+  package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
+
   func additionsToRemake(_ asked: RunRequest) -> AdditionsToRemake {
     AdditionsToRemake(of: plan, found.additions, history, decision) { tasks in
       foresight(of: tasks, asked)

@@ -21,6 +21,7 @@ package struct InputsLook {
   private var outputs = DeclaredOutputs()
   private let hashes = FileMemory(.quick)
   private var key: PlanKey?
+  private var taskCount = 0
   /// By path from the root, whose bytes count: two names may look the same.
   private var seen: [[UInt8]: Seen] = [:]
 
@@ -42,8 +43,9 @@ package struct InputsLook {
   ///   - state: the folder of the runs.
   ///   - isOfRun: whether what a task reads is looked at.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
-    if key == plan.key { return }
-    key = plan.key
+    // One that has grown keeps its key.
+    if key == plan.key, taskCount == plan.taskCount { return }
+    (key, taskCount) = (plan.key, plan.taskCount)
     let records = RecordPlace(plan, state: state)
     outputs = DeclaredOutputs()
     outputs.add(.path(state), in: "/")

@@ -66,7 +66,9 @@ package final class PlanLook {
       let certain = reasons.filter { !isOpen($0, of: declaring, before) }
       if certain.isEmpty { return .unsure }
       return .stale(
-        why: Staleness.text(certain), isCached: before.needs.isEmpty && isCached(declaring, seen))
+        why: certain == [.asked] && plan.flags(declaring.task).contains(.control)
+          ? Staleness.steering : Staleness.text(certain),
+        isCached: before.needs.isEmpty && isCached(declaring, seen))
     }
   }
 

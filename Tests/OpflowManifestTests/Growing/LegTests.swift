@@ -28,7 +28,7 @@ struct LegTests {
     #expect(run.plan.makesLegs(maker))
     #expect(run.plan.flags(maker).contains(.control))
     #expect(run.plan.families.isEmpty)
-    #expect(try run.plan.needTexts("count") == ["scan on success", "setup on success"])
+    #expect(try run.plan.needTexts("count") == ["scan on ran", "setup on success"])
     #expect(try run.plan.needTexts("sum") == ["setup on success", "count on success"])
   }
 
@@ -83,10 +83,10 @@ struct LegTests {
         c: { run: x, needs: a, matrix: { part: { lines: parts.txt, after: scan } } }
       """)
     // What makes the legs of one waits until the other has some, and not for these.
-    #expect(try run.plan.needTexts("b") == ["scan on success", "a on success"])
-    #expect(try run.plan.needTexts("c") == ["scan on success", "a on success"])
+    #expect(try run.plan.needTexts("b") == ["scan on ran", "a on success"])
+    #expect(try run.plan.needTexts("c") == ["scan on ran", "a on success"])
     try run.addLegs("a", Self.files)
-    #expect(try run.plan.needTexts("b") == ["scan on success", "a on success"])
+    #expect(try run.plan.needTexts("b") == ["scan on ran", "a on success"])
     try run.addLegs("b", Self.files)
     #expect(try run.plan.needTexts("b[part=b]") == ["a[part=b] on success", "b on success"])
     try run.addLegs("c", Self.files)
