@@ -35,11 +35,19 @@ let fuzzer: [Target] =
       swiftSettings: swiftSettings),
   ]
 
+// Programs that use the library, as its pages show them. Tests run them.
+let examples: [Target] = ["Download", "Graph", "Observed", "Serial", "Steering"].map { name in
+  .executableTarget(
+    name: "Example\(name)", dependencies: ["Opflow"], path: "Tests/Examples/\(name)",
+    swiftSettings: swiftSettings)
+}
+
 let package = Package(
   name: "opflow",
   products: [
     .executable(name: "opflow", targets: ["opflow"]),
     .executable(name: "opflow-download", targets: ["opflow-download"]),
+    .library(name: "Opflow", targets: ["Opflow"]),
   ],
   targets: [
     .target(
@@ -63,6 +71,10 @@ let package = Package(
     .target(
       name: "OpflowRuntime",
       dependencies: ["OpflowWorker", "OpflowManifest", "OpflowSystem", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "Opflow",
+      dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
     .target(
       name: "CTransfer", exclude: ["link"], cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
@@ -139,5 +151,5 @@ let package = Package(
     .executableTarget(
       name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
       swiftSettings: swiftSettings),
-  ] + fuzzer
+  ] + examples + fuzzer
 )

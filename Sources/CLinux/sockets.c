@@ -42,6 +42,14 @@ int32_t clinux_socket_listen(int32_t folder, const char *name, int32_t backlog) 
   return made;
 }
 
+int32_t clinux_socket_pair(int32_t *first, int32_t *second) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return -1;
+  *first = ends[0];
+  *second = ends[1];
+  return 0;
+}
+
 int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer) {
   int taken = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (taken < 0) return -1;

@@ -53,6 +53,22 @@ package enum UnixSocket {
     }
   }
 
+  /// Two sockets that are connected with each other; who made them is the peer of both.
+  package struct Pair: ~Copyable {
+    package let first: Descriptor
+    package let second: Descriptor
+
+    package init() throws(Errno) {
+      var ends: (Int32, Int32) = (-1, -1)
+      try call { clinux_socket_pair(&ends.0, &ends.1) }
+      first = Descriptor(owning: ends.0)
+      second = Descriptor(owning: ends.1)
+    }
+
+    /// The first one; the other is closed.
+    package consuming func takeFirst() -> Descriptor { first }
+  }
+
   /// Connects to what listens there.
   ///
   /// - Throws: `connectionRefused` where nobody listens any more; `wouldBlock` where those before this one

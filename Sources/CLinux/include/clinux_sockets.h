@@ -17,6 +17,9 @@ struct clinux_peer {
 /// accept4(2), non-blocking and close-on-exec, with who connected (SO_PEERCRED).
 int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer);
 
+/// socketpair(2), both ends close-on-exec.
+int32_t clinux_socket_pair(int32_t *first, int32_t *second);
+
 /// connect(2), close-on-exec. Fails with EAGAIN when nobody took the connection for so long, though somebody
 /// listens. What is read and written then waits without end.
 int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_nanoseconds);
