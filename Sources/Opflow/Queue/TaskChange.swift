@@ -55,24 +55,27 @@ public struct TaskChanges: AsyncSequence, Sendable {
     }
 
     deinit { board.unsubscribe(subscription) }
+
+    func next() async -> TaskChange? {
+      guard let change = await subscription.next() else { return nil }
+      let id = board.table.withLock { $0[change.place].id }
+      return TaskChange(
+        task: QueuedTask(board: board, lease: lease, place: change.place, id: id),
+        state: change.state, attempt: Int(change.attempt), progress: change.progress,
+        skipped: Int(change.skipped), milliseconds: change.milliseconds)
+    }
   }
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let reading: Reading
 
-    public mutating func next() async -> TaskChange? {
-      guard let change = await reading.subscription.next() else { return nil }
-      let id = reading.board.table.withLock { $0[change.place].id }
-      return TaskChange(
-        task: QueuedTask(board: reading.board, lease: reading.lease, place: change.place, id: id),
-        state: change.state, attempt: Int(change.attempt), progress: change.progress,
-        skipped: Int(change.skipped), milliseconds: change.milliseconds)
-    }
+    public mutating func next() async -> TaskChange? { await reading.next() }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never)
       -> TaskChange?
     {
-      await next()
+      let reading = reading
+      return await reading.next()
     }
   }
 

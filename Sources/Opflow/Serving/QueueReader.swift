@@ -170,7 +170,7 @@ final class QueueReader {
   private func finish(_ folder: RunFolder) throws(QueueError) {
     try look()
     guard let model = run?.model, let close = model.close else { return }
-    let isComplete = model.openness == .closed && close.state != .cancelled
+    let isComplete = model.openness == .closed && board.table.withLock { $0.tally.unfinished == 0 }
     let word = close.state.rawValue
     let error = QueueError(
       .ended,

@@ -32,7 +32,9 @@ struct ServerStart {
       if try isHeld(known) {
         if let link = try connect(known) { return .live(link, known) }
       } else {
-        let history = try reading { () throws(RunFolderError) in try known.readRunHistory() }
+        let history = try reading { () throws(RunFolderError) in
+          try known.readHistory(plan: known.openPlan()).history
+        }
         // Nothing can be added to one that was closed.
         let isClosed = history.openness != .open
         if run != nil, history.close != nil { return .ended(known) }
