@@ -115,6 +115,10 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .testTarget(
+      name: "OpflowTests",
+      dependencies: ["Opflow", "OpflowRuntime", "OpflowManifest", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .testTarget(
       name: "DownloadTests",
       dependencies: [
         "OpflowDownload", "OpflowCore", "OpflowSystem", "CTransfer", "opflow-download", "Drill",

@@ -43,7 +43,9 @@ struct ServerStart {
       pause()
     }
     throw QueueError(
-      .held, "the queue \(setting.name) cannot be joined: another process begins and ends it again and again")
+      .held,
+      "the queue \(setting.name) cannot be joined: another process begins and ends it again and again"
+    )
   }
 
   private func known() throws(QueueError) -> RunFolder? {
