@@ -127,6 +127,13 @@ let package = Package(
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
+    // What the library costs, and a program that is killed.
+    .executableTarget(
+      name: "LibraryBench", dependencies: ["Opflow"], path: "Tests/LibraryBench",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "DrillHost", dependencies: ["Opflow"], path: "Tests/DrillHost",
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),

@@ -57,8 +57,7 @@ package final class Coordinator {
   var downloads: DownloadNotes
   /// nil where no make shares its jobs.
   let make: MakeJobs?
-  /// nil where the run's folder can have no socket.
-  var control: ControlSocket?
+  let control: ControlSocket
 
   /// What of the keyboard is watched; -1 for nothing.
   var watchedKeys: Int32 = -1
@@ -117,7 +116,7 @@ package final class Coordinator {
       return try coordinator.run()
     } catch {
       coordinator.endLoan()
-      coordinator.control?.close()
+      coordinator.control.close()
       coordinator.leaveMake()
       coordinator.progress.giveUp()
       throw error
@@ -146,6 +145,7 @@ package final class Coordinator {
       signals = try SignalDescriptor(Self.watchedSignals())
       watch = try Watch()
       try watch.add(signals.rawValue, .coordinator, Place.signals)
+      control = ControlSocket(plan: request.plan, watch: watch)
       signalWait.set(0, signals.rawValue)
       self.launchers = try launchers(watch)
       sites = try request.sites.map { settings throws(Errno) in
@@ -250,7 +250,7 @@ package final class Coordinator {
     let wakes = [
       engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, sitesDeadline,
       nextGiveUp, request.serving?.nextLook,
-      control?.nextWake { Self.now },
+      control.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
   }
@@ -356,7 +356,7 @@ package final class Coordinator {
   private func finish() -> DriveResult {
     // Before the file that it syncs is closed.
     syncer = nil
-    control?.close()
+    control.close()
     leaveMake()
     let held = engine.passesOn
     if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }

@@ -36,3 +36,7 @@ int32_t clinux_socket_reserve(uint16_t *port);
 /// A socket, close-on-exec, with an abstract name (unix(7)) made of that number: fails with EADDRINUSE while
 /// another one has it, in this network namespace.
 int32_t clinux_socket_claim(uint16_t port);
+
+/// Makes a stream socket of the Unix domain, which this process was started with, non-blocking and
+/// close-on-exec, and tells who is at its other end. Fails with ENOTSOCK or EPROTOTYPE for another descriptor.
+int32_t clinux_socket_adopt(int32_t descriptor, struct clinux_peer *peer);

@@ -101,7 +101,7 @@ struct ServerStart {
   /// - Returns: false where the other end went away.
   private func greet(_ link: HostLink) throws(QueueError) -> Bool {
     let id = AskedID.new()
-    link.send(Array("host\t\(id.text)\t\(setting.goesOn ? "go-on" : "stop")\n".utf8))
+    link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
     var poll = PollSet(slots: 1)
     var answer: OrderAnswer?
     while answer == nil, !link.hasEnded {

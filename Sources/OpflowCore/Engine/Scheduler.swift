@@ -202,6 +202,7 @@ struct Scheduler {
     case .late(let nanoseconds): postpone(by: nanoseconds, at: now)
     case .timer: timer(at: now, into: &actions)
     case .stop(let cause): stop(cause, at: now, into: &actions)
+    case .hostsGone: stopForHosts(at: now, into: &actions)
     case .endServices(let kept): if isServing { passOn(kept, into: &actions) }
     case .kill: kill(at: now, into: &actions)
     case .suspend: suspend(at: now, into: &actions)

@@ -54,6 +54,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case timer
   /// Start nothing new and end what runs by its stop rule; `finally` tasks run.
   case stop(StopCause)
+  /// The last program has ended that the run is for: as `stop` by SIGTERM, unless it is stopped already.
+  case hostsGone
   /// Where nothing is left but services that stay: they stay no longer, but for these, which go on when the
   /// drive has ended (`passOn`). Else nothing.
   case endServices(but: Set<TaskID>)

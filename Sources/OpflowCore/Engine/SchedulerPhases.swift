@@ -84,6 +84,13 @@ extension Scheduler {
     stopRunning(at: now, into: &actions)
   }
 
+  mutating func stopForHosts(at now: Instant, into actions: inout [EngineStep]) {
+    guard phase.stopCause == nil else { return }
+    stop(
+      .signal(Self.terminate), what: StopEntry.hostsGone, at: now,
+      into: &actions)
+  }
+
   mutating func kill(at now: Instant, into actions: inout [EngineStep]) {
     services.passNothingOn()
     phase.kill()

@@ -53,6 +53,11 @@ extension ControlSocket {
     case addition(AddRequest, OrderAsker)
   }
 
+  private enum Line {
+    case demand(Demand)
+    case host(HostRequest)
+  }
+
   /// The orders whose turn has come, after all that workers said.
   ///
   /// - Parameter running: the task that a worker runs; `none` where it runs none.
@@ -71,7 +76,16 @@ extension ControlSocket {
         })
       else { continue }
       switch outcome {
-      case .success(let demand):
+      case .success(.host(let host)):
+        client.state = .asked
+        let isOne = hosts.add(client.id, host.afterHost)
+        answer(
+          client.id, host.id,
+          isOne
+            ? .done(count: 1)
+            : .refused(what: "the run is for \(Hosts.most) programs already that are connected"),
+          at: now)
+      case .success(.demand(let demand)):
         if case .order(let order) = demand {
           bytes += 4 * (order.tasks.count + order.among.count)
         }
@@ -87,7 +101,7 @@ extension ControlSocket {
 
   private func read(
     _ line: UnsafeRawBufferPointer, of client: ControlClient, _ running: (WorkerID) -> TaskID
-  ) -> (OrderID?, Result<Demand, OrderRefusal>) {
+  ) -> (OrderID?, Result<Line, OrderRefusal>) {
     do throws(UnreadableOrder) {
       let request = try OrderLines.request(line)
       return (
@@ -97,11 +111,14 @@ extension ControlSocket {
           case .order(let order):
             let (asker, _) = try asker(
               order.by, client, running, answers: order.verb.row.isAnswer)
-            return .order(try order.order(of: plan, from: asker))
+            return .demand(.order(try order.order(of: plan, from: asker)))
           case .add(let addition):
             let (asker, task) = try asker(addition.by, client, running)
             try addition.expectFit(plan, from: task)
-            return .addition(addition, asker)
+            return .demand(.addition(addition, asker))
+          case .host(let host):
+            _ = try asker("", client, running)
+            return .host(host)
           }
         }
       )
