@@ -3,20 +3,26 @@
 import Glibc
 import Opflow
 
-setvbuf(stdout, nil, _IOLBF, 0)
+/// At once: what is told is true whenever this program is killed.
+func tell(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  guard write(1, line, line.count) == line.count else { exit(74) }
+}
+
 let count = Int(CommandLine.arguments[1]) ?? 40
 let queue = try await TaskQueue(
   name: "drill", maxConcurrent: 3, whenHostEnds: CommandLine.arguments[2] == "stop" ? .stop : .goOn)
-print("run \(queue.runID)")
+tell("run \(queue.runID)")
 var last: QueuedTask?
 for number in 0..<count {
   let id = "t\(number)"
   let task = try await queue.add(
-    id, .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"), needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [])
-  print("added \(id)")
+    id, .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"),
+    needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [])
+  tell("added \(id)")
   last = task
 }
 let tally = try await queue.waitUntilAllFinished()
-print("finished \(tally.all) \(tally.isSuccess)")
+tell("finished \(tally.all) \(tally.isSuccess)")
 try await queue.finish()
-print("closed")
+tell("closed")

@@ -5,7 +5,7 @@ import Opflow
 
 func processorSeconds() -> Double {
   var usage = rusage()
-  getrusage(RUSAGE_SELF, &usage)
+  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
   func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
   return seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
@@ -36,5 +36,6 @@ try await queue.waitUntilAllFinished()
 let ended = clock.now
 print(
   "opened \(opened - begin), added \(added - opened), finished \(ended - added), all \(ended - begin),"
-    + " own processor time \(processorSeconds() - processorBefore) s, succeeded \(queue.tally[.succeeded])")
+    + " own processor time \(processorSeconds() - processorBefore) s, succeeded \(queue.tally[.succeeded])"
+)
 try await queue.finish()
