@@ -37,6 +37,7 @@ extension Coordinator {
       switch demand {
       case .order(let order): tell(.order(order, from: client))
       case .addition(let request, let asker): add(request, by: asker, for: client)
+      case .hello(let hello): attach(hello, of: client)
       }
     }
     if control.hosts.takeStop() { tell(.hostsGone) }

@@ -28,6 +28,7 @@ extension Coordinator {
       let grown = try grow(by: segment)
       plan = grown
       control.plan = grown
+      planKeys.insert(grown.key.description)
       downloads.plan = grown
       let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
       unshownGrowths.append(growth)

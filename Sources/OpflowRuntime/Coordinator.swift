@@ -64,6 +64,13 @@ package final class Coordinator {
   /// Orders from there that are not answered yet.
   var keyOrders: [OrderID: OrderRequest] = [:]
 
+  /// Programs that have blocks.
+  var programs: [HostID: ProgramLink] = [:]
+  /// By worker that is a seat in one.
+  var seats: [WorkerID: ProgramLink] = [:]
+  var unsentPrograms: [ProgramLink] = []
+  /// Those that the plan had in this drive.
+  var planKeys: Set<String>
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
@@ -129,6 +136,7 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
+    planKeys = [request.plan.key.description]
     growing = GrowingPlan(
       request.plan, in: request.folder, isSynced: request.durability != .none)
     links = request.links
@@ -263,6 +271,7 @@ package final class Coordinator {
     switch event.owner {
     case .site(let number): hear(launchers[number], at: event.place)
     case .control: hearClients(at: event.place)
+    case .program: hearProgram(at: event.place)
     case .coordinator:
       switch event.place {
       case Place.signals: takeSignals()
@@ -307,6 +316,7 @@ package final class Coordinator {
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
+      case .seat(let worker, let program): seat(worker, in: program)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
         // The engine knows why. One whose launch failed is told of as that.

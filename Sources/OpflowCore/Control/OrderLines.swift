@@ -7,6 +7,7 @@
 //   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N] [by=TEXT]
 //   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N] [by=TEXT]
 //   host ID stop|go-on
+//   hello …                              who has blocks: another protocol from here on (`BlockLines`)
 //   done ID count=N
 //   refused ID what=TEXT
 //

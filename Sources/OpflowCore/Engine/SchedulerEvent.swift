@@ -45,6 +45,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
   /// The answer to the question with that number, whether a task is up to date.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
+  /// A program that has blocks says something, or is gone.
+  indirect case block(HostID, BlockFact)
   /// The worker said something that decides nothing: it lives.
   case heard(WorkerID)
   /// The coordinator did not run for so long, when it was to: what workers said meanwhile is yet to

@@ -26,6 +26,10 @@ extension Scheduler {
       return "\(segment.nameString(task)) needs \(plan.nameString(service)),"
         + " which is left out of what the run does now"
     }
+    if let (task, service) = needed.first(where: { segment.kind($0.task) == .block }) {
+      return "\(segment.nameString(task)) is a block, and cannot need the service"
+        + " \(plan.nameString(service))"
+    }
     guard options.usesSites, let first = needed.first?.service else { return nil }
     let users = Set(needed.map(\.task))
     let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }

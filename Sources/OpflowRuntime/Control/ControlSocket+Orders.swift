@@ -40,6 +40,11 @@ extension ControlSocket {
     }
   }
 
+  /// One that was detached is told, and goes.
+  func dismiss(_ client: ControlClient, _ what: String, at now: Instant) {
+    _ = try? client.send(OrderLines.line(.refused(what: what), to: nil))
+  }
+
   /// It is told, and goes.
   private func dismiss(_ client: ControlClient, _ what: String) throws(Errno) {
     client.forgetInbox()
@@ -51,6 +56,8 @@ extension ControlSocket {
   enum Demand {
     case order(Order)
     case addition(AddRequest, OrderAsker)
+    /// It has blocks, and is a worker from now on.
+    case hello(WorkerHello)
   }
 
   private enum Line {
@@ -102,6 +109,18 @@ extension ControlSocket {
   private func read(
     _ line: UnsafeRawBufferPointer, of client: ControlClient, _ running: (WorkerID) -> TaskID
   ) -> (OrderID?, Result<Line, OrderRefusal>) {
+    if case .hello(let hello) = MessageCodec.report(line) {
+      return (
+        nil,
+        Result { () throws(OrderRefusal) in
+          _ = try asker("", client, running)
+          guard !hosts.contains(client.id) else {
+            throw OrderRefusal(what: "blocks are offered over another connection")
+          }
+          return .demand(.hello(hello))
+        }
+      )
+    }
     do throws(UnreadableOrder) {
       let request = try OrderLines.request(line)
       return (

@@ -228,6 +228,9 @@ final class ControlSocket {
     }
   }
 
+  /// It is no client any more, and its connection stays; nil where it has left.
+  func detach(_ client: ClientID) -> ControlClient? { clients.removeValue(forKey: client.rawValue) }
+
   func forget(_ client: ControlClient) {
     guard clients.removeValue(forKey: client.id.rawValue) != nil else { return }
     // The file of one that this process was started with may be open elsewhere.
