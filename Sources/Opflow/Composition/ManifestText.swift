@@ -38,6 +38,7 @@ struct ManifestText {
     switch action.kind {
     case .shell(let script): key("run", text: script)
     case .command(let words): key("run", words: words)
+    case .block: key("block", "true")
     case .download(let download):
       begin("download")
       raw("\n")

@@ -4,7 +4,10 @@ public struct TaskAction: Sendable {
     case shell(String)
     case command([String])
     case download(Download)
+    case block(Block)
   }
+
+  typealias Block = @Sendable () async throws -> Void
 
   struct Download: Sendable {
     var url: String
@@ -24,6 +27,17 @@ public struct TaskAction: Sendable {
   /// A program with its arguments, executed as they stand: no shell looks at them. A program without a slash is
   /// looked for in the `PATH` of the task.
   public static func command(_ words: [String]) -> TaskAction { TaskAction(kind: .command(words)) }
+
+  /// A closure that runs in this program, in a Swift task of its own, by the same rules as any other task: it waits for
+  /// what it needs and for its turn, it is journaled, and it holds one `cpu` unless its `resources` say otherwise.
+  ///
+  /// It succeeds when it returns, and fails when it throws: the error's text is the outcome's message. `timeout`, `cancel`
+  /// and the end of the run cancel its Swift task, which it should heed (`Task.checkCancellation()`); nobody can end a
+  /// closure that does not. A program that ends while it runs leaves it interrupted: it runs again in the next one that
+  /// adds a block of that id. `cwd`, `env` and `shell` are not for it, and it cannot be suspended while it runs.
+  public static func block(_ body: @escaping @Sendable () async throws -> Void) -> TaskAction {
+    TaskAction(kind: .block(body))
+  }
 
   /// A file that is fetched by HTTP, or copied from a `file:` URL. What came of it before is kept in a part beside it
   /// and continued, by the next try and by the next program.

@@ -160,6 +160,7 @@ extension QueueReader {
         case .manifest: new + further.compactMap { table.place(of: $0) }
         }
       }
+      if case .tasks(let tasks) = job.content { keepBlocks(of: tasks) }
       job.answer(.success(places))
     }
   }

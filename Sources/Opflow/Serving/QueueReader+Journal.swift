@@ -33,6 +33,9 @@ extension QueueReader {
     }
     lookAtProgress(run)
     let isPaused = run.model.orders.ofRun(.pause) != nil
+    for place in finished where board.table.withLock({ $0[place].state.isSuccess }) {
+      blocks.forget(place)
+    }
     board.tell(changes, finished, isPaused: isPaused)
     changes.removeAll(keepingCapacity: changes.capacity <= 1 << 14)
     finished.removeAll(keepingCapacity: true)

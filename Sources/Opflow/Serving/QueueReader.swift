@@ -7,6 +7,8 @@ internal import Synchronization
 enum QueueRequest: Sendable {
   case add(AddJob)
   case order(OrderJob)
+  /// A closure has ended.
+  case blockEnded(BlockEnd)
   /// The host needs the queue no more.
   case leave
 }
@@ -23,7 +25,7 @@ final class QueueReader {
   /// Nil before the run is found.
   var run: FollowedRun?
   private var watch: FolderWatch?
-  private var poll = PollSet(slots: 3)
+  private var poll = PollSet(slots: 4)
   private var isLeaving = false
 
   // Of the journal
@@ -38,6 +40,10 @@ final class QueueReader {
   /// The places of what orders of this host added.
   var added: [OrderID: [Int32]] = [:]
   var progressIdentity: FileIdentity?
+
+  // Of what runs here
+
+  lazy var blocks = BlockHost(board.inbox)
 
   // Of what is asked
 
@@ -79,6 +85,7 @@ final class QueueReader {
         end(error)
       }
     }
+    blocks.leave()
     link = nil
     board.finish(QueueError(.ended, "the queue \(setting.name) was let go of"))
     answerAll(QueueError(.ended, "the queue \(setting.name) was let go of"))
@@ -90,6 +97,9 @@ final class QueueReader {
       1, link?.rawDescriptor ?? -1,
       for: link?.wantsToWrite == true ? [.readable, .writable] : .readable)
     poll.set(2, watch?.rawDescriptor ?? -1)
+    poll.set(
+      3, blocks.link?.rawDescriptor ?? -1,
+      for: blocks.link?.wantsToWrite == true ? [.readable, .writable] : .readable)
     let isBlind = watch == nil && link != nil
     do throws(Errno) {
       _ = try poll.wait(nanoseconds: isBlind ? Self.pollInterval : -1)
@@ -99,6 +109,7 @@ final class QueueReader {
     }
     if poll.isReady(0) { takeRequests() }
     if poll.isReady(2) || isBlind { try look() }
+    if poll.isReady(3) { hearOfBlocks() }
     if poll.isReady(1) { try hear() }
     if link != nil { flushAdds() }
   }
@@ -122,6 +133,7 @@ final class QueueReader {
       case .add(let job): waitingAdds.append(job)
       case .order(let job):
         if link == nil { job.answer(.failure(board.endError)) } else { send(job) }
+      case .blockEnded(let end): if blocks.take(end) { offerBlocks() }
       case .leave: isLeaving = true
       }
     }
@@ -140,13 +152,19 @@ final class QueueReader {
         throw QueueError(error)
       }
       watch = try? FolderWatch([folder.path])
-    case .ended(let folder): try finish(folder)
+    case .ended(let folder):
+      // It was joined at the moment at which the last program before this one was gone.
+      if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {
+        return try open(ServerStart(setting: setting))
+      }
+      try finish(folder)
     }
   }
 
   /// The connection has ended: the run has, or the program that drove it died, and another one goes on.
   private func replaceLost() throws(QueueError) {
     link = nil
+    blocks.leave()
     try look()
     guard let folder = run?.folder else { return }
     if run?.isHeld == false, run?.model.close == nil {
@@ -164,6 +182,7 @@ final class QueueReader {
     if link == nil { return }
     try look()
     if isPaused { send(OrderJob(.pause) { _ in }) }
+    offerBlocks()
     askAgain()
   }
 
@@ -184,6 +203,7 @@ final class QueueReader {
   private func end(_ error: QueueError, isComplete: Bool = false) {
     link = nil
     watch = nil
+    blocks.leave()
     board.finish(error, isComplete: isComplete)
     answerAll(error)
   }

@@ -80,12 +80,16 @@ struct ServerStart {
 
   /// Nil where it is not to be had now: it begins or ends.
   private func connect(_ folder: RunFolder) throws(QueueError) -> HostLink? {
-    let link: HostLink
+    guard let link = try Self.link(to: folder) else { return nil }
+    return try greet(link) ? link : nil
+  }
+
+  /// A connection on which nothing was said; nil where nobody listens.
+  static func link(to folder: RunFolder) throws(QueueError) -> HostLink? {
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
-      link = try HostLink(
-        try UnixSocket.connect(
-          to: ControlConnection.socketName, in: at, timeout: Self.connectTimeout))
+      return try HostLink(
+        try UnixSocket.connect(to: ControlConnection.socketName, in: at, timeout: connectTimeout))
     } catch .noSuchFile {
       return nil
     } catch .connectionRefused {
@@ -93,7 +97,6 @@ struct ServerStart {
     } catch {
       throw QueueError(.io, "run \(folder.id) cannot be asked: \(error)")
     }
-    return try greet(link) ? link : nil
   }
 
   /// Says whose run it is, and waits until that is known there.
