@@ -1,10 +1,10 @@
-// A program that is killed at any moment, for a drill: adds COUNT tasks in steps, each of which needs one before it,
-// tells each that is added, waits for all, and closes the queue.
+// A program that is killed at any moment, for a drill: adds COUNT tasks in steps, closures among them, each of which may
+// need the one before it, tells each that is added, waits for all, and closes the queue.
 import Glibc
 import Opflow
 
 /// At once: what is told is true whenever this program is killed.
-func tell(_ text: String) {
+@Sendable func tell(_ text: String) {
   let line = Array((text + "\n").utf8)
   guard write(1, line, line.count) == line.count else { exit(74) }
 }
@@ -16,8 +16,15 @@ tell("run \(queue.runID)")
 var last: QueuedTask?
 for number in 0..<count {
   let id = "t\(number)"
+  let pause = Duration.milliseconds(10 * (number % 7))
   let task = try await queue.add(
-    id, .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"),
+    id,
+    number % 5 == 4
+      ? .block {
+        tell("began \(id)")
+        try await Task.sleep(for: pause)
+        tell("ended \(id)")
+      } : .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"),
     needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [])
   tell("added \(id)")
   last = task

@@ -101,6 +101,20 @@ struct LibraryTests {
     """
   }
 
+  @Test func `closures run as tasks, by dependencies and priorities`() throws {
+    let place = try Workplace()
+    let end = try run("Blocks", in: place)
+    #expect(
+      end.output == """
+        page: failed, NoSuchPage(number: 7), 2 tries
+        slow: cancelled
+        early fetch parse late
+
+        """)
+    #expect(try place.text("parsed.txt") == "parsed\n")
+    place.expectNothingAlive()
+  }
+
   @Test func `completion and state are observed`() throws {
     let place = try Workplace()
     let end = try run("Observed", in: place)

@@ -24,9 +24,10 @@ struct ServerStart {
 
   func open() throws(QueueError) -> Found {
     try prepareFolder()
+    var silentEnds = 0
     for _ in 0..<Self.mostTries {
       guard let known = try known() else {
-        if let found = try start(nil) { return found }
+        if let found = try start(nil, &silentEnds) { return found }
         continue
       }
       if try isHeld(known) {
@@ -38,7 +39,7 @@ struct ServerStart {
         // Nothing can be added to one that was closed.
         let isClosed = history.openness != .open
         if run != nil, history.close != nil { return .ended(known) }
-        if let found = try start(isClosed ? nil : known) { return found }
+        if let found = try start(isClosed ? nil : known, &silentEnds) { return found }
       }
       pause()
     }
@@ -137,8 +138,10 @@ struct ServerStart {
   /// A log that is longer begins anew.
   private static let mostLogBytes: Int64 = 1 << 20
 
-  /// Nil where somebody else was faster, so that another look is to be taken.
-  private func start(_ folder: RunFolder?) throws(QueueError) -> Found? {
+  /// Nil where somebody else was faster, or it was killed, so that another look is to be taken.
+  private func start(
+    _ folder: RunFolder?, _ silentEnds: inout Int
+  ) throws(QueueError) -> Found? {
     let log = try system("write \(logPath)") { () throws(Errno) in try openLog() }
     let pair = try system("make a socket") { () throws(Errno) in try UnixSocket.Pair() }
     let null = try system("open /dev/null") { () throws(Errno) in try File.openNull() }
@@ -158,7 +161,15 @@ struct ServerStart {
     }
     // It ended before it took orders.
     if let other = try found(folder), try isHeld(other) { return nil }
-    throw QueueError(.opflow, failure(from: log.start))
+    let complaint = complaint(from: log.start)
+    if complaint.isEmpty, silentEnds < Self.mostSilentEnds {
+      silentEnds += 1
+      return nil
+    }
+    throw QueueError(
+      .opflow,
+      complaint.isEmpty
+        ? "\(setting.program) ended before it took orders, and did not say why" : complaint)
   }
 
   private func link(_ end: consuming Descriptor) throws(QueueError) -> HostLink {
@@ -203,14 +214,16 @@ struct ServerStart {
     return words
   }
 
-  /// What it complained of.
-  private func failure(from start: Int64) -> String {
+  /// Who says nothing was killed.
+  private static let mostSilentEnds = 5
+
+  /// What it complained of; empty for nothing.
+  private func complaint(from start: Int64) -> String {
     let bytes = (try? File.read(logPath)) ?? []
     var text = String(decoding: bytes.dropFirst(Int(clamping: start)), as: UTF8.self)
     while text.last?.isNewline == true { text.removeLast() }
     if text.hasPrefix("opflow: ") { text.removeFirst(8) }
-    return text.isEmpty
-      ? "\(setting.program) ended before it took orders, and did not say why" : text
+    return text
   }
 
   private func pause() {
