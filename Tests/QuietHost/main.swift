@@ -69,6 +69,6 @@ if forked == 0 {
 }
 print("forked: \(forked)")
 print("waiting")
-fflush(stdout)
+fflush(nil)
 try await one.add("c", .shell("sleep 600"))
 try await one.waitUntilAllFinished()
