@@ -83,6 +83,7 @@ final class QueueBoard: Sendable {
   }
 
   func wait(for awaited: TaskTable.Awaited) async throws(QueueError) {
+    try expectOwnProcess()
     let number = Mutex<(number: UInt64?, isCancelled: Bool)>((nil, false))
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
