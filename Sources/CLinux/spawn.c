@@ -145,8 +145,8 @@ enum { SHARED_MEMORY = CLONE_VM };
 // What two processes look at, shared where the rest of the memory is not.
 struct detached {
   struct child child;
-  _Alignas(16) char inner_stack[CHILD_STACK_BYTES];
-  _Alignas(16) char outer_stack[CHILD_STACK_BYTES];
+  // Where the stack of the program's process begins.
+  char *stack;
 };
 
 // The one in between: leads the session, starts the program and leaves, so that the program is a child of init.
@@ -158,8 +158,7 @@ static int run_between(void *argument) {
   }
   detached->child.parent = getpid();
   pid_t pid = clone(
-      run_child, detached->inner_stack + sizeof detached->inner_stack, SHARED_MEMORY | CLONE_VFORK | SIGCHLD,
-      &detached->child);
+      run_child, detached->stack, SHARED_MEMORY | CLONE_VFORK | SIGCHLD, &detached->child);
   if (pid < 0) {
     detached->child.step = CLINUX_STEP_CLONE;
     detached->child.error = errno;
@@ -172,14 +171,15 @@ int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *ste
       NULL, sizeof *detached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   *step = CLINUX_STEP_CLONE;
   if (detached == MAP_FAILED) return -1;
+  _Alignas(16) char outer[CHILD_STACK_BYTES], inner[CHILD_STACK_BYTES];
   detached->child = (struct child){.program = program, .step = CLINUX_STEP_SESSION};
+  detached->stack = inner + sizeof inner;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   // No signal at its end, so that it is no child to any wait but one with __WCLONE.
   pid_t pid = clone(
-      run_between, detached->outer_stack + sizeof detached->outer_stack, SHARED_MEMORY | CLONE_VFORK,
-      detached);
+      run_between, outer + sizeof outer, SHARED_MEMORY | CLONE_VFORK, detached);
   int error = pid < 0 ? errno : 0;
   // Somebody who waits for all there is may have been faster.
   while (pid >= 0 && waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR) continue;

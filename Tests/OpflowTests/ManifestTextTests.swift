@@ -50,7 +50,7 @@ struct ManifestTextTests {
       NewTask(
         "d",
         .download(
-          "https://example.org/a b?x=${{y}}", to: "out/a.bin", sha256: hash,
+          "https://example.org/a?x=${{y}}", to: "out/a.bin", sha256: hash,
           mirrors: ["http://example.net/"], headers: ["X-A": "1: \"2\""], maxSpeed: 1000))
     ])
     #expect(plan.kind(TaskID(0)) == .download)

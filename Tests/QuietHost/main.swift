@@ -19,6 +19,11 @@ func statusLine(_ name: String) -> String {
   return ""
 }
 
+/// A set of signals, without the two that the C library has for itself and its threads.
+func signals(_ name: String) -> UInt64 {
+  (UInt64(statusLine(name).filter { !$0.isWhitespace }, radix: 16) ?? 0) & ~(3 << 31)
+}
+
 /// The number in the lock file of a run: who drives it.
 func driver(of queue: TaskQueue) -> pid_t {
   guard let file = fopen("\(queue.folder)/runs/\(queue.runID)/lock", "r") else { return 0 }
@@ -29,7 +34,7 @@ func driver(of queue: TaskQueue) -> pid_t {
 }
 
 signal(SIGCHLD) { _ in childSignals.add(1, ordering: .relaxed) }
-let (ignored, caught) = (statusLine("SigIgn"), statusLine("SigCgt"))
+let (ignored, caught) = (signals("SigIgn"), signals("SigCgt"))
 
 // Two queues at once, one of which loses the process that drives it.
 let one = try await TaskQueue(name: "one")
@@ -45,7 +50,7 @@ print("b: \(outcome.state.rawValue), tries: \(outcome.attempts)")
 print("children: \(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD ? "none" : "some")")
 print("SIGCHLD: \(childSignals.load(ordering: .relaxed))")
 print(
-  "handlers are those of before: \(statusLine("SigIgn") == ignored && statusLine("SigCgt") == caught)"
+  "handlers are those of before: \(signals("SigIgn") == ignored && signals("SigCgt") == caught)"
 )
 
 // A child of its own, which this program alone waits for.

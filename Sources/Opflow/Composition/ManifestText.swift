@@ -163,8 +163,11 @@ struct ManifestText {
     bytes.append(UInt8(ascii: "\""))
     var value = value
     value.withUTF8 { all in
-      for (place, byte) in all.enumerated() {
+      var next = 0
+      for (place, byte) in all.enumerated() where place >= next {
         switch byte {
+        case 0x80...:
+          next = place + appendScalar(all[place...])
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
           bytes.append(UInt8(ascii: "\\"))
           bytes.append(byte)
@@ -184,6 +187,23 @@ struct ManifestText {
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// One beyond ASCII; YAML takes some of them for the end of a line, or for nothing.
+  ///
+  /// - Returns: how many bytes it has.
+  private mutating func appendScalar(_ rest: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+    let count = rest.first.map { $0 >= 0xf0 ? 4 : $0 >= 0xe0 ? 3 : 2 } ?? 1
+    let scalar = String(decoding: rest.prefix(count), as: UTF8.self).unicodeScalars.first
+    switch scalar?.value {
+    case let value? where value < 0xa0 || [0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff].contains(value):
+      bytes.append(contentsOf: "\\u".utf8)
+      for shift: UInt32 in [12, 8, 4, 0] {
+        bytes.append(Self.digit(UInt8(truncatingIfNeeded: value >> shift) & 15))
+      }
+    default: bytes.append(contentsOf: rest.prefix(count))
+    }
+    return count
   }
 
   private static func digit(_ value: UInt8) -> UInt8 {
