@@ -36,7 +36,8 @@ let fuzzer: [Target] =
   ]
 
 // Programs that use the library, as its pages show them. Tests run them.
-let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "Steering"].map { name in
+let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "Steering"].map {
+  name in
   .executableTarget(
     name: "Example\(name)", dependencies: ["Opflow"], path: "Tests/Examples/\(name)",
     swiftSettings: swiftSettings)

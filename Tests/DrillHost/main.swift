@@ -16,13 +16,13 @@ tell("run \(queue.runID)")
 var last: QueuedTask?
 for number in 0..<count {
   let id = "t\(number)"
-  let pause = Duration.milliseconds(10 * (number % 7))
+  let milliseconds = Int32(10 * (number % 7))
   let task = try await queue.add(
     id,
     number % 5 == 4
       ? .block {
         tell("began \(id)")
-        try await Task.sleep(for: pause)
+        _ = poll(nil, 0, milliseconds)
         tell("ended \(id)")
       } : .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"),
     needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [])

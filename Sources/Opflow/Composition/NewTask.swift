@@ -75,11 +75,6 @@ public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
   public static func finished(_ id: String) -> TaskNeed { TaskNeed(id, .finished) }
   /// It succeeded, or failed where it may, and was not left out.
   public static func ran(_ id: String) -> TaskNeed { TaskNeed(id, .ran) }
-
-  public static func success(_ task: QueuedTask) -> TaskNeed { .success(task.id) }
-  public static func failure(_ task: QueuedTask) -> TaskNeed { .failure(task.id) }
-  public static func finished(_ task: QueuedTask) -> TaskNeed { .finished(task.id) }
-  public static func ran(_ task: QueuedTask) -> TaskNeed { .ran(task.id) }
 }
 
 /// What starts first among tasks that could: a number from -1000 to 1000, or one of the words.

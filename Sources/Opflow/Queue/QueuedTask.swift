@@ -11,7 +11,8 @@ public struct QueuedTask: Sendable, Identifiable {
 
   /// Where it stands now.
   public var state: TaskStatus { entry.state }
-  public var isReady: Bool { board.isReady(self) }
+  /// It could start: everything that it needs has ended well, and it waits for its turn.
+  public var isReady: Bool { board.isReady(place) }
   public var isExecuting: Bool { state == .running || state == .suspended }
   public var isFinished: Bool { state.isFinished }
   public var isCancelled: Bool { state == .cancelled }
@@ -74,4 +75,11 @@ extension QueuedTask: Hashable {
     left.place == right.place && left.board === right.board
   }
   public func hash(into hasher: inout Hasher) { hasher.combine(place) }
+}
+
+extension TaskNeed {
+  public static func success(_ task: QueuedTask) -> TaskNeed { .success(task.id) }
+  public static func failure(_ task: QueuedTask) -> TaskNeed { .failure(task.id) }
+  public static func finished(_ task: QueuedTask) -> TaskNeed { .finished(task.id) }
+  public static func ran(_ task: QueuedTask) -> TaskNeed { .ran(task.id) }
 }

@@ -3,17 +3,6 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// A closure that was run has ended.
-struct BlockEnd: Sendable {
-  let place: Int32
-  let attempt: Int32
-  /// Which connection it was ordered on.
-  let generation: Int
-  /// What it threw, in words; nil where it returned.
-  let error: String?
-  let took: Duration
-}
-
 /// The closures of the host, which are tasks of the run: a worker's end of the worker protocol (`BlockLines`), on a
 /// connection of its own. Only the reader's thread uses it; the closures run in Swift tasks.
 ///

@@ -4,52 +4,6 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// Tasks that are to join the run.
-final class AddJob: Sendable {
-  enum Content: Sendable {
-    case tasks([NewTask])
-    case manifest(path: String)
-  }
-
-  let content: Content
-  /// Of the tasks' places, in their order; of a manifest's in any.
-  private let answered: @Sendable (Result<[Int32], QueueError>) -> Void
-
-  init(_ content: Content, _ answered: @escaping @Sendable (Result<[Int32], QueueError>) -> Void) {
-    self.content = content
-    self.answered = answered
-  }
-
-  func answer(_ result: Result<[Int32], QueueError>) { answered(result) }
-}
-
-/// Something that is asked of the run.
-final class OrderJob: Sendable {
-  enum About: Sendable {
-    case run
-    case task(Int32)
-    /// All that it applies to.
-    case all
-  }
-
-  let verb: OrderVerb
-  let about: About
-  let carried: CarriedValue
-  private let answered: @Sendable (Result<Int, QueueError>) -> Void
-
-  init(
-    _ verb: OrderVerb, _ about: About = .run, _ carried: CarriedValue = CarriedValue(),
-    _ answered: @escaping @Sendable (Result<Int, QueueError>) -> Void
-  ) {
-    self.verb = verb
-    self.about = about
-    self.carried = carried
-    self.answered = answered
-  }
-
-  func answer(_ result: Result<Int, QueueError>) { answered(result) }
-}
-
 /// A segment that the run was asked to take.
 struct SentAddition {
   let jobs: [AddJob]

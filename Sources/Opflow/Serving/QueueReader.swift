@@ -3,16 +3,6 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// What a queue is asked for, on its way to the reader.
-enum QueueRequest: Sendable {
-  case add(AddJob)
-  case order(OrderJob)
-  /// A closure has ended.
-  case blockEnded(BlockEnd)
-  /// The host needs the queue no more.
-  case leave
-}
-
 /// The one thread of a queue: waits for the answers of the program that drives the run, for new lines of its journal,
 /// and for what the host asks, and for nothing else. What it learns it writes into the table.
 ///
@@ -209,31 +199,4 @@ final class QueueReader {
   }
 
   func setMaxConcurrent(_ most: Int) { setting.maxConcurrent = most }
-}
-
-/// Requests, from any thread to the reader.
-final class QueueInbox: Sendable {
-  private let requests = Mutex<[QueueRequest]>([])
-  private let event: EventDescriptor
-
-  init() throws(Errno) { event = try EventDescriptor() }
-
-  var rawDescriptor: Int32 { event.rawValue }
-
-  func put(_ request: QueueRequest) {
-    let isFirst = requests.withLock { requests in
-      requests.append(request)
-      return requests.count == 1
-    }
-    // The counter is far from full, and that is all that such a write can fail of.
-    if isFirst { try? event.signal() }
-  }
-
-  func take() -> [QueueRequest] {
-    _ = try? event.take()
-    return requests.withLock { requests in
-      defer { requests = [] }
-      return requests
-    }
-  }
 }

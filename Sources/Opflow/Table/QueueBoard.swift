@@ -116,10 +116,10 @@ final class QueueBoard: Sendable {
     if let outcome { Task { body(outcome) } }
   }
 
-  /// Whether a task could start: it has not, and everything it needs has ended well.
-  func isReady(_ task: QueuedTask) -> Bool {
+  /// Whether the task there could start: it has not, and everything that it needs has ended well.
+  func isReady(_ place: Int32) -> Bool {
     table.withLock { table in
-      let entry = table[task.place]
+      let entry = table[place]
       guard entry.state == .pending else { return false }
       return entry.needs.allSatisfy { need in
         let needed = table[need.place]

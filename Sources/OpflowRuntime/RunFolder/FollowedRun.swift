@@ -62,6 +62,10 @@ package struct FollowedRun {
   ) throws(RunFolderError) {
     if let each {
       _ = try journal.look(toEnd: !isHeld, tellsAnew: each.tellsAnew, each: each.body)
-    } else if isHeld { try journal.look() } else { try journal.lookToEnd() }
+    } else if isHeld {
+      try journal.look()
+    } else {
+      try journal.lookToEnd()
+    }
   }
 }

@@ -24,7 +24,13 @@ try await queue.continue()
 let outcome = try await page.waitUntilFinished()
 print("page: \(outcome.state.rawValue), \(outcome.message ?? "-"), \(outcome.attempts) tries")
 
-let slow = try await queue.add("slow", .block { try await Task.sleep(for: .seconds(3600)) })
+let nothing = AsyncStream<Void> { _ in }
+let slow = try await queue.add(
+  "slow",
+  .block {
+    for await _ in nothing {}
+    try Task.checkCancellation()
+  })
 for await change in slow.changes where change.state == .running { break }
 try await slow.cancel()
 print("slow: \(try await slow.waitUntilFinished().state.rawValue)")
