@@ -33,8 +33,6 @@ final class Subscription: Sendable {
     waiter?.resume(returning: first)
   }
 
-  var hasEnded: Bool { content.withLock { $0.hasEnded } }
-
   /// The next change; nil where none comes any more, and where the Swift task that waits was cancelled.
   func next() async -> RawChange? {
     await withTaskCancellationHandler {

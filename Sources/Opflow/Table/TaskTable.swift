@@ -127,12 +127,6 @@ struct TaskTable {
     self.isComplete = isComplete
   }
 
-  /// The program that drove it is gone, and another one goes on with it.
-  mutating func goOn() {
-    end = nil
-    isComplete = false
-  }
-
   // MARK: - Who reads
 
   mutating func subscribe(_ subscription: Subscription) {
