@@ -35,11 +35,20 @@ let fuzzer: [Target] =
       swiftSettings: swiftSettings),
   ]
 
+// Programs that use the library, as its pages show them. Tests run them.
+let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "Steering"].map {
+  name in
+  .executableTarget(
+    name: "Example\(name)", dependencies: ["Opflow"], path: "Tests/Examples/\(name)",
+    swiftSettings: swiftSettings)
+}
+
 let package = Package(
   name: "opflow",
   products: [
     .executable(name: "opflow", targets: ["opflow"]),
     .executable(name: "opflow-download", targets: ["opflow-download"]),
+    .library(name: "Opflow", targets: ["Opflow"]),
   ],
   targets: [
     .target(
@@ -63,6 +72,10 @@ let package = Package(
     .target(
       name: "OpflowRuntime",
       dependencies: ["OpflowWorker", "OpflowManifest", "OpflowSystem", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "Opflow",
+      dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
     .target(
       name: "CTransfer", exclude: ["link"], cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
@@ -103,6 +116,10 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .testTarget(
+      name: "OpflowTests",
+      dependencies: ["Opflow", "OpflowRuntime", "OpflowManifest", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .testTarget(
       name: "DownloadTests",
       dependencies: [
         "OpflowDownload", "OpflowCore", "OpflowSystem", "CTransfer", "opflow-download", "Drill",
@@ -111,6 +128,16 @@ let package = Package(
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
+    // What the library costs, a program that is killed, and one that has children of its own.
+    .executableTarget(
+      name: "LibraryBench", dependencies: ["Opflow"], path: "Tests/LibraryBench",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "DrillHost", dependencies: ["Opflow"], path: "Tests/DrillHost",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "QuietHost", dependencies: ["Opflow"], path: "Tests/QuietHost",
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),
@@ -139,5 +166,5 @@ let package = Package(
     .executableTarget(
       name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
       swiftSettings: swiftSettings),
-  ] + fuzzer
+  ] + examples + fuzzer
 )

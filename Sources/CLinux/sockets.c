@@ -2,6 +2,7 @@
 #include "clinux_sockets.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stddef.h>
@@ -42,14 +43,43 @@ int32_t clinux_socket_listen(int32_t folder, const char *name, int32_t backlog) 
   return made;
 }
 
+int32_t clinux_socket_pair(int32_t *first, int32_t *second) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return -1;
+  *first = ends[0];
+  *second = ends[1];
+  return 0;
+}
+
+static int tell_peer(int descriptor, struct clinux_peer *peer) {
+  struct ucred who = {0};
+  socklen_t size = sizeof who;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0) return -1;
+  peer->pid = who.pid;
+  peer->user = who.uid;
+  return 0;
+}
+
+int32_t clinux_socket_adopt(int32_t descriptor, struct clinux_peer *peer) {
+  int domain = 0, type = 0;
+  socklen_t size = sizeof domain;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0) return -1;
+  size = sizeof type;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) < 0) return -1;
+  if (domain != AF_UNIX || type != SOCK_STREAM) {
+    errno = EPROTOTYPE;
+    return -1;
+  }
+  if (tell_peer(descriptor, peer) < 0) return -1;
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0) return -1;
+  return fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer) {
   int taken = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (taken < 0) return -1;
-  struct ucred who = {0};
-  socklen_t size = sizeof who;
-  if (getsockopt(taken, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0) return give_up(taken);
-  peer->pid = who.pid;
-  peer->user = who.uid;
+  if (tell_peer(taken, peer) < 0) return give_up(taken);
   return taken;
 }
 

@@ -10,8 +10,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // The child shares our memory until it executes (CLONE_VM), and we are held until then
@@ -37,7 +39,7 @@ static int move(int from, int to) {
 static int place_descriptors(const struct clinux_program *program) {
   int from[5] = {
       program->input, program->output, program->error, program->further[0], program->further[1]};
-  int count = program->further[0] < 0 ? 3 : 5;
+  int count = program->further[0] < 0 ? 3 : program->further[1] < 0 ? 4 : 5;
   // A descriptor that stands where another is to go must be moved away first.
   for (int i = 0; i < count; i++) {
     if (from[i] >= count || from[i] == i) continue;
@@ -125,6 +127,71 @@ static int run_child(void *argument) {
 failed:
   child->error = errno;
   _exit(127);
+}
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define COPIES_MEMORY
+#endif
+#endif
+
+// The sanitizer's run time does not survive two tasks in one memory.
+#ifdef COPIES_MEMORY
+enum { SHARED_MEMORY = 0 };
+#else
+enum { SHARED_MEMORY = CLONE_VM };
+#endif
+
+// What two processes look at, shared where the rest of the memory is not.
+struct detached {
+  struct child child;
+  // Where the stack of the program's process begins.
+  char *stack;
+};
+
+// The one in between: leads the session, starts the program and leaves, so that the program is a child of init.
+static int run_between(void *argument) {
+  struct detached *detached = argument;
+  if (setsid() < 0) {
+    detached->child.error = errno;
+    _exit(127);
+  }
+  detached->child.parent = getpid();
+  pid_t pid = clone(
+      run_child, detached->stack, SHARED_MEMORY | CLONE_VFORK | SIGCHLD, &detached->child);
+  if (pid < 0) {
+    detached->child.step = CLINUX_STEP_CLONE;
+    detached->child.error = errno;
+  }
+  _exit(0);
+}
+
+int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *step) {
+  struct detached *detached = mmap(
+      NULL, sizeof *detached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  *step = CLINUX_STEP_CLONE;
+  if (detached == MAP_FAILED) return -1;
+  _Alignas(16) char outer[CHILD_STACK_BYTES], inner[CHILD_STACK_BYTES];
+  detached->child = (struct child){.program = program, .step = CLINUX_STEP_SESSION};
+  detached->stack = inner + sizeof inner;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // No signal at its end, so that it is no child to any wait but one with __WCLONE.
+  pid_t pid = clone(
+      run_between, outer + sizeof outer, SHARED_MEMORY | CLONE_VFORK, detached);
+  int error = pid < 0 ? errno : 0;
+  // Somebody who waits for all there is may have been faster.
+  while (pid >= 0 && waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR) continue;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) {
+    error = detached->child.error;
+    *step = detached->child.step;
+  }
+  munmap(detached, sizeof *detached);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
 }
 
 // clone(2) of the C library cannot name a group, and its clone3(2) is its own secret.

@@ -46,7 +46,7 @@ package enum CommandLineParser {
 
   private static func read(_ command: Command, _ words: [String]) throws(Complaint) -> Invocation {
     let row = command.row
-    let scanner = try WordScanner(words, of: command, taking: row.flags)
+    let scanner = try WordScanner(words, of: command, taking: row.flags + row.unlisted)
     if scanner.flags.contains(where: { $0.flag == .help }) { return help(command) }
     var invocation = Invocation(command)
     for (flag, value) in scanner.flags {

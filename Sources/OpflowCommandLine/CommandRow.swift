@@ -7,6 +7,8 @@ struct CommandRow {
   var label: String?
   let words: Words
   var flags: [Flag] = []
+  /// Taken as well, and in no help: programs say them, and no person does.
+  var unlisted: [Flag] = []
   /// What holds between flags, once all are read.
   var rule: (inout Invocation) throws(Complaint) -> Void = { (_) throws(Complaint) in }
   /// Made for who asks for it: it takes longer than a command line is read.

@@ -13,6 +13,7 @@ enum Flag: CaseIterable {
   case file, directory, stateDirectory, outputFile
   case graphFormat, unfolded
   case junit, notify, ciCommands
+  case controlDescriptor
   case help
 
   /// Made when it is asked for: a start is to cost nothing for flags that it does not have.
@@ -207,6 +208,10 @@ enum Flag: CaseIterable {
         "ci-commands", in: .shown,
         "off: what tasks print is never a command for the CI server (default on)",
         takes: .word(CICommands.self) { $0.passesCommands = $1 == .on })
+    case .controlDescriptor:
+      FlagRow(
+        "control-fd", in: .other, "descriptor N is connected to the run's control.sock already",
+        takes: .number(from: 3) { $0.controlDescriptor = Int32(clamping: $1) })
     case .help:
       FlagRow("help", "h", in: .other, "this text", takes: .nothing { _ in })
     }

@@ -12,6 +12,7 @@ extension CommandRow {
         .workers, .queueTimeout, .cache, .cacheWrite, .noCache, .file, .directory,
         .stateDirectory,
       ],
+      unlisted: [.controlDescriptor],
       rule: RunRules.check
     ) {
       CommandHelp(

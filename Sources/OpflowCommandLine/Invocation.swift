@@ -79,6 +79,8 @@ package struct Invocation: Equatable, Sendable {
   package var cache: String?
   package var writesCache = false
   package var usesCache = true
+  /// `--control-fd`: an end of a socket that this process was started with.
+  package var controlDescriptor: Int32?
   /// Of `clean`: how many runs of each manifest stay.
   package var keep: UInt32?
   /// Of `clean`: a duration as a manifest has it.

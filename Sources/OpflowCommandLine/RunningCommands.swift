@@ -67,6 +67,7 @@ extension CommandRow {
         .queueTimeout, .takeOver,
         .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],
+      unlisted: [.controlDescriptor],
       rule: RunRules.check
     ) {
       CommandHelp(

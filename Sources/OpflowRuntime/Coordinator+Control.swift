@@ -6,14 +6,20 @@ extension Coordinator {
   /// Before the first task starts. A run that can take no orders goes on without.
   func openControl() {
     do throws(ControlFault) {
-      control = try ControlSocket(in: request.folder.path, plan: plan, watch: watch)
+      try control.listen(in: request.folder.path)
     } catch {
       progress.warning(error.what)
+    }
+    guard let number = request.controlDescriptor else { return }
+    do throws(Errno) {
+      try control.welcome(UnixSocket.takeInherited(number), at: awakeAt) { [:] }
+    } catch {
+      progress.warning("who started the run cannot be heard over descriptor \(number): \(error)")
     }
   }
 
   func hearClients(at place: UInt32) {
-    control?.take(at: place, now: awakeAt) {
+    control.take(at: place, now: awakeAt) {
       var workers: [Int32: WorkerID] = [:]
       for case let link? in links {
         // The number of a process of another machine says nothing here.
@@ -26,18 +32,19 @@ extension Coordinator {
 
   /// Called when all that came in this turn was read: who asks may be a task whose start was told in it.
   func takeOrders() {
-    guard let control else { return }
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
     for (client, demand) in demands {
       switch demand {
       case .order(let order): tell(.order(order, from: client))
       case .addition(let request, let asker): add(request, by: asker, for: client)
+      case .hello(let hello): attach(hello, of: client)
       }
     }
+    if control.hosts.takeStop() { tell(.hostsGone) }
   }
 
   func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {
     if client == Self.keyboard { return answerKey(id, answer) }
-    control?.answer(client, id, answer, at: Self.now)
+    control.answer(client, id, answer, at: Self.now)
   }
 }

@@ -27,7 +27,8 @@ extension Coordinator {
       let entry = entry(request, asker, segment)
       let grown = try grow(by: segment)
       plan = grown
-      control?.plan = grown
+      control.plan = grown
+      planKeys.insert(grown.key.description)
       downloads.plan = grown
       let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
       unshownGrowths.append(growth)

@@ -36,7 +36,8 @@ extension Coordinator {
   // MARK: - Talking
 
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
-    guard let link = links[worker.index] else { return }
+    if let program = seats[worker] { return enqueue(order, for: program) }
+    guard links.indices.contains(worker.index), let link = links[worker.index] else { return }
     link.enqueue(order)
     list(link)
   }
@@ -48,6 +49,7 @@ extension Coordinator {
   }
 
   func sendOrders() {
+    sendToPrograms()
     guard !unsent.isEmpty else { return }
     for link in unsent {
       link.isListed = false
@@ -232,6 +234,7 @@ extension Coordinator {
       guard case .talking = link.state, link.site == 0 else { continue }
       enqueue(.bye, for: link.id)
     }
+    dismissPrograms()
     dismissSites()
   }
 

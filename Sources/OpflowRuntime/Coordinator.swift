@@ -57,14 +57,20 @@ package final class Coordinator {
   var downloads: DownloadNotes
   /// nil where no make shares its jobs.
   let make: MakeJobs?
-  /// nil where the run's folder can have no socket.
-  var control: ControlSocket?
+  let control: ControlSocket
 
   /// What of the keyboard is watched; -1 for nothing.
   var watchedKeys: Int32 = -1
   /// Orders from there that are not answered yet.
   var keyOrders: [OrderID: OrderRequest] = [:]
 
+  /// Programs that have blocks.
+  var programs: [HostID: ProgramLink] = [:]
+  /// By worker that is a seat in one.
+  var seats: [WorkerID: ProgramLink] = [:]
+  var unsentPrograms: [ProgramLink] = []
+  /// Those that the plan had in this drive.
+  var planKeys: Set<String>
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
@@ -117,7 +123,7 @@ package final class Coordinator {
       return try coordinator.run()
     } catch {
       coordinator.endLoan()
-      coordinator.control?.close()
+      coordinator.control.close()
       coordinator.leaveMake()
       coordinator.progress.giveUp()
       throw error
@@ -130,6 +136,7 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
+    planKeys = [request.plan.key.description]
     growing = GrowingPlan(
       request.plan, in: request.folder, isSynced: request.durability != .none)
     links = request.links
@@ -146,6 +153,7 @@ package final class Coordinator {
       signals = try SignalDescriptor(Self.watchedSignals())
       watch = try Watch()
       try watch.add(signals.rawValue, .coordinator, Place.signals)
+      control = ControlSocket(plan: request.plan, watch: watch)
       signalWait.set(0, signals.rawValue)
       self.launchers = try launchers(watch)
       sites = try request.sites.map { settings throws(Errno) in
@@ -250,7 +258,7 @@ package final class Coordinator {
     let wakes = [
       engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, sitesDeadline,
       nextGiveUp, request.serving?.nextLook,
-      control?.nextWake { Self.now },
+      control.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
   }
@@ -263,6 +271,7 @@ package final class Coordinator {
     switch event.owner {
     case .site(let number): hear(launchers[number], at: event.place)
     case .control: hearClients(at: event.place)
+    case .program: hearProgram(at: event.place)
     case .coordinator:
       switch event.place {
       case Place.signals: takeSignals()
@@ -307,6 +316,7 @@ package final class Coordinator {
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
+      case .seat(let worker, let program): seat(worker, in: program)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
         // The engine knows why. One whose launch failed is told of as that.
@@ -356,7 +366,7 @@ package final class Coordinator {
   private func finish() -> DriveResult {
     // Before the file that it syncs is closed.
     syncer = nil
-    control?.close()
+    control.close()
     leaveMake()
     let held = engine.passesOn
     if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }

@@ -19,6 +19,8 @@ package struct DriveRequest {
   package var warnings: [String] = []
   /// Whether it has no more jobs than a make leaves it that started this process.
   package var sharesJobs = false
+  /// See `RunRequest`.
+  var controlDescriptor: Int32?
   /// What is to end services that stay; nil for nothing but a person.
   var serving: ServingWatch?
   /// Of workers that the drive before left, by their numbers: each has one of the services that enter as held.

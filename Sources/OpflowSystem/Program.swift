@@ -144,6 +144,32 @@ extension Program {
   }
 }
 
+extension Program {
+  /// Starts a program as nobody's child, in a session of its own: this process sees nothing of its end. It is found
+  /// in PATH where its name has no slash, and has this process's environment and working folder.
+  ///
+  /// - Parameters:
+  ///   - words: its name, then its arguments.
+  ///   - kept: a further descriptor, which the program finds as 3.
+  package static func startDetached(
+    _ words: [String], input: Int32, output: Int32, error: Int32, kept: Int32
+  ) throws(Errno) {
+    let block = StringBlock(words + [Environment.value("PATH") ?? "/usr/bin:/bin"])
+    let arguments = StringBlock(words)
+    let environment = StringBlock()
+    for entry in Environment.entries() { environment.append(entry) }
+    // SAFETY: the blocks live to the end of this function.
+    defer { withExtendedLifetime((block, arguments, environment)) {} }
+    var program = clinux_program(
+      file: block[0], search_path: block[words.count], arguments: arguments.pointers,
+      environment: environment.pointers, directory: nil, input: input, output: output,
+      error: error, group: -1, flags: 0, further: (kept, -1))
+    var step: Int32 = 0
+    // SAFETY: the shim reads the strings and arrays that are held for this call.
+    if clinux_spawn_detached(&program, &step) < 0 { throw Errno.current }
+  }
+}
+
 /// A process that this one started and has yet to reap.
 package struct SpawnedProcess: ~Copyable, Sendable {
   package let pid: Int32

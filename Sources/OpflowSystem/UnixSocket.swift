@@ -53,6 +53,41 @@ package enum UnixSocket {
     }
   }
 
+  /// Two sockets that are connected with each other; who made them is the peer of both.
+  package struct Pair: ~Copyable {
+    package let first: Descriptor
+    package let second: Descriptor
+
+    package init() throws(Errno) {
+      var ends: (Int32, Int32) = (-1, -1)
+      try call { clinux_socket_pair(&ends.0, &ends.1) }
+      first = Descriptor(owning: ends.0)
+      second = Descriptor(owning: ends.1)
+    }
+
+    /// The first one; the other is closed.
+    package consuming func takeFirst() -> Descriptor { first }
+  }
+
+  /// Sees whether this process was started with such a socket of that number, which no program gets from then on
+  /// that is started here. To be called before anything else may have the number.
+  package static func expectInherited(_ number: Int32) throws(Errno) {
+    guard DescriptorNumber.isInherited(number) else { throw .badDescriptor }
+    _ = try peer(ofInherited: number)
+  }
+
+  /// The socket of that number, which was found to be one; non-blocking.
+  package static func takeInherited(_ number: Int32) throws(Errno) -> Accepted {
+    let peer = try peer(ofInherited: number)
+    return Accepted(descriptor: Descriptor(owning: number), peer: peer)
+  }
+
+  private static func peer(ofInherited number: Int32) throws(Errno) -> Peer {
+    var peer = clinux_peer()
+    try call { clinux_socket_adopt(number, &peer) }
+    return Peer(pid: peer.pid, user: peer.user)
+  }
+
   /// Connects to what listens there.
   ///
   /// - Throws: `connectionRefused` where nobody listens any more; `wouldBlock` where those before this one

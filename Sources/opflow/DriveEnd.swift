@@ -8,6 +8,15 @@ import OpflowSystem
 enum DriveEnd {
   /// Sees whether the files that are wanted can be made, before anything runs.
   static func expect(_ arguments: Invocation) throws(CommandError) {
+    if let number = arguments.controlDescriptor {
+      do throws(Errno) {
+        try UnixSocket.expectInherited(number)
+      } catch {
+        throw CommandError(
+          .usage, "--control-fd \(number): opflow was started with no such Unix stream socket",
+          error)
+      }
+    }
     _ = try CacheChoice.setting(arguments)
     if let text = arguments.queueTimeout, WrittenDuration.milliseconds(text) == nil {
       throw CommandError(

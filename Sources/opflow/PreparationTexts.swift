@@ -147,6 +147,7 @@ extension RunRequest {
     on = invocation.on
     queueMilliseconds = invocation.queueTimeout.flatMap { WrittenDuration.milliseconds($0) }
       .map { Int64(clamping: $0) }
+    controlDescriptor = invocation.controlDescriptor
     cache = (try? CacheChoice.setting(invocation)) ?? nil
   }
 }

@@ -36,13 +36,13 @@ struct ManualTests {
         x
         ```
         <!-- not run: a network is needed -->
-        ```swift
+        ```ruby
         b
         ```
         <!-- not run: no -->
         ```
         ```
-        ```swift
+        ```ruby
         ```
         ```sh
         echo
@@ -58,7 +58,7 @@ struct ManualTests {
     #expect(
       page.oddities == [
         "p.md:11: no reason why it is not run",
-        "p.md:13: nobody knows how to try a block of kind `swift`",
+        "p.md:13: nobody knows how to try a block of kind `ruby`",
         "p.md:15: the first line of the block names no file",
         "p.md:18: a comment about a block that does not follow",
         "p.md:20: a block without an end",

@@ -37,7 +37,7 @@ struct AddRequestTests {
     ("add\ta\tplan=k\tmanifest=m", "it does not say what is added"),
     ("add\ta\tplan=k\tplan=k\tmanifest=m\tfolder=f", "`plan` stands twice"),
     ("add\ta\tplan=k\tvalue=1\tmanifest=m\tfolder=f", "an order has no `value`"),
-    ("adds\ta", "it begins with neither `order` nor `add`"),
+    ("adds\ta", "it begins with none of `order`, `add` and `host`"),
   ])
   func `a line that is none is refused`(line: String, what: String) {
     let error = #expect(throws: UnreadableOrder.self) { try read(line) }

@@ -13,6 +13,8 @@ struct ImaginedRun {
   var now = Instant(nanoseconds: 0)
   /// Orders that each worker has yet to look at.
   var inbox: [WorkerID: [WorkerOrder]] = [:]
+  /// Workers that are seats in programs.
+  var seats: [WorkerID: HostID] = [:]
   var running: [WorkerID: (TaskID, Int32)] = [:]
   var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
@@ -112,6 +114,7 @@ struct ImaginedRun {
       if transition.event == .start {
         started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
       }
+    case .seat(let worker, let program): seats[worker] = program
     case .launch(let worker, _, let site):
       launched.append(worker)
       sites[worker] = site

@@ -79,6 +79,23 @@ import Testing
     }
   }
 
+  @Test(arguments: AfterHost.allCases)
+  func `a host says what is to become of the run`(afterHost: AfterHost) throws {
+    let request = HostRequest(id: try #require(OrderID("h.1")), afterHost: afterHost)
+    let line = OrderLines.line(request)
+    #expect(String(decoding: line, as: UTF8.self) == "host\th.1\t\(afterHost.rawValue)\n")
+    #expect(try line.dropLast().withUnsafeBytes { try OrderLines.request($0) } == .host(request))
+  }
+
+  @Test(arguments: ["", "\tgo", "\tstop\t", "\tstop\tby=me", "\t\\q", "\tgo-on\tgo-on"])
+  func `a host that says something else is refused`(rest: String) {
+    let expected = UnreadableOrder(
+      OrderID("h"), "behind a host's id stands `stop` or `go-on`, and no more")
+    #expect(throws: expected) {
+      try Array("host\th\(rest)".utf8).withUnsafeBytes { try OrderLines.request($0) }
+    }
+  }
+
   @Test func `a long refusal is cut between characters`() throws {
     let line = OrderLines.line(.refused(what: String(repeating: "ü", count: 5000)), to: nil)
     let read = line.dropLast().withUnsafeBytes { OrderLines.answer($0) }
@@ -97,8 +114,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("", nil, "it begins with neither `order` nor `add`"),
-      ("GET / HTTP/1.1", nil, "it begins with neither `order` nor `add`"),
+      ("", nil, "it begins with none of `order`, `add` and `host`"),
+      ("GET / HTTP/1.1", nil, "it begins with none of `order`, `add` and `host`"),
       ("order", nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores"),
       (
         "order\ta b\tpause", nil,

@@ -84,7 +84,8 @@ struct KeySample: CustomTestStringConvertible {
     case .manifest:
       return under([], 0) + (has("tasks", "include") ? "" : "tasks: { a: { run: x } }\n")
     case .task:
-      return under(task + (has("run", "download", "approve") ? [] : ["    run: x"]), 4) + others
+      return under(task + (has("run", "download", "approve", "block") ? [] : ["    run: x"]), 4)
+        + others
     case .defaults: return under(["defaults:"], 2) + "tasks: { a: { run: x } }\n"
     case .retry: return under(task + ["    run: x", "    retry:"], 6)
     case .stop: return under(task + ["    run: x", "    stop:"], 6)

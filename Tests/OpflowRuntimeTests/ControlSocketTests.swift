@@ -8,124 +8,10 @@ import Testing
 
 /// The socket of a run, with an engine that does whatever is asked.
 @Suite(.timeLimit(.minutes(30))) struct ControlSocketTests {
-  /// A run of three tasks, its socket, and time as the test has it.
-  private final class Host {
-    let fixture: StateFixture
-    let folder: RunFolder
-    let watch: Watch
-    var control: ControlSocket?
-    var now = Instant(nanoseconds: 1_000_000_000)
-    /// Every order that came out, as `ID VERB NAME`.
-    var orders: [String] = []
-    var workers: [Int32: WorkerID] = [:]
-    var running = TaskID.none
-    /// Answers what comes; nil where the engine takes its time.
-    var answers = true
-    var held: [(ClientID, OrderID)] = []
-
-    init() throws {
-      // As in opflow, where who goes away is told by the write.
-      try Dispositions.ignore(.pipe)
-      fixture = try StateFixture()
-      folder = try fixture.run(of: "m.yaml", at: 1)
-      watch = try Watch()
-      control = try ControlSocket(in: folder.path, plan: fixture.plan, watch: watch)
-    }
-
-    var path: String { folder.path + "/control.sock" }
-
-    /// One turn of a loop.
-    ///
-    /// - Returns: how many things were ready.
-    @discardableResult
-    func turn(waiting: Duration = .zero) throws -> Int {
-      var events: [PollEvent] = []
-      try watch.wait(timeout: waiting, into: &events)
-      for event in events {
-        #expect(event.owner == .control)
-        control?.take(at: event.place, now: now) { workers }
-      }
-      let turn = control?.takeTurn(at: now) { _ in running } ?? []
-      for (client, demand) in turn {
-        guard case .order(let order) = demand else {
-          if case .addition(let request, let asker) = demand {
-            orders.append("\(request.id.text) add \(asker.name)")
-            control?.answer(client, request.id, .done(count: 1), at: now)
-          }
-          continue
-        }
-        orders.append("\(order.id.text) \(order.verb.rawValue) \(order.asker.name)")
-        if answers {
-          control?.answer(client, order.id, .done(count: order.tasks.count), at: now)
-        } else {
-          held.append((client, order.id))
-        }
-      }
-      return events.count
-    }
-
-    /// Until nothing is ready and nobody waits: what a turn answers may be ready for the next one.
-    func settle() throws {
-      var quiet = 0
-      while quiet < 2 {
-        let isBusy = try turn() > 0 || control?.nextWake { now } == now
-        quiet = isBusy ? 0 : quiet + 1
-      }
-    }
-
-    func line(_ id: String, _ verb: OrderVerb, _ tasks: [Int] = []) throws -> [UInt8] {
-      var request = OrderRequest(
-        id: try #require(OrderID(id)), verb: verb, planKey: fixture.plan.key.description)
-      request.tasks = TaskRanges(tasks.map { TaskID($0) })
-      request.by = "test"
-      return try #require(OrderLines.line(request))
-    }
-  }
-
-  /// A process that is connected, in this one.
-  private final class Asker {
-    let socket: Descriptor
-
-    init(_ host: Host) throws {
-      let at = try File.open(host.folder.path, [.readOnly, .directory])
-      socket = try UnixSocket.connect(to: "control.sock", in: at, timeout: .seconds(20))
-      try socket.setNonblocking(true)
-    }
-
-    func say(_ bytes: [UInt8]) throws { try socket.writeAll(bytes) }
-    func say(_ text: String) throws { try socket.writeAll(text) }
-
-    /// As much as the kernel takes.
-    func pour(_ bytes: [UInt8]) throws -> Int {
-      do {
-        return try bytes.withUnsafeBytes { try socket.write($0) }
-      } catch let error as Errno where error == .wouldBlock {
-        return 0
-      }
-    }
-
-    /// All that is there, and whether the other end is gone.
-    func hear() throws -> (text: String, isOver: Bool) {
-      var all: [UInt8] = []
-      var room = [UInt8](repeating: 0, count: 65_536)
-      while true {
-        do {
-          let count = try room.withUnsafeMutableBytes { try socket.read(into: $0) }
-          if count == 0 { return (String(decoding: all, as: UTF8.self), true) }
-          all += room[..<count]
-        } catch let error as Errno where error == .wouldBlock {
-          return (String(decoding: all, as: UTF8.self), false)
-        } catch let error as Errno where error == .connectionReset {
-          return (String(decoding: all, as: UTF8.self), true)
-        }
-      }
-    }
-  }
-
   // MARK: - The file
 
   @Test func `the socket is its owner's alone, and goes with the run`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     let status = try Path.linkStatus(host.path)
     #expect(status.kind == .socket)
     #expect(status.mode == 0o600)
@@ -135,13 +21,12 @@ import Testing
   }
 
   @Test func `one that a dead drive left is replaced`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     // As after a kill: the file is there and nobody listens.
     host.control = nil
     #expect(!Path.isMissing(host.path))
-    host.control = try ControlSocket(
-      in: host.folder.path, plan: host.fixture.plan, watch: host.watch)
-    let asker = try Asker(host)
+    host.control = try host.listening()
+    let asker = try ControlAsker(host)
     try asker.say(host.line("a", .pause))
     try host.settle()
     #expect(try asker.hear().text == "done\ta\tcount=0\n")
@@ -149,7 +34,7 @@ import Testing
 
   @Test(arguments: ["file", "folder", "link"])
   func `what is no socket is left as it is`(_ kind: String) throws {
-    let host = try Host()
+    let host = try ControlHost()
     host.control?.close()
     host.control = nil
     switch kind {
@@ -159,7 +44,7 @@ import Testing
     }
     let before = try Path.linkStatus(host.path)
     do throws(ControlFault) {
-      _ = try ControlSocket(in: host.folder.path, plan: host.fixture.plan, watch: host.watch)
+      try ControlSocket(plan: host.fixture.plan, watch: host.watch).listen(in: host.folder.path)
       Issue.record("it listens")
     } catch {
       #expect(
@@ -169,7 +54,7 @@ import Testing
   }
 
   @Test func `the file of another is not removed at the end`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     try Path.remove(host.path)
     let at = try File.open(host.folder.path, [.readOnly, .directory])
     let other = try UnixSocket.listen("control.sock", in: at, backlog: 1)
@@ -181,8 +66,8 @@ import Testing
   // MARK: - Asking
 
   @Test func `many ask at once, each in turn, and each gets its own answer`() throws {
-    let host = try Host()
-    let askers = try (0..<40).map { _ in try Asker(host) }
+    let host = try ControlHost()
+    let askers = try (0..<40).map { _ in try ControlAsker(host) }
     for round in 0..<5 {
       for (number, asker) in askers.enumerated() {
         try asker.say(host.line("\(number).\(round)", .skip, [0, 2]))
@@ -197,8 +82,8 @@ import Testing
   }
 
   @Test func `an order may come byte by byte, and several may come in one piece`() throws {
-    let host = try Host()
-    let asker = try Asker(host)
+    let host = try ControlHost()
+    let asker = try ControlAsker(host)
     for byte in try host.line("slow", .pause) {
       try asker.say([byte])
       try host.turn()
@@ -212,8 +97,8 @@ import Testing
   }
 
   @Test func `who says what he has to say and no more is answered all the same`() throws {
-    let host = try Host()
-    let asker = try Asker(host)
+    let host = try ControlHost()
+    let asker = try ControlAsker(host)
     try asker.say(host.line("a", .pause) + host.line("b", .pause))
     #expect(shutdown(asker.socket.rawValue, Int32(SHUT_WR)) == 0)
     try host.settle()
@@ -223,9 +108,9 @@ import Testing
   }
 
   @Test func `who has left has asked all the same`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     do {
-      let asker = try Asker(host)
+      let asker = try ControlAsker(host)
       try asker.say(host.line("a", .cancel))
     }
     try host.settle()
@@ -233,10 +118,10 @@ import Testing
   }
 
   @Test func `one order of a client is on its way at a time`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     host.answers = false
-    let asker = try Asker(host)
-    let other = try Asker(host)
+    let asker = try ControlAsker(host)
+    let other = try ControlAsker(host)
     try asker.say(host.line("a", .pause) + host.line("b", .pause))
     try other.say(host.line("c", .pause))
     try host.settle()
@@ -253,8 +138,8 @@ import Testing
   // MARK: - What nobody can do
 
   @Test func `what is no order is refused, and what follows it is taken`() throws {
-    let host = try Host()
-    let asker = try Asker(host)
+    let host = try ControlHost()
+    let asker = try ControlAsker(host)
     try asker.say("GET / HTTP/1.1\r\n")
     try asker.say([0, 255, 10])
     try asker.say("order\ta\tskip\tplan=\(host.fixture.plan.key)\ttasks=0-2147483647\n")
@@ -263,8 +148,8 @@ import Testing
     try host.settle()
     #expect(
       try asker.hear().text.split(separator: "\n") == [
-        "refused\t\twhat=it begins with neither `order` nor `add`",
-        "refused\t\twhat=it begins with neither `order` nor `add`",
+        "refused\t\twhat=it begins with none of `order`, `add` and `host`",
+        "refused\t\twhat=it begins with none of `order`, `add` and `host`",
         "refused\ta\twhat=the plan has 3 tasks, and no task number 2147483647",
         "refused\tb\twhat=the order is about plan other, and the run is of plan"
           + " \(host.fixture.plan.key) by now; ask again",
@@ -275,9 +160,9 @@ import Testing
 
   @Test func `a line without an end is refused when it is too long, and costs nobody else`() throws
   {
-    let host = try Host()
-    let endless = try Asker(host)
-    let other = try Asker(host)
+    let host = try ControlHost()
+    let endless = try ControlAsker(host)
+    let other = try ControlAsker(host)
     let chunk = [UInt8](repeating: 120, count: 65_536)
     var isOver = false
     var heard = ""
@@ -297,9 +182,9 @@ import Testing
   }
 
   @Test func `who never reads holds up himself alone, and what he asks is bounded`() throws {
-    let host = try Host()
-    let deaf = try Asker(host)
-    let other = try Asker(host)
+    let host = try ControlHost()
+    let deaf = try ControlAsker(host)
+    let other = try ControlAsker(host)
     let many = try Array((0..<500).map { try host.line("m\($0)", .pause) }.joined())
     var stalls = 0
     var rest = many
@@ -322,12 +207,12 @@ import Testing
   }
 
   @Test func `one who asks without end gets no more turns than others`() throws {
-    let host = try Host()
-    let greedy = try Asker(host)
+    let host = try ControlHost()
+    let greedy = try ControlAsker(host)
     _ = try greedy.pour(Array((0..<1000).map { try host.line("g\($0)", .pause) }.joined()))
     try host.turn()
     try host.turn()
-    let other = try Asker(host)
+    let other = try ControlAsker(host)
     try other.say(host.line("x", .pause))
     let before = host.orders.count
     while try other.hear().text.isEmpty { try host.turn() }
@@ -337,8 +222,8 @@ import Testing
   @Test func `all that is said and not taken is bounded, and the longest half line goes first`()
     throws
   {
-    let host = try Host()
-    let askers = try (0..<12).map { _ in try Asker(host) }
+    let host = try ControlHost()
+    let askers = try (0..<12).map { _ in try ControlAsker(host) }
     let chunk = [UInt8](repeating: 120, count: 32_768)
     // Just below the longest line each.
     var said = [Int](repeating: 0, count: askers.count)
@@ -356,19 +241,19 @@ import Testing
     for end in over {
       #expect(end.text == "refused\t\twhat=too much is being said at once; ask again\n")
     }
-    let other = try Asker(host)
+    let other = try ControlAsker(host)
     try other.say(host.line("x", .pause))
     try host.settle()
     #expect(try other.hear().text == "done\tx\tcount=0\n")
   }
 
   @Test func `a thousand come, and all are answered though few are let in at a time`() throws {
-    let host = try Host()
-    var waiting: [Asker] = []
+    let host = try ControlHost()
+    var waiting: [ControlAsker] = []
     var answered = 0
     var isFull = false
     for number in 0..<1000 {
-      let asker = try Asker(host)
+      let asker = try ControlAsker(host)
       try asker.say(host.line("n\(number)", .pause))
       waiting.append(asker)
       // The backlog is no larger.
@@ -391,11 +276,11 @@ import Testing
   }
 
   @Test func `those who are silent make room, and not before their time`() throws {
-    let host = try Host()
-    let silent = try (0..<ControlSocket.mostClients).map { _ in try Asker(host) }
+    let host = try ControlHost()
+    let silent = try (0..<ControlSocket.mostClients).map { _ in try ControlAsker(host) }
     try silent[5].say("order\thalf")
     try host.settle()
-    let late = try Asker(host)
+    let late = try ControlAsker(host)
     try late.say(host.line("x", .pause))
     try host.settle()
     // Nobody is sent away yet, and the loop does not spin for the one who waits.
@@ -414,7 +299,7 @@ import Testing
   // MARK: - Who asks
 
   /// Has a process of its own ask, below a shell that stands for a worker.
-  private func ask(_ host: Host, _ body: (Int32) throws -> Void) throws {
+  private func ask(_ host: ControlHost, _ body: (Int32) throws -> Void) throws {
     let python = """
       import socket, sys
       s = socket.socket(socket.AF_UNIX)
@@ -447,7 +332,7 @@ import Testing
   private let answer = Box()
 
   @Test func `what a task runs may not steer without control`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     host.running = TaskID(1 as Int)
     try ask(host) { host.workers[$0] = WorkerID(3) }
     #expect(
@@ -457,7 +342,7 @@ import Testing
   }
 
   @Test func `what a task left behind, or the run itself started, may not`() throws {
-    let host = try Host()
+    let host = try ControlHost()
     try ask(host) { host.workers[$0] = WorkerID(3) }
     #expect(
       answer.value == "refused\ta\twhat=a process that a task left behind cannot steer the run\n")

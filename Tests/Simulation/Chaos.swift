@@ -25,6 +25,8 @@ struct Chaos: Sendable {
   var launchFailsOneIn = 0
   /// Where only services are left, others are to follow on the drive that these go on in.
   var passesOn = false
+  /// Programs that come, go and take offers back.
+  var troublesPrograms = 0
   /// The step at which the coordinator dies.
   var crashStep = Int.max
   /// Journal bytes of this drive that the disk takes.

@@ -9,18 +9,26 @@ struct Move {
     case recorded, broughtBack
     case ready, givesUp
     case tokens
+    case programSays, programReads, programOffers, blockEnds
     case report, loss, sync
   }
   var kind: Kind
   var worker: Int
 
+  var isOfProgram: Bool {
+    switch kind {
+    case .programSays, .programReads, .programOffers, .blockEnds: true
+    default: false
+    }
+  }
+
   /// It goes on when the coordinator is gone.
   var isOfWorker: Bool {
     switch kind {
     case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
-      .recorded, .broughtBack, .ready, .givesUp, .tokens:
+      .recorded, .broughtBack, .ready, .givesUp, .tokens, .programReads, .blockEnds:
       true
-    case .hello, .report, .loss, .sync: false
+    case .programSays, .programOffers, .hello, .report, .loss, .sync: false
     }
   }
 }
@@ -44,10 +52,11 @@ extension Drive {
         switch worker.kind {
         case .command, .terminal, .service: addMoves(ofCommands: index, to: &moves)
         case .download: addMoves(ofDownloads: index, to: &moves)
-        case .check: break
+        case .check, .block: break
         }
       }
     }
+    if plan.hasBlocks { addMoves(ofPrograms: &moves) }
     return moves
   }
 
@@ -126,10 +135,11 @@ extension Drive {
 
   mutating func make(_ move: Move) throws(Finding) {
     if move.kind == .sync { return endSync() }
+    if move.isOfProgram { return try make(ofProgram: move) }
     let index = move.worker
     let id = workers[index].id
     switch move.kind {
-    case .sync: break
+    case .sync, .programSays, .programReads, .programOffers, .blockEnds: break
     case .hello:
       workers[index].phase = .talking
       // The report of its hello is the event itself.
@@ -147,6 +157,7 @@ extension Drive {
       case (.check(let check), .check): answer(check, of: index)
       case (.bye, .check): workers[index].phase = .dead
       case (_, .check): throw Finding("who looks at files was told \(order)")
+      case (_, .block): throw Finding("a seat was told \(order)")
       }
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
     case .loss:
@@ -159,7 +170,7 @@ extension Drive {
       switch workers[index].kind {
       case .command, .terminal, .service: try tell(commands: index, .timer)
       case .download: try tell(downloads: index, .timer)
-      case .check: break
+      case .check, .block: break
       }
     case .endOfTransfer:
       guard let transfer = workers[index].downloads.active, let end = endOfTransfer(transfer)
@@ -393,6 +404,11 @@ extension Drive {
     }
     limit += chaos.lies
     if roll < limit { return try lie() }
+    limit += chaos.troublesPrograms
+    if roll < limit {
+      try disturbPrograms()
+      return true
+    }
     return false
   }
 

@@ -60,6 +60,9 @@ struct Drive {
   var now = Instant(nanoseconds: 1_000_000_000)
   var wallMilliseconds: Int64 = 1_700_000_000_000
   var workers: [ImaginedWorker] = []
+  var programs: [ImaginedProgram] = []
+  /// Workers that are seats in programs.
+  var seats: [WorkerID: HostID] = [:]
   /// From number 1 on.
   var sites: [ImaginedSite] = []
   /// There may be less of something than a task wants.
@@ -181,6 +184,7 @@ struct Drive {
     if crashIsDue { return .crashed }
     try decide(after: nil)
     for _ in 0...random.below(3) { try joinSite() }
+    if plan.hasBlocks { for _ in 0..<(chaos.isNone ? 1 : random.below(3)) { comeProgram() } }
     while true {
       if crashIsDue { return .crashed }
       // Several facts may be taken in one turn.
@@ -217,7 +221,11 @@ struct Drive {
     }
     if try growNow() { return }
     if try disturb() { return }
-    let choices = enabledMoves()
+    var choices = enabledMoves()
+    // Where nothing is disturbed no block waits for its program until its time is up.
+    if chaos.isNone, choices.contains(where: \.isOfProgram) {
+      choices.removeAll { !$0.isOfProgram }
+    }
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
     // Orders on their way may enable more.
     if try !endTurn(), closing == nil { try waitForTime() }
@@ -244,6 +252,7 @@ struct Drive {
       guard worker.phase == .talking, let deadline = worker.deadline else { continue }
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
     }
+    if plan.hasBlocks, chaos.isNone || random.chance(50), bringProgram() { return }
     if random.chance(20), try letGoOfSomething() { return }
     if random.chance(30), try tendSites() { return }
     if chaos.isNone || random.chance(50), try answerSomeGate() { return }
@@ -258,6 +267,8 @@ struct Drive {
     } else if try tendSites() {
       return
     } else if try letGoOfSomething() {
+      return
+    } else if plan.hasBlocks, bringProgram() {
       return
     } else if try answerSomeGate() {
       return
@@ -330,6 +341,14 @@ struct Drive {
       try witness.begin(task, attempt)
       model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
     case .launch(let worker, let kind, let site): try launch(worker, kind, at: site)
+    case .seat(let worker, let program):
+      guard worker.index == workers.count else {
+        throw Finding("a worker's number was given twice")
+      }
+      seats[worker] = program
+      workers.append(
+        ImaginedWorker(id: worker, kind: .block, site: .local, plan: source, tasks: tasks))
+      workers[worker.index].phase = .gone
     case .discard(let worker):
       log?("    \(worker) is given up")
       // One of an earlier drive gets nothing else to do.
@@ -449,10 +468,14 @@ struct Drive {
 
   private mutating func send(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
     if case .check(let check) = order { noteQuestion(check) }
-    switch workers[worker.index].phase {
-    case .launching, .talking, .frozen: break
-    // Nobody is there to read it.
-    case .dead, .gone: return
+    if let program = seats[worker] {
+      if !programs.contains(where: { $0.id == program && $0.isThere }) { return }
+    } else {
+      switch workers[worker.index].phase {
+      case .launching, .talking, .frozen: break
+      // Nobody is there to read it.
+      case .dead, .gone: return
+      }
     }
     if let (task, attempt) = order.start {
       if hasJournalFailed {
@@ -471,6 +494,7 @@ struct Drive {
         throw Finding("a task was started before the drive's first lines were synced")
       }
     }
+    if let program = seats[worker] { return send(order, toSeat: worker, of: program) }
     if case .stop(let task, let attempt, let reason) = order {
       if reason == .unneeded { try witness.checkUnneeded(task) }
       if witness.isService(task) { witness.leaving[task] = attempt }

@@ -57,8 +57,9 @@ extension ImaginedManifest {
 
   /// Whether a process of it could.
   private func leavesValues(_ name: String) -> Bool {
-    tasks.first { $0.name == name }.map { !$0.isGate && !$0.isDownload && $0.service == nil }
-      ?? false
+    tasks.first { $0.name == name }.map {
+      !$0.isGate && !$0.isBlock && !$0.isDownload && $0.service == nil
+    } ?? false
   }
 
   private static func condition(_ random: inout SplitMix64) -> NeedCondition {
@@ -99,6 +100,7 @@ extension ImaginedManifest {
     default:
       // It reads what nobody was to read before.
       guard !tasks[victim].isDownload, !tasks[victim].isGate,
+        !tasks[victim].isBlock,
         let need = tasks[victim].needs.randomElement(using: &random)?.task,
         leavesValues(need), batch(of: need) == batch(of: tasks[victim].name)
       else { return }

@@ -4,6 +4,8 @@ package import OpflowCore
 /// behaves when it is run.
 package struct ImaginedManifest: Sendable {
   package struct Task: Sendable {
+    /// A program does it; `behaviour` is that of what it does.
+    var isBlock = false
     package var name: String
     package var needs: [(task: String, condition: NeedCondition)] = []
     package var flags: TaskFlags = []
@@ -80,7 +82,9 @@ package struct ImaginedManifest: Sendable {
       var entry = TaskEntry(
         name: builder.intern(task.name),
         kind: task.isGate
-          ? .approve : task.isDownload ? .download : task.makesLegs ? .command : .shell)
+          ? .approve
+          : task.isBlock ? .block : task.isDownload ? .download : task.makesLegs ? .command : .shell
+      )
       entry.flags = task.flags
       if task.makesLegs { entry.flags.formUnion([.emptyMatrix, .control]) }
       entry.priority = task.priority
@@ -254,7 +258,7 @@ extension ImaginedManifest.Task {
 
   /// Every third that can have one.
   var hasJobserver: Bool {
-    !isDownload && !isGate && service == nil
+    !isDownload && !isGate && !isBlock && service == nil
       && demand.contains { $0.resource == ResourceEntry.cpu && $0.amount > 0 }
       && name.utf8.reduce(0) { $0 + Int($1) } % 3 == 0
   }

@@ -71,5 +71,7 @@ struct ImaginedRecords {
 
 extension ImaginedManifest.Task {
   /// Whether it is looked at before it starts.
-  var mayBeChecked: Bool { isChecked && !isGate && !isDownload && !flags.contains(.interactive) }
+  var mayBeChecked: Bool {
+    isChecked && !isGate && !isBlock && !isDownload && !flags.contains(.interactive)
+  }
 }

@@ -64,7 +64,7 @@ struct ImaginedWorker {
     switch kind {
     case .command, .terminal, .service: commands.state.deadline
     case .download: downloads.state.deadline
-    case .check: nil
+    case .check, .block: nil
     }
   }
 

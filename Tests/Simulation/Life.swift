@@ -28,6 +28,8 @@ package struct Life {
   package private(set) var servicesElsewhere = 0
   /// How often a machine on which nothing more started was taken back into use.
   package private(set) var readmissions = 0
+  /// How many blocks began in programs, were cut short with them, and went on beyond their end.
+  package private(set) var blocks = (begun: 0, cutShort: 0, lingered: 0)
   /// Most of its drives have further machines.
   private let isFar: Bool
   /// One of which is bad.
@@ -35,6 +37,8 @@ package struct Life {
   /// It stays open for what is added to it, until somebody closes it.
   private var isOpen = false
   private var runNumber: UInt64
+  /// Some tasks are blocks.
+  private let hasBlocks: Bool
   /// How many batches were added.
   package private(set) var additions = 0
 
@@ -44,9 +48,12 @@ package struct Life {
   ///   - checkingOneIn: after one event in so many the whole scheduler is looked at.
   ///   - grows: a part of the tasks is added while the run goes on.
   ///   - makesLegs: of these some are legs that a task makes.
+  ///   - blocks: some tasks are done by programs that come and go.
   package init(
-    seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false
+    seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false,
+    blocks: Bool = false
   ) {
+    hasBlocks = blocks
     random = SplitMix64(seed: seed)
     runNumber = seed
     let size: Int
@@ -70,6 +77,10 @@ package struct Life {
       manifest.split(&other)
       isOpen = other.chance(50)
       if makesLegs { manifest.chooseMakers(&other) }
+    }
+    if blocks {
+      var other = SplitMix64(seed: seed &+ 1 << 62)
+      manifest.addBlocks(&other)
     }
     // A look at everything takes as long as there are tasks.
     checkInterval = interval + size / 50
@@ -153,6 +164,7 @@ package struct Life {
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
     if blamesMachine, !isUndisturbed { chaos.blameMachine() }
+    if hasBlocks, !isUndisturbed, random.chance(80) { chaos.troublesPrograms = random.below(200) }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
       entering: entry, opening: opening(isNew, decision, added > 0 ? plan.taskCount : 0),
@@ -169,6 +181,9 @@ package struct Life {
     let decided = GrownDecision(decision, taskCount: plan.taskCount)
     entry.initial = drive.initial
     entry.attempts += [Int32](repeating: 0, count: grown.taskCount - entry.attempts.count)
+    blocks.begun += drive.witness.blocks.begun
+    blocks.cutShort += drive.witness.blocks.cutShort
+    blocks.lingered += drive.witness.blocks.lingered
     servicesElsewhere += drive.witness.far.servicesBegun
     readmissions += drive.witness.far.readmissions
     switch end {

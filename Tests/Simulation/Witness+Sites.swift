@@ -4,7 +4,7 @@ import OpflowCore
 extension Witness {
   /// Downloads, and what comes after all others, run on the coordinator's machine.
   func isBoundHere(_ task: TaskID) -> Bool {
-    plan.kind(task) == .download || isGate(task) || plan.record(task).isLocal
+    plan.kind(task) == .download || isGate(task) || isBlock(task) || plan.record(task).isLocal
       || plan.flags(task).contains(.finally)
       || isInteractive(task) || boundHere.contains(task)
   }

@@ -32,6 +32,10 @@ struct Witness {
   var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
+  /// Tries of blocks that go on though they have their end, and when those began that the journal tells of.
+  var lingering: Set<Try> = []
+  var blocks = (begun: 0, cutShort: 0, lingered: 0)
+  private(set) var blocksSince: [Try: Instant] = [:]
   /// The drive is told to stop; a signal's line was told.
   var (isStopping, isStopTold) = (false, false)
   /// By an order.
@@ -273,6 +277,7 @@ struct Witness {
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
+      if isBlock(task) { blocksSince[key] = now }
       if isGate(task) {
         if line.worker != .none { throw fault(task, "a worker has a question") }
         asksSince[task] = now
@@ -318,7 +323,7 @@ struct Witness {
       if line.outcome.reason == .revoked {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         lastAttempt[task.index] -= 1
-      } else if line.outcome.reason == .workerLost, noteLoss(of: task).must,
+      } else if line.outcome.reason == .workerLost, !isBlock(task), noteLoss(of: task).must,
         unneeded[task] != line.attempt
       {
         throw fault(task, "it runs again after so many losses")
@@ -366,6 +371,7 @@ struct Witness {
       throw fault(line.task, "'\(line.event.kind.word)' of try \(line.attempt) while \(stood)")
     }
     if isGate(line.task) { return try checkEndOfGate(line) }
+    if isBlock(line.task) { return try checkEndOfBlock(line, key) }
     // See `endOfService`.
     if isService(line.task) { return }
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
@@ -400,7 +406,7 @@ struct Witness {
       if stood == .waiting, usesSites, !isBoundHere(task) {
         throw fault(task, "failed for want of workers, though other machines may come")
       }
-      if stood == .running, !noteLoss(of: task).may,
+      if stood == .running, isBlock(task) || !noteLoss(of: task).may,
         !plan.flags(task).contains(.failWhenInterrupted)
       {
         throw fault(task, "failed after only \(losses[task.index]) lost workers")
@@ -475,6 +481,8 @@ struct Witness {
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
       if isService(other) || !plan.services(neededBy: other).isEmpty { continue }
+      // It may be that nobody offers it.
+      if isBlock(other) { continue }
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
         // It may wait for its check.

@@ -3,13 +3,15 @@ import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
 /// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
-/// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs.
+/// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs. With
+/// `--blocks`, programs do some of the tasks.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1
   private var isReplay = false
   private var grows = false
   private var makesLegs = false
+  private var blocks = false
 
   init?(_ arguments: [String]) {
     var rest = arguments[...]
@@ -17,6 +19,7 @@ struct SimulateCommand {
       switch word {
       case "--grows": grows = true
       case "--legs": (grows, makesLegs) = (true, true)
+      case "--blocks": blocks = true
       case "--from", "--seed":
         guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
         from = seed
@@ -36,15 +39,16 @@ struct SimulateCommand {
     var elsewhere = 0
     var readmissions = 0
     var additions = 0
+    var done = (begun: 0, cutShort: 0, lingered: 0)
     for seed in from..<(from + count) {
-      var life = Life(seed: seed, grows: grows, makesLegs: makesLegs)
+      var life = Life(seed: seed, grows: grows, makesLegs: makesLegs, blocks: blocks)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
         try life.run()
       } catch {
         print("seed \(seed): \(error)")
         print(
-          "replay: scripts/soak simulate --seed \(seed)\(makesLegs ? " --legs" : grows ? " --grows" : "")"
+          "replay: scripts/soak simulate --seed \(seed)\(makesLegs ? " --legs" : grows ? " --grows" : "")\(blocks ? " --blocks" : "")"
         )
         return 1
       }
@@ -54,6 +58,9 @@ struct SimulateCommand {
       elsewhere += life.servicesElsewhere
       readmissions += life.readmissions
       additions += life.additions
+      done.begun += life.blocks.begun
+      done.cutShort += life.blocks.cutShort
+      done.lingered += life.blocks.lingered
       if (seed - from) % 10_000 == 9_999 {
         print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
         fflush(nil)
@@ -62,7 +69,8 @@ struct SimulateCommand {
     print(
       "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
         + " \(elsewhere) were on other machines, \(readmissions) machines were taken back,"
-        + " \(additions) batches were added: nothing found"
+        + " \(additions) batches were added, \(done.begun) blocks began in programs, \(done.cutShort) were cut"
+        + " short, \(done.lingered) lingered: nothing found"
     )
     return 0
   }

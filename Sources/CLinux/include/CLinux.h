@@ -12,6 +12,7 @@
 #include "clinux_sockets.h"
 #include "clinux_spawn.h"
 #include "clinux_terminal.h"
+#include "clinux_thread.h"
 #include "clinux_thread_pool.h"
 #include "clinux_syncer.h"
 #include "clinux_tree.h"

@@ -17,6 +17,9 @@ struct clinux_peer {
 /// accept4(2), non-blocking and close-on-exec, with who connected (SO_PEERCRED).
 int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer);
 
+/// socketpair(2), both ends close-on-exec.
+int32_t clinux_socket_pair(int32_t *first, int32_t *second);
+
 /// connect(2), close-on-exec. Fails with EAGAIN when nobody took the connection for so long, though somebody
 /// listens. What is read and written then waits without end.
 int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_nanoseconds);
@@ -33,3 +36,7 @@ int32_t clinux_socket_reserve(uint16_t *port);
 /// A socket, close-on-exec, with an abstract name (unix(7)) made of that number: fails with EADDRINUSE while
 /// another one has it, in this network namespace.
 int32_t clinux_socket_claim(uint16_t port);
+
+/// Makes a stream socket of the Unix domain, which this process was started with, non-blocking and
+/// close-on-exec, and tells who is at its other end. Fails with ENOTSOCK or EPROTOTYPE for another descriptor.
+int32_t clinux_socket_adopt(int32_t descriptor, struct clinux_peer *peer);

@@ -39,7 +39,7 @@ struct clinux_program {
   /// program starts in the caller's.
   int32_t group;
   uint32_t flags;
-  /// -1, or two more descriptors, which the program finds as 3 and 4.
+  /// -1, or one or two more descriptors, which the program finds as 3 and 4.
   int32_t further[2];
 };
 
@@ -54,3 +54,8 @@ struct clinux_spawned {
 /// empty and all dispositions default. Returns 0 after the exec, or -1 with errno and the step; the
 /// failed child is reaped then.
 int32_t clinux_spawn(const struct clinux_program *program, struct clinux_spawned *spawned);
+
+/// Starts a program as nobody's child, in a session of its own: this process sees no SIGCHLD of it, and no wait
+/// for any child finds it, unless it is the one that adopts orphans (init, PR_SET_CHILD_SUBREAPER). May be called
+/// from any thread. `group` is not regarded. Returns 0 after the exec, or -1 with errno, and where it failed.
+int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *step);

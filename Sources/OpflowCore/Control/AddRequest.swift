@@ -72,6 +72,7 @@ extension AddRequest {
 package enum ControlRequest: Equatable, Sendable {
   case order(OrderRequest)
   case add(AddRequest)
+  case host(HostRequest)
 }
 
 extension ControlRequest {
@@ -79,6 +80,7 @@ extension ControlRequest {
     switch self {
     case .order(let order): order.id
     case .add(let addition): addition.id
+    case .host(let host): host.id
     }
   }
 }

@@ -6,10 +6,13 @@
 //
 //   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N] [by=TEXT]
 //   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N] [by=TEXT]
+//   host ID stop|go-on
+//   hello …                              who has blocks: another protocol from here on (`BlockLines`)
 //   done ID count=N
 //   refused ID what=TEXT
 //
-// VERB is a word of `OrderVerb`. N of `add` is the task that adds. RANGES are numbers of tasks of the plan with that key, ascending, as
+// `host` says that this connection is that of a program that the run is for, and what is to become of the run
+// when it ends. VERB is a word of `OrderVerb`. N of `add` is the task that adds. RANGES are numbers of tasks of the plan with that key, ascending, as
 // `0-4,7`: who asks has mapped the run's plan and looks up names and patterns there. Keys stand in any
 // order, each once but for `file`; one that is unknown refuses the order, since nobody knows what it would have asked for.
 // ID is empty in the refusal of a line that has none.
@@ -56,15 +59,30 @@ package enum OrderLines {
     _ line: UnsafeRawBufferPointer
   ) throws(UnreadableOrder) -> ControlRequest {
     var fields = MessageFields(line)
-    guard let word = fields.next(), word.equals("order") || word.equals("add") else {
-      throw UnreadableOrder(nil, "it begins with neither `order` nor `add`")
+    guard let word = fields.next(), let read = reader(of: word) else {
+      throw UnreadableOrder(nil, "it begins with none of `order`, `add` and `host`")
     }
     guard let id = fields.next().flatMap({ OrderID(String(decoding: $0, as: UTF8.self)) }) else {
       throw UnreadableOrder(
         nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores")
     }
-    return word.equals("add")
-      ? .add(try addition(id, &fields)) : .order(try order(id, &fields))
+    return try read(id, &fields)
+  }
+
+  private typealias Reader =
+    (OrderID, inout MessageFields) throws(UnreadableOrder) -> ControlRequest
+
+  private static func reader(of word: UnsafeRawBufferPointer) -> Reader? {
+    if word.equals("order") {
+      return { (id, fields) throws(UnreadableOrder) in .order(try order(id, &fields)) }
+    }
+    if word.equals("add") {
+      return { (id, fields) throws(UnreadableOrder) in .add(try addition(id, &fields)) }
+    }
+    if word.equals("host") {
+      return { (id, fields) throws(UnreadableOrder) in .host(try host(id, &fields)) }
+    }
+    return nil
   }
 
   private static func order(
@@ -184,6 +202,30 @@ package enum OrderLines {
     }
     if let fault = request.fault { throw UnreadableOrder(id, fault) }
     return request
+  }
+
+  // MARK: - Hosts
+
+  package static func line(_ request: HostRequest) -> [UInt8] {
+    var writer = FieldWriter()
+    writer.raw("host\t")
+    writer.raw(request.id.text)
+    writer.tab()
+    writer.raw(request.afterHost.rawValue)
+    writer.endLine()
+    return writer.bytes
+  }
+
+  private static func host(
+    _ id: OrderID, _ fields: inout MessageFields
+  ) throws(UnreadableOrder) -> HostRequest {
+    guard let word = fields.next().flatMap({ Field.text($0) }),
+      let afterHost = AfterHost(rawValue: word), fields.next() == nil
+    else {
+      let words = AfterHost.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      throw UnreadableOrder(id, "behind a host's id stands \(words), and no more")
+    }
+    return HostRequest(id: id, afterHost: afterHost)
   }
 
   // MARK: - Answers

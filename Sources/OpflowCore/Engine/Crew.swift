@@ -39,7 +39,8 @@ extension WorkerKind {
     case .download: return Int(min(max(downloads, 1), 1 << 10))
     case .check: return Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))
     // Of services as many as there are (`Workforce.setServices`).
-    case .terminal, .service: return 1
+    // Of seats in programs as many as blocks run at once.
+    case .terminal, .service, .block: return 1
     }
   }
 
@@ -54,7 +55,7 @@ extension WorkerKind {
       Pace(
         maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
         expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds))
-    case .terminal, .check, .service:
+    case .terminal, .check, .service, .block:
       Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds)
     }
   }

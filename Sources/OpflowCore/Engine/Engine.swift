@@ -249,7 +249,7 @@ package struct Engine {
   private func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
     case .finish, .answer: true
-    case .tell, .began, .launch, .discard, .write, .sync, .order, .dismiss, .passOn: false
+    case .tell, .began, .launch, .seat, .discard, .write, .sync, .order, .dismiss, .passOn: false
     }
   }
 

@@ -8,6 +8,8 @@ package enum EngineStep: Equatable, Sendable {
   case began(TaskID, attempt: Int32)
   /// Start a worker on that machine; answered by `launched`, and later `workerReady`, or by `launchFailed`.
   case launch(WorkerID, WorkerKind, SiteID)
+  /// What is ordered to that worker goes to that program: it has blocks, and came by itself.
+  case seat(WorkerID, HostID)
   /// Kill the worker, whose task may still run; answered by `workerLost` when nothing of it is left.
   case discard(WorkerID)
   /// Append `unwritten` to the journal; answered by `wrote` or `journalFailed` before the next step.

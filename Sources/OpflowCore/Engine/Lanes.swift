@@ -14,6 +14,7 @@ struct Lanes {
   private var here: [Int32] = []
   private var elsewhere: [Int32] = []
   private var terminal: [Int32] = []
+  private var blocks: [Int32] = []
 
   var count: Int { all.count }
 
@@ -29,11 +30,16 @@ struct Lanes {
   @inline(__always)
   func terminalLane(of demand: Int) -> Int { Int(terminal[demand]) }
 
+  /// The lane of blocks: behind no command one of them is handed ahead.
+  @inline(__always)
+  func blockLane(of demand: Int) -> Int { Int(blocks[demand]) }
+
   /// Adds the lanes that are wanting for the demands of a plan.
   mutating func cover(_ plan: Plan, usesSites: Bool) {
     Self.cover(plan, &here, &all, isLocal: true)
     if usesSites { Self.cover(plan, &elsewhere, &all, isLocal: false) }
     if plan.hasInteractive { Self.cover(plan, &terminal, &all, isLocal: true) }
+    if plan.hasBlocks { Self.cover(plan, &blocks, &all, isLocal: true) }
   }
 
   private static func cover(

@@ -115,6 +115,9 @@ private struct SuspendOrder: OrderEffect {
     if run.graph.has(.cancelling, task) { return "is being cancelled" }
     if run.gates.open[task] != nil { return "waits for an answer, and does nothing meanwhile" }
     if run.isStopping(task) { return "is being stopped with the run" }
+    if run.isBlock(task), run.graph.state(task).isRunning {
+      return "runs inside the program that offered it, and cannot be stopped there"
+    }
     return run.graph.has(.onHold, task) ? "is suspended already" : nil
   }
 

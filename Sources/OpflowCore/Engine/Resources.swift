@@ -106,6 +106,7 @@ struct Resources {
     if plan.hasInteractive, plan.flags(task).contains(.interactive) {
       return lanes.terminalLane(of: demand)
     }
+    if plan.hasBlocks, plan.kind(task) == .block { return lanes.blockLane(of: demand) }
     return lanes.lane(of: demand, isLocal: !usesSites || local?.contains(task) == true)
   }
 

@@ -21,6 +21,7 @@ struct Scheduler {
   var beyondDevices: [Int] = []
   var ready: ReadyQueues
   var gates: Gates
+  var blocks = Blocks()
   var checks: Checks
   var services: Services
   /// Those that went on from the drive before.
@@ -196,12 +197,14 @@ struct Scheduler {
       checked(worker, task, serial, result, at: now, into: &actions)
     case .revoked(let worker, let task, let attempt):
       revoked(worker, task, attempt, at: now, into: &actions)
+    case .block(let program, let fact): take(fact, of: program, at: now, into: &actions)
     case .heard(let worker):
       hear(worker)
       return
     case .late(let nanoseconds): postpone(by: nanoseconds, at: now)
     case .timer: timer(at: now, into: &actions)
     case .stop(let cause): stop(cause, at: now, into: &actions)
+    case .hostsGone: stopForHosts(at: now, into: &actions)
     case .endServices(let kept): if isServing { passOn(kept, into: &actions) }
     case .kill: kill(at: now, into: &actions)
     case .suspend: suspend(at: now, into: &actions)
@@ -276,6 +279,7 @@ struct Scheduler {
     case .shell, .command:
       plan.hasInteractive && plan.flags(task).contains(.interactive) ? .terminal : .command
     case .download: .download
+    case .block: .block
     case .approve: preconditionFailure("no worker has a gate")
     }
   }

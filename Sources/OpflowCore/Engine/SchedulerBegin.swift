@@ -138,6 +138,7 @@ extension Scheduler {
   mutating func enqueue(_ task: TaskID) {
     if isGate(task) { return gates.enqueue(task) }
     if wantsCheck(task) { return checks.enqueue(task) }
+    if isBlock(task), !blocks.isOffered(task) { return blocks.wait(task) }
     // It starts with what needs it, or when the others are through.
     if isService(task), !stands(task) || services.deferred.contains(task) { return }
     ready.push(ranking.rank[task.index], lane: resources.lane(of: task))

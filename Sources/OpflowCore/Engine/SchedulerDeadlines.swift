@@ -55,6 +55,10 @@ extension Scheduler {
   /// Gives up workers that kept us waiting too long, and asks those of which nothing was heard.
   private mutating func checkWorkers(at now: Instant, into actions: inout [EngineStep]) {
     while let worker = workforce.watch.firstDue(at: now) {
+      if workforce.workers[worker.index].kind == .block {
+        blockIsDue(on: worker, at: now, into: &actions)
+        continue
+      }
       if let complaint = complaint(of: worker, at: now) {
         discard(worker, complaint: complaint, into: &actions)
       } else {

@@ -113,7 +113,9 @@ extension Scheduler {
   /// A task for this machine. Changes nothing; what only reads is called with a copy of the scheduler.
   private mutating func placeHere(_ task: TaskID, _ lane: Int) -> Place {
     guard resources.fits(lane, at: .local) else { return .noRoom(.local) }
-    return workforce.canTake(workerKind(of: task), at: .local) ? .site(.local) : .noWorker
+    let kind = workerKind(of: task)
+    // A block that stands in a queue is offered.
+    return kind == .block || workforce.canTake(kind, at: .local) ? .site(.local) : .noWorker
   }
 
   /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
@@ -151,13 +153,21 @@ extension Scheduler {
   private mutating func assign(
     _ task: TaskID, _ lane: Int, at site: SiteID, now: Instant, into actions: inout [EngineStep]
   ) {
-    let kind = workerKind(of: task)
-    let (worker, isNew) = workforce.claim(kind, at: site, now: now)
-    if isNew { actions.append(.launch(worker, kind, site)) }
+    let worker = claim(for: task, at: site, now: now, into: &actions)
     let share = resources.take(lane, at: site)
     if workforce.assign(task, lane: lane, share, to: worker, at: now) {
       start(task, on: worker, into: &actions)
     }
+  }
+
+  private mutating func claim(
+    for task: TaskID, at site: SiteID, now: Instant, into actions: inout [EngineStep]
+  ) -> WorkerID {
+    let kind = workerKind(of: task)
+    if kind == .block { return seat(for: task, at: now, into: &actions) }
+    let (worker, isNew) = workforce.claim(kind, at: site, now: now)
+    if isNew { actions.append(.launch(worker, kind, site)) }
+    return worker
   }
 
   mutating func start(
@@ -175,6 +185,11 @@ extension Scheduler {
     transition.isAhead = isAhead
     if plan.hasChecks { noteStart(of: task, in: &transition) }
     actions.append(.tell(.transition(consume transition)))
+    if isBlock(task) {
+      // Its program finds by itself what it reads.
+      if plan.flags(task).contains(.readsValues) { noteRead(by: task) }
+      return actions.append(.order(worker, .run(task, attempt: number)))
+    }
     if phase.step == .finally, !workforce.workers[worker.index].knowsRunState {
       workforce.noteRunState(knownBy: worker)
       actions.append(.order(worker, .conclude(runState)))

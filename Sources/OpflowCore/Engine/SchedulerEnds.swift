@@ -10,6 +10,7 @@ extension Scheduler {
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
     if let share = freed.share { resources.give(share) }
+    if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
     if workforce.workers[worker.index].isOfEarlierDrive {
       discard(worker, complaint: "", into: &actions)
     }

@@ -45,6 +45,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
   /// The answer to the question with that number, whether a task is up to date.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
+  /// A program that has blocks says something, or is gone.
+  indirect case block(HostID, BlockFact)
   /// The worker said something that decides nothing: it lives.
   case heard(WorkerID)
   /// The coordinator did not run for so long, when it was to: what workers said meanwhile is yet to
@@ -54,6 +56,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case timer
   /// Start nothing new and end what runs by its stop rule; `finally` tasks run.
   case stop(StopCause)
+  /// The last program has ended that the run is for: as `stop` by SIGTERM, unless it is stopped already.
+  case hostsGone
   /// Where nothing is left but services that stay: they stay no longer, but for these, which go on when the
   /// drive has ended (`passOn`). Else nothing.
   case endServices(but: Set<TaskID>)

@@ -22,6 +22,7 @@ extension Scheduler {
         if graph.has(.held, task) { break }
         gates.removeReady(task)
         graph.mark(task, .held)
+      case .ready where blocks.stopWaiting(task): graph.mark(task, .held)
       case .checking: withdrawCheck(of: task)
       case .ready where wantsCheck(task):
         if !graph.has(.held, task) { withdrawCheck(of: task) }

@@ -23,6 +23,10 @@ extension Scheduler {
     if let fault = fault(ofLegs: segment, by: adder) { return fault }
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
     let needed = servicesNeeded(bySegment: segment)
+    if let (task, service) = needed.first(where: { segment.kind($0.task) == .block }) {
+      return "\(segment.nameString(task)) is a block, and cannot need the service"
+        + " \(plan.nameString(service))"
+    }
     guard options.usesSites, let first = needed.first?.service else { return nil }
     let users = Set(needed.map(\.task))
     let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }

@@ -7,7 +7,7 @@ extension Scheduler {
     shares += services.waiting.map(\.share)
     if let problem = phase.checkInvariants() ?? ready.checkInvariants()
       ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)
-      ?? checkSites()
+      ?? checkSites() ?? blocks.checkInvariants(workforce)
     {
       return problem
     }
@@ -19,9 +19,10 @@ extension Scheduler {
       return "\(workforce.heldCount) tasks held, \(holders.count) found"
     }
     let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(gates.ready)
-      .union(checks.waiting).union(machines.setAside)
+      .union(checks.waiting).union(machines.setAside).union(blocks.waiting)
     if queued.count
       != ready.count + gates.ready.count + checks.waiting.count + machines.setAside.count
+      + blocks.waiting.count
     {
       return "a task is queued twice"
     }
@@ -71,6 +72,10 @@ extension Scheduler {
       if (gates.open[task] != nil) != (graph.state(task) == .running) {
         return "is a gate that is \(graph.state(task))"
       }
+    }
+    if isBlock(task), queued.contains(task), blocks.isOffered(task) == blocks.waiting.contains(task)
+    {
+      return "is a block that waits though it is offered, or stands in a queue though it is not"
     }
     switch graph.state(task) {
     case .handed, .running, .suspended:

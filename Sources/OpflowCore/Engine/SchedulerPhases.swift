@@ -45,6 +45,7 @@ extension Scheduler {
   private mutating func withdraw(into actions: inout [EngineStep]) {
     returnSetAside()
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
+    for task in blocks.removeWaiting() { offer(task) }
     if !gates.isEmpty { withdrawGates(into: &actions) }
     if !checks.isEmpty { withdrawChecks() }
     withdrawTaken()
@@ -84,6 +85,13 @@ extension Scheduler {
     stopRunning(at: now, into: &actions)
   }
 
+  mutating func stopForHosts(at now: Instant, into actions: inout [EngineStep]) {
+    guard phase.stopCause == nil else { return }
+    stop(
+      .signal(Self.terminate), what: StopEntry.hostsGone, at: now,
+      into: &actions)
+  }
+
   mutating func kill(at now: Instant, into actions: inout [EngineStep]) {
     services.passNothingOn()
     phase.kill()
@@ -119,9 +127,11 @@ extension Scheduler {
       actions.append(.tell(.transition(told)))
     }
     let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
-    workforce.noteStop(
-      of: worker,
-      by: now.advanced(byMilliseconds: grace + SchedulerOptions.stopSlackMilliseconds))
+    let isBlock = workforce.workers[worker.index].kind == .block
+    if isBlock { blocks.note(stop: .stopped(reason), of: worker) }
+    // Nobody can kill what a program does: it is not waited for beyond its grace.
+    let slack = isBlock ? 0 : SchedulerOptions.stopSlackMilliseconds
+    workforce.noteStop(of: worker, by: now.advanced(byMilliseconds: grace + slack))
     actions.append(
       .order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
   }
@@ -135,9 +145,9 @@ extension Scheduler {
       workforce.watch.pause(worker, at: now)
       let record = workforce.workers[worker.index]
       let task = record.current
-      guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill else {
-        continue
-      }
+      guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
+        record.kind != .block
+      else { continue }
       // One that is still `handed` most likely runs; that the worker began with it may be on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
@@ -155,7 +165,7 @@ extension Scheduler {
       if record.isDiscarded || record.standsStill && !record.isStopping { continue }
       workforce.watch.proceed(worker, at: now)
       let task = record.current
-      guard record.phase == .busy, !task.isNone else { continue }
+      guard record.phase == .busy, !task.isNone, record.kind != .block else { continue }
       if graph.state(task) == .suspended { graph.set(task, .running) }
       actions.append(.order(worker, .proceed(task, attempt: attempt[task.index])))
     }
@@ -227,6 +237,7 @@ extension Scheduler {
   /// Nothing runs or can start.
   private var isAtRest: Bool {
     ready.count == 0 && machines.setAside.isEmpty && gates.isEmpty && checks.isEmpty
+      && blocks.waiting.isEmpty
       && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
   }
 }

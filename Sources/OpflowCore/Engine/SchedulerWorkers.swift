@@ -93,6 +93,7 @@ extension Scheduler {
       return breach(worker, "revoked", task, into: &actions)
     }
     if let share = freed.share { resources.give(share) }
+    if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
@@ -218,7 +219,8 @@ extension Scheduler {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
     }
-    let isLostTooOften = noteLoss(of: task, at: site) && !wasToEnd
+    // That a program goes says nothing of its blocks.
+    let isLostTooOften = !isBlock(task) && noteLoss(of: task, at: site) && !wasToEnd
     graph.mark(task, .ran)
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
     transition.outcome = outcome

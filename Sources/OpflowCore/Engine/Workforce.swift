@@ -174,11 +174,20 @@ struct Workforce {
     return worker
   }
 
-  /// A worker of an earlier drive, which has that task.
-  mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
-    let worker = launch(.service, at: .local, now: now)
+  /// A worker that is there without having been launched; it is to get a task at once.
+  mutating func enlist(_ kind: WorkerKind, at now: Instant) -> WorkerID {
+    let worker = launch(kind, at: .local, now: now)
     _ = welcome(worker)
     leaveIdle(worker)
+    return worker
+  }
+
+  /// That worker, which is free, is to get a task at once.
+  mutating func engage(_ worker: WorkerID) { leaveIdle(worker) }
+
+  /// A worker of an earlier drive, which has that task.
+  mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
+    let worker = enlist(.service, at: now)
     workers[worker.index].isOfEarlierDrive = true
     _ = assign(task, lane: lane, share, to: worker, at: now)
     return worker
@@ -197,7 +206,8 @@ struct Workforce {
     }
     launching[Int(workers[worker.index].kind.rawValue)] -= 1
     watch.clearDeadline(of: worker)
-    watch.listen(to: worker)
+    // A program tells by its connection that it lives.
+    if workers[worker.index].kind != .block { watch.listen(to: worker) }
     let freed = withdraw(worker)
     becomeIdle(worker)
     return freed

@@ -46,7 +46,8 @@ extension Workforce {
       case .busy: if !isHolding { return "a busy worker holds nothing" }
       }
       if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
-      let isListened = record.phase != .launching && !record.isDiscarded
+      let isListened =
+        record.phase != .launching && !record.isDiscarded && record.kind != .block
       if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
     }
     if site.crews[Int(WorkerKind.terminal.rawValue)].alive > (id == .local ? 1 : 0) {

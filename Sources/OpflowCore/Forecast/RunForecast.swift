@@ -47,6 +47,7 @@ package struct RunForecast {
       journal: nil)
     engine.begin(at: clock, wall: 0)
     perform()
+    if plan.hasBlocks { offerBlocks() }
     while !isFinished {
       if let wake = engine.nextWake, running.first.map({ wake < $0.at }) ?? true {
         clock = max(clock, wake)
@@ -67,6 +68,15 @@ package struct RunForecast {
   private mutating func tell(_ event: SchedulerEvent) {
     engine.take(.scheduler(event), at: clock, wall: 0)
     perform()
+  }
+
+  /// A program is there that has all of them.
+  private mutating func offerBlocks() {
+    let program = HostID(0)
+    tell(.block(program, .joined))
+    for task in engine.plan.tasks.lazy.map({ TaskID($0) }) where engine.plan.kind(task) == .block {
+      tell(.block(program, .offers(task)))
+    }
   }
 
   private mutating func perform() {
@@ -98,7 +108,7 @@ package struct RunForecast {
       case .order(let worker, .check(let check)):
         answer(check, to: worker)
       case .finish: isFinished = true
-      case .tell, .order, .answer, .began, .discard, .write, .sync, .dismiss, .passOn: break
+      case .tell, .order, .answer, .began, .seat, .discard, .write, .sync, .dismiss, .passOn: break
       }
     }
   }

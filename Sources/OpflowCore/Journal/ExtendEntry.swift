@@ -32,7 +32,7 @@ extension JournalLine {
   var namedTask: String? { task.isEmpty ? nil : Field.text(task) }
 
   /// Nil for a line that lacks what it must say. A task that the plan does not have is none.
-  func extend(plan: Plan) -> ExtendEntry? {
+  package func extend(plan: Plan) -> ExtendEntry? {
     guard let id = fields.first(where: { $0.key == .id }).flatMap({ OrderID($0.text) }) else {
       return nil
     }

@@ -115,8 +115,11 @@ package struct CloseEntry: Sendable, Equatable {
 /// A drive begins to come to its end, since a signal asked for that, or as if one had.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  /// Why, where nobody sent the signal: no machine is left for what is to run.
+  /// Why, where nobody sent the signal: no machine is left for what is to run, or `hostsGone`.
   package var what: String
+
+  /// The last program has ended that the run was for.
+  package static let hostsGone = "the program has ended that the run is for"
 
   package init(signal: Int32, what: String = "") {
     self.signal = signal

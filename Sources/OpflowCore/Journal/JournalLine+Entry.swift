@@ -195,7 +195,7 @@ extension TransitionFields {
 extension Plan {
   /// The task that a field of the journal or the wire names.
   @inline(__always)
-  func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
+  package func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
     if name.isEmpty { return nil }
     if name.position(of: Field.backslash, from: 0) == name.count { return task(named: name) }
     return Field.unescaped(name)?.withUnsafeBytes { task(named: $0) }

@@ -37,7 +37,7 @@ package struct OrderEntry: Sendable, Equatable {
 
 extension JournalLine {
   /// Nil for an order of a later opflow. Tasks that the plan does not have are left out.
-  func order(plan: Plan) -> OrderEntry? {
+  package func order(plan: Plan) -> OrderEntry? {
     var id: OrderID?
     var verb: OrderVerb?
     var asker = OrderAsker(pid: 0, user: 0, name: "")

@@ -143,7 +143,7 @@ package struct RunModel: Sendable {
 
   /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
   /// an earlier one.
-  var driveSequence: UInt64 { head.sequence }
+  package var driveSequence: UInt64 { head.sequence }
   /// The newest drive is still telling what it takes back of earlier results.
   package var isInHead: Bool { head.isOpen }
 

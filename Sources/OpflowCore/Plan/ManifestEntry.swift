@@ -30,6 +30,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package internal(set) var hasMemoryLimits: UInt32 = 0
   /// 1 when any task makes legs of a family; the builder sees to it.
   package internal(set) var hasLegMakers: UInt32 = 0
+  /// 1 when any task is a block; the builder sees to it.
+  package internal(set) var hasBlocks: UInt32 = 0
   /// How many runs of the manifest are kept.
   package var keepRuns = Self.standardKeepRuns
   /// The group of runs that the manifest names; empty for none.
@@ -65,6 +67,7 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
     joined.hasJobservers = max(hasJobservers, segment.hasJobservers)
     joined.hasMemoryLimits = max(hasMemoryLimits, segment.hasMemoryLimits)
     joined.hasLegMakers = max(hasLegMakers, segment.hasLegMakers)
+    joined.hasBlocks = max(hasBlocks, segment.hasBlocks)
     return joined
   }
 }

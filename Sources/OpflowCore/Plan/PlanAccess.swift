@@ -53,6 +53,9 @@ extension Plan {
   /// Whether any task is a gate.
   package var hasGates: Bool { manifest.hasGates == 1 }
 
+  /// Whether any task is a block.
+  package var hasBlocks: Bool { manifest.hasBlocks == 1 }
+
   /// How many tasks are gates.
   var gateCount: Int { hasGates ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
 

@@ -24,6 +24,7 @@ package struct PlanBuilder: ~Copyable {
   /// Whether any task is `interactive`.
   package private(set) var hasInteractive = false
   private var hasGates = false
+  private var hasBlocks = false
   private var hasChecks = false
   private var hasCaches = false
   private var hasJobservers = false
@@ -203,6 +204,7 @@ package struct PlanBuilder: ~Copyable {
     if task.flags.contains(.manual) { hasManual = true }
     if task.flags.contains(.interactive) { hasInteractive = true }
     if task.kind == .approve { hasGates = true }
+    if task.kind == .block { hasBlocks = true }
     if task.flags.contains(.cached) { hasCaches = true }
     if task.record.jobserver != 0 { hasJobservers = true }
     if task.flags.makesLegs { hasLegMakers = true }
@@ -303,6 +305,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasManual = hasManual ? 1 : 0
     manifest.hasInteractive = hasInteractive ? 1 : 0
     manifest.hasGates = hasGates ? 1 : 0
+    manifest.hasBlocks = hasBlocks ? 1 : 0
     manifest.hasChecks = hasChecks ? 1 : 0
     manifest.hasCaches = hasCaches ? 1 : 0
     manifest.hasServices = services.isEmpty ? 0 : 1

@@ -66,10 +66,11 @@
 //   21   segments, and plans with room for them
 //   22   what services are by themselves
 //   23   tasks that make the legs of families
+//   24   tasks that programs do which offer them
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 23
+  package static let version: UInt32 = 24
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// Where the header has the plan's key.

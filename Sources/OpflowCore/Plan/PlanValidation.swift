@@ -179,6 +179,7 @@ extension Plan {
       else { return false }
     }
     if kind == .approve, !hasGates || !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
+    if kind == .block, !hasBlocks || !flags.isDisjoint(with: TaskFlags.notOfBlocks) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
 
@@ -219,6 +220,7 @@ extension Plan {
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
       manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
+      manifest.hasBlocks <= 1,
       manifest.hasCaches <= 1, manifest.hasServices <= 1,
       manifest.hasJobservers <= 1, manifest.hasMemoryLimits <= 1,
       manifest.hasLegMakers <= 1,
@@ -274,6 +276,8 @@ extension Plan {
     }
     // What a service leaves it leaves while it runs: there is no end of it to wait for.
     if isService(target), condition != .success { throw .reference(.needConditions) }
+    // Nothing of a program that offers a block is on the run's machine for certain, or told of ports.
+    if isService(target), kind(task) == .block { throw .reference(.needTargets) }
   }
 
   /// A need for a task of an earlier segment is the next link of that task's chain.

@@ -75,7 +75,7 @@ extension Plan {
   /// download or has the terminal, and what comes after all others.
   package func staysOnCoordinator(_ task: TaskID) -> Bool {
     let (kind, flags) = (kind(task), flags(task))
-    return kind == .download || kind == .approve || flags.contains(.finally)
+    return kind == .download || kind == .approve || kind == .block || flags.contains(.finally)
       || flags.contains(.interactive) || record(task).isLocal
   }
 }

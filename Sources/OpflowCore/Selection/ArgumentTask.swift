@@ -21,6 +21,8 @@ extension TaskArguments {
     case .shell, .command: self.init(task: task, words: words)
     case .approve:
       throw .noArguments(task: plan.nameString(task), why: "it asks a person, and runs no command")
+    case .block:
+      throw .noArguments(task: plan.nameString(task), why: "it is a block, and runs no command")
     case .download:
       throw .noArguments(task: plan.nameString(task), why: "it is a download, and runs no command")
     }

@@ -8,4 +8,6 @@ package enum ActionKind: UInt8, Sendable {
   case download
   /// A gate: a question that a person answers. No worker has it.
   case approve
+  /// Something that a program does which offers it: no process is made for it.
+  case block
 }

@@ -53,6 +53,11 @@ package struct TaskFlags: OptionSet, Sendable {
     .cached, .service,
   ]
 
+  /// What makes no sense of what a program does.
+  static let notOfBlocks: TaskFlags = [
+    .finally, .interactive, .control, .checked, .declaresOutputs, .cached, .service,
+  ]
+
   /// What makes no sense of a task that does not end by itself.
   static let notOfServices: TaskFlags = [
     .finally, .allowAnyFailure, .failWhenInterrupted, .interactive, .checked, .declaresOutputs,

@@ -12,6 +12,8 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case check
   /// Runs one service at a time, and looks whether it is ready: beyond those that tasks share out.
   case service
+  /// Not launched: one try of a block in a program that came by itself.
+  case block
 
   package var row: WorkerKindRow {
     switch self {
@@ -25,6 +27,7 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
       WorkerKindRow(
         action: .run, relayWord: "service",
         overdue: "it neither said that its service is ready nor gave it up in time")
+    case .block: WorkerKindRow(action: .block)
     }
   }
 

@@ -20,11 +20,14 @@ package struct WorkerActions: OptionSet, Equatable, Sendable {
 
   package static let run = WorkerActions(rawValue: 1)
   package static let download = WorkerActions(rawValue: 2)
+  /// What a program does that has blocks.
+  package static let block = WorkerActions(rawValue: 4)
+  /// Of workers that are launched.
   package static let all = WorkerActions(rawValue: 3)
 
   /// Each with its word.
   static let words: [(action: WorkerActions, word: StaticString)] = [
-    (.run, "run"), (.download, "download"),
+    (.run, "run"), (.download, "download"), (.block, "block"),
   ]
 
   /// For a person: `run, download`.

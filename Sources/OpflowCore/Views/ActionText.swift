@@ -7,6 +7,7 @@ package enum ActionText {
     case .command:
       return text(ofWords: plan.words(task).map { plan.string($0) })
     case .approve: return shortened(String(decoding: plan.question(task), as: UTF8.self))
+    case .block: return "a block, which a program offers"
     case .download:
       let source = plan.download(task).sources.first ?? ""
       return shortened("download \(Credentials.hidden(inAddress: source))")

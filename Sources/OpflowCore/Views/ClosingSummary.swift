@@ -49,7 +49,8 @@ struct ClosingSummary {
       text.endLine()
     }
     if close.state != .succeeded {
-      let when = model.orders.stopReason.isEmpty ? "" : " when machines can be had"
+      let wantsMachines = !["", StopEntry.hostsGone].contains(model.orders.stopReason)
+      let when = wantsMachines ? " when machines can be had" : ""
       text.add("resume it\(when): \(heading.resumeCommand)")
       text.endLine()
     }
@@ -69,7 +70,10 @@ struct ClosingSummary {
   private func verdict(_ close: CloseEntry) -> String {
     // Nobody sent that signal.
     if !model.orders.stopReason.isEmpty, close.state == .interrupted {
-      return palette.yellow("interrupted") + ", since no machine was left,"
+      let why =
+        model.orders.stopReason == StopEntry.hostsGone
+        ? "the program had ended that it was for" : "no machine was left"
+      return palette.yellow("interrupted") + ", since \(why),"
     }
     let signal =
       close.exitCode == 74

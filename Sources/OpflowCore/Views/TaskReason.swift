@@ -2,7 +2,7 @@
 struct TaskReason: Equatable {
   enum Kind: String {
     /// It waits.
-    case paused, stopping, retry, needs, holdup, finally, terminal
+    case paused, stopping, retry, needs, holdup, finally, terminal, offer
     case resources, machine, unknown, queue, priority, handed
     /// It runs.
     case running, suspended, gate

@@ -239,6 +239,12 @@ struct TaskReasons {
       lacks.removeAll { ResourceEntry.isOfMachine(Int($0.resource), gpu: gpu) }
       unknown.removeAll { ResourceEntry.isOfMachine(Int($0), gpu: gpu) }
     }
+    if plan.kind(task) == .block, lacks.isEmpty {
+      let what = "waits for a program that offers"
+      return [
+        TaskReason(.offer, "\(what) the block \(plan.nameString(task))", shared: "\(what) it")
+      ]
+    }
     var reasons = lacks.map(text)
     for resource in unknown {
       let name = plan.string(plan.resources[Int(resource)].name)

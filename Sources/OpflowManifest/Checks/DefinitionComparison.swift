@@ -11,6 +11,7 @@ struct DefinitionComparison {
     if before.whole != after.whole {
       let part = after.changedPart(from: before)
       if part == .run, new.kind(b) == .approve { return "another `approve`" }
+      if part == .run, new.kind(b) == .block { return "another action" }
       return part.map { "another `\($0)`" } ?? "another definition"
     }
     return differentKey(a, b).map { "another `\($0.name)`" }

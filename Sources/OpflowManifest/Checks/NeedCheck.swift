@@ -44,9 +44,8 @@ struct NeedCheck {
     let (what, help) =
       needed.isService(lacking)
       ? ("a service", "what needs it finds its `ports` in OPFLOW_PORT_NAME")
-      : needed.isQuestion(lacking)
-        ? ("a question", "read a value of a task that runs a command")
-        : ("a download", "what it fetched is the file in `to`; read that")
+      : needed.processless(lacking).map { ($0.what, "read a value of a task that runs a command") }
+        ?? ("a download", "what it fetched is the file in `to`; read that")
     mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
   }
 
@@ -77,15 +76,16 @@ struct NeedCheck {
       if needed.hasPorts { checkPorts(of: task) }
       var last: Place?
       for edge in needs.edges(of: task) where needed.isService(Int(needs.targets[edge])) {
-        let isQuestion = needed.isQuestion(task)
-        if needs.conditions[edge] == .success, !isQuestion { continue }
+        let processless = needed.processless(task)
+        if needs.conditions[edge] == .success, processless == nil { continue }
         let place = place(of: edge, task)
         if place == last { continue }
         last = place
         let service = tasks.name(Int(needs.targets[edge])).string
-        if isQuestion {
+        if let processless {
           mistakes.error(
-            place, "a question (`approve`) cannot need the service `\(service)`",
+            place,
+            "\(processless.what) (`\(processless.key.name)`) cannot need the service `\(service)`",
             help: "nothing is run for it that could use it; let what follows it need the service")
         } else {
           mistakes.error(

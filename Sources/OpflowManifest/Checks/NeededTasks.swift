@@ -7,9 +7,9 @@ struct NeededTasks {
   private var finallyTasks: [Bool]
   /// For each task: no process of it could leave a value.
   private var leavingNothing: [Bool]
-  /// Tasks that do not end by themselves, and questions.
+  /// Tasks that do not end by themselves, and those that are no process.
   private var services: Set<Int> = []
-  private var questions: Set<Int> = []
+  private var processless: [Int: ActionKind] = [:]
   /// Variables of the ports of services.
   private var ports: [Int: [String]] = [:]
   /// Of tasks that want some of what the manifest names.
@@ -28,8 +28,8 @@ struct NeededTasks {
       services.insert(number)
       if !service.ports.isEmpty { ports[number] = service.portVariables }
     }
-    if task.kind == .approve { questions.insert(number) }
-    if task.kind == .approve || task.kind == .download || task.service != nil {
+    if task.kind == .approve || task.kind == .block { processless[number] = task.kind }
+    if processless[number] != nil || task.kind == .download || task.service != nil {
       leavingNothing[number] = true
     }
     if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
@@ -49,9 +49,15 @@ struct NeededTasks {
     return services.contains(task)
   }
 
-  func isQuestion(_ task: Int) -> Bool {
-    if let (run, id) = tasks.ofRun(task) { return run.plan.kind(id) == .approve }
-    return questions.contains(task)
+  /// What a task is, with its article, that is no process of the run, and the key that makes it so; nil for others.
+  func processless(_ task: Int) -> (what: String, key: TaskKey)? {
+    let kind: ActionKind? =
+      if let (run, id) = tasks.ofRun(task) { run.plan.kind(id) } else { processless[task] }
+    return switch kind {
+    case .approve: ("a question", .approve)
+    case .block: ("a block", .block)
+    case .shell, .command, .download, nil: nil
+    }
   }
 
   func isFinally(_ task: Int) -> Bool {
@@ -62,7 +68,7 @@ struct NeededTasks {
   func leavesNothing(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return leavingNothing[task] }
     return switch run.plan.kind(id) {
-    case .approve, .download: true
+    case .approve, .download, .block: true
     case .shell, .command: run.plan.isService(id)
     }
   }

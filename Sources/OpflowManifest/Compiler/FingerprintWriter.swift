@@ -24,7 +24,7 @@ struct FingerprintWriter {
     // An older opflow told of downloads as of commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
     // What commands get by default says nothing of a question.
-    let isRun = kind != .approve
+    let isRun = kind != .approve && kind != .block
     if isRun { hasher.add(environment) }
     hasher.end(.env)
     if isRun { hasher.add(path(task.settings.directory.stable)) }
@@ -45,6 +45,8 @@ struct FingerprintWriter {
       for word in task.words { hasher.add(word.stable) }
     case .download:
       if let download = task.download { add(download) }
+    // What it is only its program knows.
+    case .block: break
     }
   }
 

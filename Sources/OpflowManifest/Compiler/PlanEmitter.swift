@@ -114,6 +114,7 @@ struct PlanEmitter: ~Copyable {
     case .command: entry.record.words = Self.list(task.words, &builder)
     case .approve:
       if let question = task.script { entry.record.script = builder.append(question.text) }
+    case .block: break
     case .download:
       if let download = task.download {
         entry.record.download = add(download, in: task.settings.directory)

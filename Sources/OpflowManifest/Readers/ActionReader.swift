@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Reads what a task does: `run`, `download` or `approve`.
+/// Reads what a task does: `run`, `download`, `approve` or `block`.
 struct ActionReader {
   let values: ValueReader
   private let commands: CommandReader
@@ -22,7 +22,9 @@ struct ActionReader {
       downloads.read(node, into: &task)
     }
     if let node = keys[.approve] { readQuestion(node, keys, into: &task) }
-    if keys.key(.run) != nil, keys.key(.download) == nil, keys.key(.approve) == nil { return }
+    if let node = keys[.block] { readBlock(node, keys, into: &task) }
+    let others: [TaskKey] = [.download, .approve, .block]
+    if keys.key(.run) != nil, others.allSatisfy({ keys.key($0) == nil }) { return }
     expectOne(keys, &task)
   }
 
@@ -117,5 +119,22 @@ struct ActionReader {
         help: "write `allow_failure: true`, or take it away")
     }
     task.script = values.filledString(node, Subject(TaskKey.approve))
+  }
+
+  /// What a program does. No process is made for it, so what `defaults` say of one is not about it.
+  private func readBlock(
+    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
+  ) {
+    task.kind = .block
+    for key in TaskKey.notOfBlocks {
+      guard let other = keys.key(key) else { continue }
+      values.mistakes.error(
+        values.document.place(other), "`\(key.name)` says nothing of a block",
+        help: "a program does it, as and where it likes: take `\(key.name)` away")
+    }
+    guard values.boolean(node, Subject(TaskKey.block)) == false else { return }
+    values.mistakes.error(
+      values.document.place(node), "`block` is `true` where it stands",
+      help: "a task that is none has `run` or `download` in its place")
   }
 }

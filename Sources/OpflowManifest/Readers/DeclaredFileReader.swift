@@ -21,7 +21,7 @@ struct DeclaredFileReader {
   private func readCache(_ key: Node, into task: inout TaskValues) {
     let place = values.document.place(key)
     switch task.kind {
-    case .approve: return
+    case .approve, .block: return
     case .download:
       return values.mistakes.error(
         place, "a download cannot have `cache`",
@@ -64,7 +64,7 @@ struct DeclaredFileReader {
 
   private func readInputs(_ key: Node, into task: inout TaskValues) {
     switch task.kind {
-    case .approve: return
+    case .approve, .block: return
     case .download:
       return values.mistakes.error(
         values.document.place(key), "a download cannot have `inputs`",
@@ -85,7 +85,7 @@ struct DeclaredFileReader {
 
   private func readOutputs(_ key: Node, into task: inout TaskValues) {
     switch task.kind {
-    case .approve: return
+    case .approve, .block: return
     case .download:
       return values.mistakes.error(
         values.document.place(key), "a download cannot have `outputs`",

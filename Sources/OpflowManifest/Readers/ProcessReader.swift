@@ -16,7 +16,7 @@ struct ProcessReader {
     guard let style = readStyle(key.value) else { return }
     let place = values.document.place(key)
     switch task.kind {
-    case .approve: return
+    case .approve, .block: return
     case .download:
       return values.mistakes.error(
         place, "a download cannot have a `jobserver`",
@@ -51,7 +51,7 @@ struct ProcessReader {
     guard let bytes = values.size(key.value, Subject(TaskKey.memoryLimit)) else { return }
     let place = values.document.place(key)
     switch task.kind {
-    case .approve: return
+    case .approve, .block: return
     case .download:
       return values.mistakes.error(
         place, "a download cannot have a `memory_limit`",

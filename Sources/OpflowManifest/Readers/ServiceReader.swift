@@ -44,10 +44,10 @@ struct ServiceReader {
   }
 
   private func refuse(_ keys: Fields<TaskKey>, _ key: Node, _ task: TaskValues) {
-    if keys.key(.run) == nil, keys.key(.download) != nil || keys.key(.approve) != nil {
-      let other = keys.key(.download) == nil ? "`approve`" : "`download`"
+    let others: [TaskKey] = [.download, .approve, .block]
+    if keys.key(.run) == nil, let other = others.first(where: { keys.key($0) != nil }) {
       values.mistakes.error(
-        values.document.place(key), "a service goes with `run`, not with \(other)",
+        values.document.place(key), "a service goes with `run`, not with `\(other.name)`",
         help: "it is a command that runs for as long as others need it")
     }
     for refused in TaskKey.notOfServices {

@@ -1,6 +1,6 @@
 /// The keys that a map has: for each known one, the node of the key.
 struct Fields<Key: SchemaKey> {
-  private var keys = InlineArray<30, Int32>(repeating: -1)
+  private var keys = InlineArray<32, Int32>(repeating: -1)
   private var meant: UInt32 = 0
 
   /// The key as it is written, where the map has it.

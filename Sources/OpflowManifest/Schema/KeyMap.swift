@@ -91,9 +91,11 @@ enum KeyMap: String, CaseIterable {
     return [
       .oneOfOrOnly(names(TaskKey.actions), "needs", names(TaskKey.ofNames)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
+      .without(TaskKey.block.name.description, names(TaskKey.notOfBlocks)),
       .without(
         TaskKey.download.name.description, names(ofCommandsOnly + [.service, .memoryLimit])),
-      .unlessFalse(TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve])),
+      .unlessFalse(
+        TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve, .block])),
       .withoutTrue(
         TaskKey.download.name.description, names([TaskKey.interactive, .control, .jobserver])),
       .withoutList(TaskKey.approve.name.description, TaskKey.allowFailure.name.description),

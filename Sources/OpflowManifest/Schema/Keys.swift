@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local
+  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
 
   var name: StaticString {
     switch self {
@@ -76,11 +76,12 @@ enum TaskKey: Int, SchemaKey {
     case .jobserver: "jobserver"
     case .memoryLimit: "memory_limit"
     case .local: "local"
+    case .block: "block"
     }
   }
 
   /// Those that say what a task does: it has one of them.
-  static let actions: [TaskKey] = [.run, .download, .approve]
+  static let actions: [TaskKey] = [.run, .download, .approve, .block]
 
   /// Those of a task without an action, which is a name for the tasks that it needs.
   static let ofNames: [TaskKey] = [
@@ -91,6 +92,12 @@ enum TaskKey: Int, SchemaKey {
   static let notOfGates: [TaskKey] = [
     .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
     .secrets, .interactive, .control, .cache, .jobserver, .memoryLimit,
+  ]
+
+  /// Those that say nothing of what a program does that offers it.
+  static let notOfBlocks: [TaskKey] = [
+    .env, .dir, .shell, .inputs, .outputs, .finally, .secrets, .interactive, .control, .cache,
+    .jobserver, .memoryLimit,
   ]
 
   /// Those that say nothing of what does not end by itself.

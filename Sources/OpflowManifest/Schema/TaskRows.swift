@@ -120,6 +120,10 @@ extension TaskKey {
       KeyRow(
         .text, "a question that it asks, in place of `run`: `opflow approve` lets it succeed",
         example: "approve: Publish this package?")
+    case .block:
+      KeyRow(
+        .boolean, "`true` in place of `run`: it is done by a program that offers it",
+        example: "block: true")
     case .cache:
       KeyRow(
         .either([.boolean, .map(.cache)]), standard: "`false`",

@@ -122,4 +122,9 @@ final class ControlClient {
     outbox = []
     return true
   }
+
+  /// The same of bytes of another's.
+  func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
+    try descriptor.write(bytes, behind: &sent)
+  }
 }

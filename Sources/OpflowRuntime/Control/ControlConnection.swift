@@ -24,6 +24,9 @@ package enum ControlError: Error, Equatable {
 /// - The process that drives the run stands still (Ctrl-Z): it answers when it goes on. Whoever waits is told,
 ///   and may leave; a time limit would leave the order done and the asker without knowing it.
 package struct ControlConnection {
+  /// What it is called in the run's folder.
+  package static let socketName = ControlSocket.name
+
   private let folder: RunFolder
   private let plan: Plan
 

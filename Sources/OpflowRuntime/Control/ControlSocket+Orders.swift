@@ -40,6 +40,11 @@ extension ControlSocket {
     }
   }
 
+  /// One that was detached is told, and goes.
+  func dismiss(_ client: ControlClient, _ what: String, at now: Instant) {
+    _ = try? client.send(OrderLines.line(.refused(what: what), to: nil))
+  }
+
   /// It is told, and goes.
   private func dismiss(_ client: ControlClient, _ what: String) throws(Errno) {
     client.forgetInbox()
@@ -51,6 +56,13 @@ extension ControlSocket {
   enum Demand {
     case order(Order)
     case addition(AddRequest, OrderAsker)
+    /// It has blocks, and is a worker from now on.
+    case hello(WorkerHello)
+  }
+
+  private enum Line {
+    case demand(Demand)
+    case host(HostRequest)
   }
 
   /// The orders whose turn has come, after all that workers said.
@@ -71,7 +83,16 @@ extension ControlSocket {
         })
       else { continue }
       switch outcome {
-      case .success(let demand):
+      case .success(.host(let host)):
+        client.state = .asked
+        let isOne = hosts.add(client.id, host.afterHost)
+        answer(
+          client.id, host.id,
+          isOne
+            ? .done(count: 1)
+            : .refused(what: "the run is for \(Hosts.most) programs already that are connected"),
+          at: now)
+      case .success(.demand(let demand)):
         if case .order(let order) = demand {
           bytes += 4 * (order.tasks.count + order.among.count)
         }
@@ -87,7 +108,19 @@ extension ControlSocket {
 
   private func read(
     _ line: UnsafeRawBufferPointer, of client: ControlClient, _ running: (WorkerID) -> TaskID
-  ) -> (OrderID?, Result<Demand, OrderRefusal>) {
+  ) -> (OrderID?, Result<Line, OrderRefusal>) {
+    if case .hello(let hello) = MessageCodec.report(line) {
+      return (
+        nil,
+        Result { () throws(OrderRefusal) in
+          _ = try asker("", client, running)
+          guard !hosts.contains(client.id) else {
+            throw OrderRefusal(what: "blocks are offered over another connection")
+          }
+          return .demand(.hello(hello))
+        }
+      )
+    }
     do throws(UnreadableOrder) {
       let request = try OrderLines.request(line)
       return (
@@ -97,11 +130,14 @@ extension ControlSocket {
           case .order(let order):
             let (asker, _) = try asker(
               order.by, client, running, answers: order.verb.row.isAnswer)
-            return .order(try order.order(of: plan, from: asker))
+            return .demand(.order(try order.order(of: plan, from: asker)))
           case .add(let addition):
             let (asker, task) = try asker(addition.by, client, running)
             try addition.expectFit(plan, from: task)
-            return .addition(addition, asker)
+            return .demand(.addition(addition, asker))
+          case .host(let host):
+            _ = try asker("", client, running)
+            return .host(host)
           }
         }
       )

@@ -32,7 +32,8 @@ internal import OpflowSystem
 ///   (see `ControlClient`).
 /// - Keep others out: there are `mostClients` at a time, or as many as there are descriptors for, further
 ///   ones wait in the backlog, and where all are silent for `patience` the one that is so longest goes. Who
-///   has said half a line is silent.
+///   has said half a line is silent. Programs that the run is for (`Hosts`) are no such clients: they stay, and
+///   `Hosts.most` of them may.
 /// - Make the loop spin: while no client can be taken, for want of descriptors too, the socket is not
 ///   watched (libuv issue 690, twisted issue 5368).
 final class ControlSocket {
@@ -53,12 +54,13 @@ final class ControlSocket {
   /// Grows with the run.
   var plan: Plan
   let watch: Watch
-  private let folder: Descriptor
-  private let identity: FileIdentity
+  /// nil where it does not listen.
   private var listener: Listener?
   /// While the socket is not watched: when it is to be again.
   private var reopensAt: Instant?
   private(set) var clients: [Int32: ControlClient] = [:]
+  /// Those of them that the run is for.
+  var hosts = Hosts()
   /// How many there may be by now: fewer where there were no descriptors for more, until it is tried again.
   private var limit = ControlSocket.mostClients
   private var limitEndsAt = Instant(nanoseconds: 0)
@@ -70,7 +72,21 @@ final class ControlSocket {
   /// Closed when it goes.
   private final class Listener {
     let descriptor: Descriptor
-    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+    private let folder: Descriptor
+    private let identity: FileIdentity
+
+    init(in folder: consuming Descriptor) throws(Errno) {
+      descriptor = try UnixSocket.listen(name, in: folder, backlog: backlog)
+      guard let status = try folder.status(of: name) else { throw .noSuchFile }
+      identity = status.identity
+      self.folder = folder
+    }
+
+    func removeFile() {
+      // Another one in its place is somebody else's.
+      guard let status = try? folder.status(of: name), status.identity == identity else { return }
+      try? folder.remove(name)
+    }
   }
 
   /// Place 0 is the socket's own, a client's is its number.
@@ -78,22 +94,22 @@ final class ControlSocket {
 
   // MARK: - Coming and going
 
-  /// Called under the run's lock.
-  ///
-  /// - Throws: why this drive takes no orders.
-  init(in path: String, plan: Plan, watch: Watch) throws(ControlFault) {
+  init(plan: Plan, watch: Watch) {
     self.plan = plan
     self.watch = watch
+  }
+
+  /// Called under the run's lock, once.
+  ///
+  /// - Throws: why nobody can connect to this drive.
+  func listen(in path: String) throws(ControlFault) {
     do throws(Errno) {
-      folder = try File.open(path, [.readOnly, .directory])
+      let folder = try File.open(path, [.readOnly, .directory])
       if let status = try folder.status(of: Self.name) {
         guard status.kind == .socket else { throw .exists }
         try folder.remove(Self.name)
       }
-      let listener = Listener(
-        try UnixSocket.listen(Self.name, in: folder, backlog: Self.backlog))
-      guard let status = try folder.status(of: Self.name) else { throw .noSuchFile }
-      identity = status.identity
+      let listener = try Listener(in: folder)
       try watch.add(listener.descriptor.rawValue, .control, Self.listenerPlace)
       self.listener = listener
     } catch {
@@ -108,17 +124,14 @@ final class ControlSocket {
   func close() {
     clients.removeAll()
     queue.removeAll()
-    if listener == nil { return }
+    listener?.removeFile()
     listener = nil
-    // Another one in its place is somebody else's.
-    guard let status = try? folder.status(of: Self.name), status.identity == identity else {
-      return
-    }
-    try? folder.remove(Self.name)
   }
 
   /// When there is something to do though nobody says anything.
-  func nextWake(_ now: () -> Instant) -> Instant? { queue.isEmpty ? reopensAt : now() }
+  func nextWake(_ now: () -> Instant) -> Instant? {
+    queue.isEmpty && !hosts.isStopDue ? reopensAt : now()
+  }
 
   /// Something is ready there.
   ///
@@ -137,18 +150,20 @@ final class ControlSocket {
     }
   }
 
+  private var guestCount: Int { clients.count - hosts.count }
+
   private func accept(at now: Instant, _ workers: () -> [Int32: WorkerID]) {
     if limitEndsAt <= now { limit = Self.mostClients }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
       // That somebody waits is known of the first alone, and nobody goes for one who is not there.
-      if clients.count >= limit, count > 0 || !makeRoom(at: now) { return }
+      if guestCount >= limit, count > 0 || !makeRoom(at: now) { return }
       do throws(Errno) {
         guard let found = try UnixSocket.accept(listener.descriptor) else { return }
         try welcome(found, at: now, workers)
       } catch {
         // For want of descriptors or memory: who waits goes on waiting, until one who is silent goes.
-        limit = clients.count
+        limit = guestCount
         limitEndsAt = now.advanced(byMilliseconds: Self.retryMilliseconds)
         if limit == 0 { stopAccepting(until: limitEndsAt) }
         return
@@ -156,11 +171,13 @@ final class ControlSocket {
     }
   }
 
-  private func welcome(
+  func welcome(
     _ found: consuming UnixSocket.Accepted, at now: Instant, _ workers: () -> [Int32: WorkerID]
   ) throws(Errno) {
     let peer = found.peer
-    lastClient = lastClient == .max ? 1 : lastClient + 1
+    repeat {
+      lastClient = lastClient == .max ? 1 : lastClient + 1
+    } while clients[lastClient] != nil
     let client = ControlClient(
       ClientID(lastClient), peer, .of(peer.pid, workers: workers()), found.takeDescriptor(), at: now
     )
@@ -176,8 +193,9 @@ final class ControlSocket {
 
   /// Lets one go that is silent. Where none is for long enough, nobody is accepted until one is, or leaves.
   private func makeRoom(at now: Instant) -> Bool {
-    let silent = clients.values.filter { $0.state == .listening || $0.state == .answering }
-      .min { $0.since < $1.since }
+    let silent = clients.values.filter {
+      ($0.state == .listening || $0.state == .answering) && !hosts.contains($0.id)
+    }.min { $0.since < $1.since }
     guard let silent else {
       stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
       return false
@@ -199,7 +217,7 @@ final class ControlSocket {
   }
 
   func acceptAgain(at now: Instant) {
-    guard let due = reopensAt, due <= now || clients.count < limit,
+    guard let due = reopensAt, due <= now || guestCount < limit,
       let raw = listener?.descriptor.rawValue
     else { return }
     do throws(Errno) {
@@ -210,9 +228,15 @@ final class ControlSocket {
     }
   }
 
+  /// It is no client any more, and its connection stays; nil where it has left.
+  func detach(_ client: ClientID) -> ControlClient? { clients.removeValue(forKey: client.rawValue) }
+
   func forget(_ client: ControlClient) {
     guard clients.removeValue(forKey: client.id.rawValue) != nil else { return }
+    // The file of one that this process was started with may be open elsewhere.
+    try? watch.remove(client.rawDescriptor)
     queue.removeAll { $0 === client }
+    hosts.remove(client.id)
   }
 }
 

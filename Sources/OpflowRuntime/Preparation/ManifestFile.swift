@@ -47,6 +47,11 @@ package struct ManifestFile {
     }
   }
 
+  /// One that nobody wrote, with tasks whose relative paths start at that folder.
+  package static func composed(_ bytes: [UInt8], folder: String) -> ManifestFile {
+    ManifestFile(bytes: bytes, displayPath: "<none>", realPath: standardInput, folder: folder)
+  }
+
   /// The path that a person's word means: a folder, with its slash, stands for the manifest
   /// in it.
   package static func path(_ word: String) -> String {

@@ -116,6 +116,7 @@ package struct PreparedDrive: ~Copyable {
     request.claim = lock.claim(to: folder)
     request.links = links
     request.sharesJobs = asked.maxParallel == nil
+    request.controlDescriptor = asked.controlDescriptor
     if !asked.on.isEmpty {
       request.sites = SiteSettings(
         asked.on, folder: folder, planKey: plan.key.description, variables: variables,

@@ -35,6 +35,9 @@ package struct RunRequest: Equatable, Sendable {
   package var on: [SiteRequest] = []
   /// How long an allocation of Slurm is waited for; nil for ever.
   package var queueMilliseconds: Int64?
+  /// A socket that this process was started with: who is at its other end counts as one who is connected to the
+  /// run's own.
+  package var controlDescriptor: Int32?
   /// Where results are cached; nil for nowhere.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 

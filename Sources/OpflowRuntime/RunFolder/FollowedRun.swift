@@ -24,9 +24,24 @@ package struct FollowedRun {
   package var plan: Plan { journal.plan }
 
   /// Takes in what is new.
-  package mutating func look() throws(RunFolderError) {
+  package mutating func look() throws(RunFolderError) { try look(each: nil) }
+
+  /// Takes in what is new, and hands on each line of that.
+  ///
+  /// - Parameter tellsAnew: `each` is called also for what is read anew, from the beginning.
+  package mutating func look(
+    tellsAnew: Bool, each: JournalFollower.EachLine
+  ) throws(RunFolderError) {
+    try withoutActuallyEscaping(each) { each throws(RunFolderError) in
+      try look(each: (tellsAnew, each))
+    }
+  }
+
+  private mutating func look(
+    each: (tellsAnew: Bool, body: JournalFollower.EachLine)?
+  ) throws(RunFolderError) {
     isHeld = try RunFolderLock.isHeld(folder)
-    try read()
+    try read(each)
     let found = PlanOrigin(model)
     if let origin, !origin.isLeft(for: found, plan) { return }
     // The first look found the plan as it was opened just before, unless a resume came between.
@@ -35,14 +50,22 @@ package struct FollowedRun {
     guard isOther else { return }
     journal = FollowedJournal(
       folder, plan: try folder.openPlan(), keepingDetails: keepsDetails)
-    try read()
+    try read(each)
   }
 
   /// Somebody drives the run, and nothing is journaled of it yet: what the journal tells is of the drive
   /// before.
   package var isBeginning: Bool { isHeld && model.close != nil }
 
-  private mutating func read() throws(RunFolderError) {
-    if isHeld { try journal.look() } else { try journal.lookToEnd() }
+  private mutating func read(
+    _ each: (tellsAnew: Bool, body: JournalFollower.EachLine)?
+  ) throws(RunFolderError) {
+    if let each {
+      _ = try journal.look(toEnd: !isHeld, tellsAnew: each.tellsAnew, each: each.body)
+    } else if isHeld {
+      try journal.look()
+    } else {
+      try journal.lookToEnd()
+    }
   }
 }

@@ -9,6 +9,8 @@ final class Watch {
     case coordinator
     /// The socket that takes orders.
     case control
+    /// A program that has blocks.
+    case program
     /// The launcher of that number.
     case site(Int)
   }
@@ -34,12 +36,13 @@ final class Watch {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The number of the launcher in the upper half, from 2; 0 is the coordinator, 1 the socket.
+  /// The number of the launcher in the upper half, from 3; 0 is the coordinator, 1 the socket, 2 all programs.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)
     case .control: 1 << 32 | UInt64(place)
-    case .site(let number): UInt64(number + 2) << 32 | UInt64(place)
+    case .program: 2 << 32 | UInt64(place)
+    case .site(let number): UInt64(number + 3) << 32 | UInt64(place)
     }
   }
 }
@@ -49,7 +52,8 @@ extension PollEvent {
     switch token >> 32 {
     case 0: .coordinator
     case 1: .control
-    default: .site(Int(token >> 32) - 2)
+    case 2: .program
+    default: .site(Int(token >> 32) - 3)
     }
   }
   var place: UInt32 { UInt32(truncatingIfNeeded: token) }

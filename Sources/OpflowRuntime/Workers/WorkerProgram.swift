@@ -9,6 +9,7 @@ enum WorkerProgram {
     // A path that cannot be read becomes a launch that fails, with the reason.
     case .download:
       return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
+    case .block: preconditionFailure("a program that has blocks comes by itself")
     }
   }
 
@@ -27,7 +28,7 @@ enum WorkerProgram {
   static func additions(for kind: WorkerKind, _ variables: [String]) -> [String] {
     switch kind {
     case .command, .terminal, .service: variables
-    case .check: []
+    case .check, .block: []
     // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
     // each start. A libcurl that does use it starts it.
     case .download: ["GNUTLS_NO_IMPLICIT_INIT=1"]
@@ -39,7 +40,7 @@ enum WorkerProgram {
     guard error.step == .execute else { return "no worker could be started: \(error.errno)" }
     let hint =
       switch kind {
-      case .command, .terminal, .check, .service: ""
+      case .command, .terminal, .check, .service, .block: ""
       case .download: " (it must lie beside opflow, or in ../libexec/opflow from there)"
       }
     return "\(path(for: kind)) cannot be executed: \(error.errno)\(hint)"

@@ -191,7 +191,7 @@ final class WorkerLauncher {
           words.append(plan.text(word))
         }
       }
-    case .download, .approve:
+    case .download, .approve, .block:
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, and nothing else")
     }
     // Wherever the run's folder is, what adds to the run is to find it.

@@ -33,7 +33,7 @@ struct DocumentBlocks {
   private(set) var oddities: [String] = []
 
   /// Kinds that there is a way to try.
-  private static let kinds: Set<String> = ["yaml", "console", "sh", "json", "file"]
+  private static let kinds: Set<String> = ["yaml", "console", "sh", "json", "file", "swift"]
 
   init(_ name: String, text: String) {
     self.name = name
@@ -73,7 +73,9 @@ struct DocumentBlocks {
     } else if !Self.kinds.contains(block.kind) {
       oddities.append(
         "\(name):\(block.line): nobody knows how to try a block of kind `\(block.kind)`")
-    } else if block.kind != "yaml", block.kind != "console", block.fileName == nil {
+    } else if block.kind != "yaml", block.kind != "console", block.kind != "swift",
+      block.fileName == nil
+    {
       oddities.append("\(name):\(block.line): the first line of the block names no file")
     }
     blocks.append(block)

@@ -8,6 +8,7 @@ import Testing
 /// - `console` is a session: each line after `$ ` is run, and what follows must be what it prints,
 ///   standard error included. A line `…` stands for any lines. A session that shows no output is about
 ///   the command alone, which must succeed.
+/// - `swift` is a part of an example program.
 /// - Others are files, under the name that their first comment has, for the sessions behind them: `sh` a
 ///   script, which is executable, `json` what it says, `file` one of another program.
 struct DocumentTrial {
@@ -32,6 +33,7 @@ struct DocumentTrial {
       switch block.kind {
       case "yaml": try check(block)
       case "console": try runSession(block)
+      case "swift": try find(block)
       case "sh":
         let name = try #require(block.fileName)
         // The kernel knows a script by its first two bytes.
@@ -46,6 +48,15 @@ struct DocumentTrial {
       default: try writeFile(block)
       }
     }
+  }
+
+  /// Swift stands in one of the example programs, which a test of theirs runs.
+  private func find(_ block: DocumentBlocks.Block) throws {
+    let folder = Program.package + "/Tests/Examples"
+    let isThere = try FileManager.default.contentsOfDirectory(atPath: folder).contains {
+      try String(contentsOfFile: "\(folder)/\($0)/main.swift", encoding: .utf8).contains(block.text)
+    }
+    #expect(isThere, "\(page.name):\(block.line): it stands in no program below Tests/Examples")
   }
 
   /// A file of another program. One that is to be YAML is looked at by another reader of that.

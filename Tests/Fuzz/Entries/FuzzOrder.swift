@@ -20,6 +20,9 @@ enum FuzzOrder {
     switch request {
     case .order(let order): try check(order, line)
     case .add(let addition): try check(addition)
+    case .host(let host):
+      let again = OrderLines.line(host).dropLast().withUnsafeBytes { try? OrderLines.request($0) }
+      try expect(again == .host(host), "\(host) became \(String(describing: again))")
     }
   }
 

@@ -28,6 +28,7 @@ struct PlanRun {
   mutating func toTheEnd() throws(FuzzFinding) {
     engine.begin(at: now, wall: 1)
     try perform("the beginning")
+    try offerBlocks()
     while !isOver {
       if let worker = launched.popLast() {
         try tell(.workerReady(worker, WorkerOffer(cores: 1, actions: .all)))
@@ -43,6 +44,13 @@ struct PlanRun {
     for task in plan.tasks where !wasKilled {
       try expect(engine.state(TaskID(task)).isTerminal, "task \(task) has not ended")
     }
+  }
+
+  /// A program is there that does all of them.
+  private mutating func offerBlocks() throws(FuzzFinding) {
+    guard plan.hasBlocks else { return }
+    try tell(.block(HostID(1), .joined))
+    for task in plan.tasks { try tell(.block(HostID(1), .offers(TaskID(task)))) }
   }
 
   private mutating func endNext(on worker: WorkerID) throws(FuzzFinding) {
@@ -82,7 +90,7 @@ struct PlanRun {
 
   private mutating func perform(_ step: EngineStep) throws(FuzzFinding) {
     switch step {
-    case .tell, .began, .answer, .dismiss, .passOn: break
+    case .tell, .began, .answer, .seat, .dismiss, .passOn: break
     case .write: engine.take(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _, _): launched.append(worker)

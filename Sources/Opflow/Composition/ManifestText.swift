@@ -1,0 +1,212 @@
+/// Tasks as a manifest writes them: what `opflow add` reads, and what a resume of the run compiles again.
+///
+/// Every text stands in double quotes with escapes of YAML 1.2, so that nothing in it has a meaning, and `${{` is
+/// written `$${{`, which the manifest reads as what stood there.
+struct ManifestText {
+  private(set) var bytes: [UInt8] = Array("tasks:\n".utf8)
+
+  init(_ tasks: [NewTask]) {
+    for task in tasks { add(task) }
+  }
+
+  private mutating func add(_ task: NewTask) {
+    raw("  ")
+    quoted(task.id)
+    raw(":\n")
+    add(task.action)
+    if !task.needs.isEmpty { needs(task.needs) }
+    if task.priority != .normal { key("priority", "\(task.priority.rawValue)") }
+    if let retry = task.retry { key("retry", Self.text(retry)) }
+    if let timeout = task.timeout { key("timeout", Self.duration(timeout)) }
+    if let cwd = task.cwd { key("dir", text: cwd) }
+    if !task.env.isEmpty { key("env", task.env) }
+    if let shell = task.shell { key("shell", words: shell) }
+    if let stop = task.stop {
+      key("stop", "{ signal: \"\(Self.word(stop.signal))\", grace: \(Self.duration(stop.grace)) }")
+    }
+    if task.allowFailure { key("allow_failure", "true") }
+    if let resources = task.resources {
+      begin("resources")
+      map(resources.sorted { $0.key < $1.key }) { $0.raw("\($1)") }
+    }
+    if task.failsWhenInterrupted { key("on_interrupted", "fail") }
+    if !task.tags.isEmpty { key("tags", words: task.tags) }
+    if let description = task.description { key("desc", text: description) }
+  }
+
+  private mutating func add(_ action: TaskAction) {
+    switch action.kind {
+    case .shell(let script): key("run", text: script)
+    case .command(let words): key("run", words: words)
+    case .block: key("block", "true")
+    case .download(let download):
+      begin("download")
+      raw("\n")
+      inner("url", text: download.url)
+      inner("to", text: download.to)
+      if let hash = download.sha256 { inner("sha256", text: hash) }
+      if let hash = download.sha512 { inner("sha512", text: hash) }
+      if let speed = download.maxSpeed { raw("      max_speed: \(speed)\n") }
+      if !download.mirrors.isEmpty {
+        raw("      mirrors: ")
+        list(download.mirrors)
+      }
+      if !download.headers.isEmpty {
+        raw("      headers: ")
+        map(download.headers.sorted { $0.key < $1.key }) { $0.text($1) }
+      }
+    }
+  }
+
+  private mutating func needs(_ needs: [TaskNeed]) {
+    begin("needs")
+    raw("[")
+    for (place, need) in needs.enumerated() {
+      if place > 0 { raw(", ") }
+      if need.condition == .success {
+        quoted(need.id)
+      } else {
+        raw("{ task: ")
+        quoted(need.id)
+        raw(", on: \(need.condition.rawValue) }")
+      }
+    }
+    raw("]\n")
+  }
+
+  private static func text(_ retry: RetryPolicy) -> String {
+    var text = "{ max: \(retry.max), delay: \(duration(retry.delay)), backoff: \(retry.backoff)"
+    if let most = retry.maxDelay { text += ", max_delay: \(duration(most))" }
+    if !retry.exitCodes.isEmpty {
+      text += ", exit_codes: [\(retry.exitCodes.map { "\($0)" }.joined(separator: ", "))]"
+    }
+    return text + " }"
+  }
+
+  /// Rounded up to a whole millisecond.
+  private static func duration(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    if seconds < 0 || attoseconds < 0 { return "-1" }
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return overflow ? "\(Int64.max)ms" : "\(whole &+ rest)ms"
+  }
+
+  /// A word that has no quote to break out of.
+  private static func word(_ text: String) -> String {
+    String(text.filter { $0.isLetter || $0.isNumber })
+  }
+
+  // MARK: - YAML
+
+  private mutating func begin(_ name: StaticString) { raw("    \(name): ") }
+
+  private mutating func key(_ name: StaticString, _ value: String) {
+    begin(name)
+    raw(value)
+    raw("\n")
+  }
+
+  private mutating func key(_ name: StaticString, text value: String) {
+    begin(name)
+    text(value)
+    raw("\n")
+  }
+
+  private mutating func key(_ name: StaticString, words: [String]) {
+    begin(name)
+    list(words)
+  }
+
+  private mutating func key(_ name: StaticString, _ values: [String: String]) {
+    begin(name)
+    map(values.sorted { $0.key < $1.key }) { $0.text($1) }
+  }
+
+  private mutating func inner(_ name: StaticString, text value: String) {
+    raw("      \(name): ")
+    text(value)
+    raw("\n")
+  }
+
+  private mutating func list(_ words: [String]) {
+    raw("[")
+    for (place, word) in words.enumerated() {
+      if place > 0 { raw(", ") }
+      text(word)
+    }
+    raw("]\n")
+  }
+
+  private mutating func map<Value>(
+    _ pairs: [(key: String, value: Value)], _ write: (inout Self, Value) -> Void
+  ) {
+    raw("{")
+    for (place, pair) in pairs.enumerated() {
+      if place > 0 { raw(", ") }
+      quoted(pair.key)
+      raw(": ")
+      write(&self, pair.value)
+    }
+    raw("}\n")
+  }
+
+  private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  /// A text in which the manifest would look for expressions.
+  private mutating func text(_ value: String) { write(value, hidesExpressions: true) }
+
+  /// A text in which it would not.
+  private mutating func quoted(_ value: String) { write(value, hidesExpressions: false) }
+
+  private mutating func write(_ value: String, hidesExpressions: Bool) {
+    bytes.append(UInt8(ascii: "\""))
+    var value = value
+    value.withUTF8 { all in
+      var next = 0
+      for (place, byte) in all.enumerated() where place >= next {
+        switch byte {
+        case 0x80...:
+          next = place + appendScalar(all[place...])
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+          bytes.append(UInt8(ascii: "\\"))
+          bytes.append(byte)
+        case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
+        case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
+        case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
+        case 0..<0x20, 0x7f:
+          bytes.append(contentsOf: "\\x".utf8)
+          bytes.append(Self.digit(byte >> 4))
+          bytes.append(Self.digit(byte & 15))
+        case UInt8(ascii: "$")
+        where hidesExpressions && place + 2 < all.count && all[place + 1] == UInt8(ascii: "{")
+          && all[place + 2] == UInt8(ascii: "{"):
+          bytes.append(contentsOf: "$$".utf8)
+        default: bytes.append(byte)
+        }
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// One beyond ASCII; YAML takes some of them for the end of a line, or for nothing.
+  ///
+  /// - Returns: how many bytes it has.
+  private mutating func appendScalar(_ rest: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+    let count = rest.first.map { $0 >= 0xf0 ? 4 : $0 >= 0xe0 ? 3 : 2 } ?? 1
+    let scalar = String(decoding: rest.prefix(count), as: UTF8.self).unicodeScalars.first
+    switch scalar?.value {
+    case let value? where value < 0xa0 || [0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff].contains(value):
+      bytes.append(contentsOf: "\\u".utf8)
+      for shift: UInt32 in [12, 8, 4, 0] {
+        bytes.append(Self.digit(UInt8(truncatingIfNeeded: value >> shift) & 15))
+      }
+    default: bytes.append(contentsOf: rest.prefix(count))
+    }
+    return count
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}

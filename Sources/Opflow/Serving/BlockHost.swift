@@ -1,0 +1,181 @@
+internal import OpflowCore
+internal import OpflowRuntime
+internal import OpflowSystem
+internal import Synchronization
+
+/// The closures of the host, which are tasks of the run: a worker's end of the worker protocol (`BlockLines`), on a
+/// connection of its own. Only the reader's thread uses it; the closures run in Swift tasks.
+///
+/// A closure is offered while it does not run. When the other end is gone what runs is cancelled, and offered to the
+/// next one when it has ended: so it never runs twice at once.
+final class BlockHost {
+  private let inbox: QueueInbox
+  /// Nil until there is a block, and while nobody drives the run.
+  private(set) var link: HostLink?
+  private var generation = 0
+  private var closures: [Int32: TaskAction.Block] = [:]
+  private var running: [Int32: Running] = [:]
+  /// By the tasks' places: their numbers on this connection.
+  private var offered: [Int32: TaskID] = [:]
+
+  private struct Running {
+    let task: TaskID
+    let attempt: Int32
+    let generation: Int
+    let body: Task<Void, Never>
+  }
+
+  init(_ inbox: QueueInbox) { self.inbox = inbox }
+
+  var isEmpty: Bool { closures.isEmpty }
+
+  // MARK: - The connection
+
+  func join(_ link: HostLink, planKey: String) {
+    self.link = link
+    generation += 1
+    offered = [:]
+    var writer = FieldWriter()
+    MessageCodec.encode(
+      .hello(
+        WorkerHello(
+          planKey: planKey, pid: ProcessID.own,
+          offer: WorkerOffer(cores: Machine.cores, actions: .block), host: "")), into: &writer)
+    link.send(writer.bytes)
+  }
+
+  /// Nobody is at the other end any more.
+  func leave() {
+    link = nil
+    offered = [:]
+    for running in running.values { running.body.cancel() }
+  }
+
+  // MARK: - What is offered
+
+  func keep(_ body: @escaping TaskAction.Block, at place: Int32) { closures[place] = body }
+
+  /// It has succeeded, and never runs again.
+  func forget(_ place: Int32) {
+    if closures.isEmpty || running[place] != nil { return }
+    closures[place] = nil
+    offered[place] = nil
+  }
+
+  /// Offers what is not offered yet.
+  ///
+  /// - Parameter number: of the task at a place, where the plan has one.
+  func offer(_ number: (Int32) -> TaskID?) {
+    guard link != nil else { return }
+    for place in closures.keys.sorted() where offered[place] == nil && running[place] == nil {
+      guard let task = number(place) else { continue }
+      offered[place] = task
+      say(.offers(task))
+    }
+  }
+
+  private func say(_ fact: BlockFact) {
+    var writer = FieldWriter()
+    BlockLines.encode(fact, into: &writer)
+    link?.send(writer.bytes)
+  }
+
+  // MARK: - What is ordered
+
+  /// - Parameter place: of the task of a number.
+  /// - Returns: false where the other end is gone.
+  func hear(_ place: (TaskID) -> Int32?) -> Bool {
+    guard let link else { return false }
+    if link.wantsToWrite { link.flush() }
+    var orders: [WorkerOrder] = []
+    link.receive { line in
+      if let order = MessageCodec.order(line) { orders.append(order) }
+    }
+    for order in orders {
+      switch order {
+      case .run(let task, let attempt):
+        if let place = place(task), let body = closures[place], running[place] == nil {
+          run(body, at: place, task, attempt)
+        } else {
+          say(.gaveBack(task, attempt: attempt))
+        }
+      case .stop(let task, let attempt, _):
+        for running in running.values
+        where running.task == task && running.attempt == attempt && running.generation == generation
+        {
+          running.body.cancel()
+        }
+      case .follow, .revoke, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
+        .ports, .tokens, .jobs, .devices, .bye:
+        break
+      }
+    }
+    return !link.hasEnded
+  }
+
+  private func run(
+    _ body: @escaping TaskAction.Block, at place: Int32, _ task: TaskID, _ attempt: Int32
+  ) {
+    let (inbox, generation) = (inbox, generation)
+    let began = ContinuousClock.now
+    let swiftTask = Task.detached {
+      var complaint: String?
+      do {
+        try await body()
+      } catch {
+        complaint = "\(error)"
+      }
+      inbox.put(
+        .blockEnded(
+          BlockEnd(
+            place: place, attempt: attempt, generation: generation, error: complaint,
+            took: .now - began)))
+    }
+    running[place] = Running(
+      task: task, attempt: attempt, generation: generation, body: swiftTask)
+  }
+
+  /// - Returns: whether it is to be offered to another one than ordered it.
+  func take(_ end: BlockEnd) -> Bool {
+    guard let ended = running.removeValue(forKey: end.place) else { return false }
+    guard end.generation == generation, link != nil else { return true }
+    var outcome = Outcome(status: .exit(end.error == nil ? 0 : 1))
+    outcome.usage.wallMicroseconds = end.took.wholeNanoseconds / 1000
+    say(.ended(ended.task, attempt: end.attempt, outcome, what: end.error ?? ""))
+    return false
+  }
+}
+
+extension QueueReader {
+  /// Closures of tasks that the run has now are kept, and offered.
+  func keepBlocks(of tasks: [NewTask]) {
+    var isAny = false
+    board.table.withLock { table in
+      for task in tasks {
+        guard case .block(let body) = task.action.kind, let place = table.place(of: task.id),
+          !table[place].state.isSuccess
+        else { continue }
+        blocks.keep(body, at: place)
+        isAny = true
+      }
+    }
+    if isAny { offerBlocks() }
+  }
+
+  /// Connects where there is something to offer, and offers it.
+  func offerBlocks() {
+    guard !blocks.isEmpty, link != nil, let run else { return }
+    // Where it cannot be had now, the end of the other connection is about to be seen.
+    if blocks.link == nil, let made = try? ServerStart.link(to: run.folder) {
+      blocks.join(made, planKey: run.plan.key.description)
+    }
+    let plan = run.plan
+    blocks.offer { place in plan.task(named: board.table.withLock { $0[place].id }) }
+  }
+
+  func hearOfBlocks() {
+    let places = places
+    let isThere = blocks.hear { $0.index < places.count ? places[$0.index] : nil }
+    if !isThere { blocks.leave() }
+  }
+}

@@ -1,0 +1,139 @@
+internal import OpflowCore
+internal import OpflowRuntime
+internal import OpflowSystem
+internal import Synchronization
+
+/// From lines of the journal to the table.
+extension QueueReader {
+  /// Takes in what is new, and tells everybody who waits for it.
+  func look() throws(QueueError) {
+    guard var run else { return }
+    let isFirst = lastSequence == 0
+    // Out of the property, so that nothing is copied when it changes.
+    self.run = nil
+    defer { self.run = run }
+    do throws(RunFolderError) {
+      try run.look(tellsAnew: !isFirst) { line, model, plan in
+        // Read anew, perhaps with another plan.
+        if line.sequence <= lastSequence {
+          placedPlan = nil
+          return
+        }
+        lastSequence = line.sequence
+        take(line, model, plan)
+      }
+    } catch {
+      throw QueueError(error)
+    }
+    place(run.plan)
+    if isFirst {
+      takeAll(run.model, run.plan)
+      changes = []
+      finished = []
+    }
+    lookAtProgress(run)
+    let isPaused = run.model.orders.ofRun(.pause) != nil
+    for place in finished where board.table.withLock({ $0[place].state.isSuccess }) {
+      blocks.forget(place)
+    }
+    board.tell(changes, finished, isPaused: isPaused)
+    changes.removeAll(keepingCapacity: changes.capacity <= 1 << 14)
+    finished.removeAll(keepingCapacity: true)
+  }
+
+  private func take(_ line: JournalLine, _ model: RunModel, _ plan: Plan) {
+    place(plan)
+    switch line.event {
+    case .transition:
+      if let task = plan.task(escapedName: line.task) { update(task, model, line.milliseconds) }
+      if model.begun.sequence == line.sequence, !model.begun.task.isNone {
+        update(model.begun.task, model, line.milliseconds)
+      }
+    case .order:
+      guard let order = line.order(plan: plan) else { return }
+      for task in order.tasks { update(task, model, line.milliseconds) }
+      for task in order.back { update(task, model, line.milliseconds) }
+    case .extend:
+      guard let entry = line.extend(plan: plan) else { return }
+      let range = max(0, entry.taskCount - entry.added)..<min(entry.taskCount, places.count)
+      if isOurs(entry.id), range.lowerBound <= range.upperBound {
+        added[entry.id] = Array(places[range])
+      }
+    // A drive takes tasks back on lines of their own; what succeeded before it is of an earlier one now.
+    case .resume: takeAll(model, plan)
+    case .open, .close, .worker, .stop, .site, .unknown: break
+    }
+  }
+
+  private func isOurs(_ id: OrderID) -> Bool { addOnItsWay?.id == id }
+
+  /// Sees to it that every task of the plan has a place.
+  private func place(_ plan: Plan) {
+    if placedPlan === plan { return }
+    // One that grew keeps what it had; one that a resume made may have given other numbers.
+    let from = placedPlan == nil ? 0 : min(places.count, plan.taskCount)
+    if from == 0 { places = [] }
+    places.reserveCapacity(plan.taskCount)
+    board.table.withLock { table in
+      for number in from..<plan.taskCount {
+        places.append(table.insert(plan.nameString(TaskID(number))))
+      }
+      for number in from..<plan.taskCount {
+        let needs = plan.needs(TaskID(number)).map { edge in
+          EntryNeed(
+            place: places[Int(plan.needTargets[edge])], condition: plan.needCondition(edge))
+        }
+        if !needs.isEmpty { table.update(places[number]) { $0.needs = needs } }
+      }
+    }
+    placedPlan = plan
+  }
+
+  private func takeAll(_ model: RunModel, _ plan: Plan) {
+    for number in plan.tasks { update(TaskID(number), model, model.lastMilliseconds) }
+  }
+
+  private func update(_ task: TaskID, _ model: RunModel, _ milliseconds: Int64) {
+    guard task.index < places.count else { return }
+    let place = places[task.index]
+    let record = model[task]
+    let change = board.table.withLock { table -> RawChange? in
+      let isOther = table.update(place) { $0.take(record, in: model, task) }
+      guard isOther else { return nil }
+      let entry = table[place]
+      return RawChange(
+        place: place, attempt: entry.attempts, state: entry.state, milliseconds: milliseconds,
+        progress: entry.progress)
+    }
+    guard let change else { return }
+    changes.append(change)
+    if change.state.isFinished { finished.append(place) }
+  }
+
+  // MARK: - Downloads
+
+  /// How far downloads are stands in a file of the run, which is replaced once a second.
+  private func lookAtProgress(_ run: FollowedRun) {
+    guard run.plan.hasDownloads, let status = try? Path.status(run.folder.progress),
+      status.identity != progressIdentity
+    else { return }
+    progressIdentity = status.identity
+    for (task, entry) in run.folder.readProgress(plan: run.plan) {
+      guard task.index < places.count, run.model[task].attempts == entry.attempt else { continue }
+      let place = places[task.index]
+      let told = TaskProgress(
+        doneBytes: entry.progress.doneBytes, totalBytes: entry.progress.totalBytes,
+        bytesPerSecond: entry.progress.bytesPerSecond, resumedBytes: entry.progress.resumedBytes)
+      let state = board.table.withLock { table -> TaskStatus? in
+        guard table[place].state == .running, table[place].progress != told else { return nil }
+        table.update(place) { $0.progress = told }
+        return .running
+      }
+      guard let state else { continue }
+      changes.append(
+        RawChange(
+          place: place, attempt: entry.attempt, state: state,
+          milliseconds: entry.progress.toldMilliseconds, progress: told))
+    }
+  }
+}

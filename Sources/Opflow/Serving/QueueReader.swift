@@ -1,0 +1,202 @@
+internal import OpflowCore
+internal import OpflowRuntime
+internal import OpflowSystem
+internal import Synchronization
+
+/// The one thread of a queue: waits for the answers of the program that drives the run, for new lines of its journal,
+/// and for what the host asks, and for nothing else. What it learns it writes into the table.
+///
+/// It sleeps while nothing happens. It never waits for a host's code: who reads changes takes them from a buffer, and
+/// closures are called elsewhere.
+final class QueueReader {
+  let board: QueueBoard
+  private(set) var setting: ServerSetting
+  var link: HostLink?
+  /// Nil before the run is found.
+  var run: FollowedRun?
+  private var watch: FolderWatch?
+  private var poll = PollSet(slots: 4)
+  private var isLeaving = false
+
+  // Of the journal
+
+  /// SEQ of the last line that is in the table.
+  var lastSequence: UInt64 = 0
+  /// Places in the table, by the numbers of `placedPlan`.
+  var places: [Int32] = []
+  var placedPlan: Plan?
+  var changes: [RawChange] = []
+  var finished: [Int32] = []
+  /// The places of what orders of this host added.
+  var added: [OrderID: [Int32]] = [:]
+  var progressIdentity: FileIdentity?
+
+  // Of what runs here
+
+  lazy var blocks = BlockHost(board.inbox)
+
+  // Of what is asked
+
+  var waitingAdds: [AddJob] = []
+  /// Those that are added by themselves.
+  var alone: Set<ObjectIdentifier> = []
+  var addOnItsWay: SentAddition?
+  var orders: [OrderID: OrderJob] = [:]
+  /// What holds for every program that drives the run, since an order of one ends with it.
+  var isPaused = false
+
+  /// When the driving program was lost, in nanoseconds: the last times.
+  private var losses: [Int64] = []
+  private static let mostLosses = 5
+  private static let lossWindow: Int64 = 30_000_000_000
+  /// Where the kernel tells nothing of the folder.
+  private static let pollInterval: Int64 = 100_000_000
+
+  init(_ board: QueueBoard, _ setting: ServerSetting) {
+    self.board = board
+    self.setting = setting
+  }
+
+  /// - Parameter opened: called once, with whether there is a run.
+  func perform(_ opened: (Result<Void, QueueError>) -> Void) {
+    do throws(QueueError) {
+      try open(ServerStart(setting: setting))
+      try look()
+    } catch {
+      board.finish(error)
+      return opened(.failure(error))
+    }
+    board.setRun(run?.folder.id.description ?? "")
+    opened(.success(()))
+    while !isLeaving {
+      do throws(QueueError) {
+        try turn()
+      } catch {
+        end(error)
+      }
+    }
+    blocks.leave()
+    link = nil
+    board.finish(QueueError(.ended, "the queue \(setting.name) was let go of"))
+    answerAll(QueueError(.ended, "the queue \(setting.name) was let go of"))
+  }
+
+  private func turn() throws(QueueError) {
+    poll.set(0, board.inbox.rawDescriptor)
+    poll.set(
+      1, link?.rawDescriptor ?? -1,
+      for: link?.wantsToWrite == true ? [.readable, .writable] : .readable)
+    poll.set(2, watch?.rawDescriptor ?? -1)
+    poll.set(
+      3, blocks.link?.rawDescriptor ?? -1,
+      for: blocks.link?.wantsToWrite == true ? [.readable, .writable] : .readable)
+    let isBlind = watch == nil && link != nil
+    do throws(Errno) {
+      _ = try poll.wait(nanoseconds: isBlind ? Self.pollInterval : -1)
+      if poll.isReady(2) { try watch?.takeChanges() }
+    } catch {
+      throw QueueError(.io, "cannot wait for the run: \(error)")
+    }
+    if poll.isReady(0) { takeRequests() }
+    if poll.isReady(2) || isBlind { try look() }
+    if poll.isReady(3) { hearOfBlocks() }
+    if poll.isReady(1) { try hear() }
+    if link != nil { flushAdds() }
+  }
+
+  private func hear() throws(QueueError) {
+    guard let link else { return }
+    if link.wantsToWrite { link.flush() }
+    var answers: [(OrderID, OrderAnswer)] = []
+    link.receive { line in
+      if let said = OrderLines.answer(line), let id = said.id { answers.append((id, said.answer)) }
+    }
+    // What was answered was journaled before.
+    if !answers.isEmpty { try look() }
+    for (id, answer) in answers { take(answer, to: id) }
+    if link.hasEnded { try replaceLost() }
+  }
+
+  private func takeRequests() {
+    for request in board.inbox.take() {
+      switch request {
+      case .add(let job): waitingAdds.append(job)
+      case .order(let job):
+        if link == nil { job.answer(.failure(board.endError)) } else { send(job) }
+      case .blockEnded(let end): if blocks.take(end) { offerBlocks() }
+      case .leave: isLeaving = true
+      }
+    }
+    if link == nil { answerAll(board.endError) }
+  }
+
+  // MARK: - The program that drives the run
+
+  private func open(_ start: ServerStart) throws(QueueError) {
+    switch try start.open() {
+    case .live(let link, let folder):
+      self.link = link
+      do throws(RunFolderError) {
+        if run?.folder != folder { run = try FollowedRun(folder, keepingDetails: true) }
+      } catch {
+        throw QueueError(error)
+      }
+      watch = try? FolderWatch([folder.path])
+    case .ended(let folder):
+      // It was joined at the moment at which the last program before this one was gone.
+      if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {
+        return try open(ServerStart(setting: setting))
+      }
+      try finish(folder)
+    }
+  }
+
+  /// The connection has ended: the run has, or the program that drove it died, and another one goes on.
+  private func replaceLost() throws(QueueError) {
+    link = nil
+    blocks.leave()
+    try look()
+    guard let folder = run?.folder else { return }
+    if run?.isHeld == false, run?.model.close == nil {
+      let now = Clock.monotonicNanoseconds
+      losses.removeAll { now - $0 > Self.lossWindow }
+      losses.append(now)
+      if losses.count > Self.mostLosses {
+        throw QueueError(
+          .ended,
+          "run \(folder.id) died \(losses.count) times in a row: the process that drove it is gone, and wrote"
+            + " no end. `opflow resume \(folder.id)` continues it")
+      }
+    }
+    try open(ServerStart(setting: setting, run: folder))
+    if link == nil { return }
+    try look()
+    if isPaused { send(OrderJob(.pause) { _ in }) }
+    offerBlocks()
+    askAgain()
+  }
+
+  private func finish(_ folder: RunFolder) throws(QueueError) {
+    try look()
+    guard let model = run?.model, let close = model.close else { return }
+    let isComplete = model.openness == .closed && board.table.withLock { $0.tally.unfinished == 0 }
+    let word = close.state.rawValue
+    let error = QueueError(
+      .ended,
+      isComplete
+        ? "run \(folder.id) is over (\(word)): a new queue of that name begins another one"
+        : "run \(folder.id) was stopped (\(word)): `opflow resume \(folder.id)`, or a new queue of that"
+          + " name, continues it")
+    end(error, isComplete: isComplete)
+  }
+
+  private func end(_ error: QueueError, isComplete: Bool = false) {
+    link = nil
+    watch = nil
+    blocks.leave()
+    board.finish(error, isComplete: isComplete)
+    answerAll(error)
+  }
+
+  func setMaxConcurrent(_ most: Int) { setting.maxConcurrent = most }
+}

@@ -1,0 +1,255 @@
+internal import OpflowCore
+internal import OpflowRuntime
+internal import OpflowSystem
+
+/// Finds the run of a queue: one that is live is joined, one that has not ended is resumed, else one is begun.
+///
+/// The program that drives it is no child of the host that the host could see. It is started with one end of a pair of
+/// sockets, which is the host's connection from its first turn on: so a host that dies at any time is noticed.
+struct ServerStart {
+  let setting: ServerSetting
+  /// Of a queue that had this run before: only that one is meant.
+  var run: RunFolder?
+
+  enum Found {
+    case live(HostLink, RunFolder)
+    /// The run that was there before has its end.
+    case ended(RunFolder)
+  }
+
+  private static let mostTries = 50
+  /// Between two looks at what another process is about, in nanoseconds.
+  private static let interval: Int64 = 20_000_000
+  private static let connectTimeout = Duration.seconds(10)
+
+  func open() throws(QueueError) -> Found {
+    try prepareFolder()
+    var silentEnds = 0
+    for _ in 0..<Self.mostTries {
+      guard let known = try known() else {
+        if let found = try start(nil, &silentEnds) { return found }
+        continue
+      }
+      if try isHeld(known) {
+        if let link = try connect(known) { return .live(link, known) }
+      } else {
+        let history = try reading { () throws(RunFolderError) in
+          try known.readHistory(plan: known.openPlan()).history
+        }
+        // Nothing can be added to one that was closed.
+        let isClosed = history.openness != .open
+        if run != nil, history.close != nil { return .ended(known) }
+        if let found = try start(isClosed ? nil : known, &silentEnds) { return found }
+      }
+      pause()
+    }
+    throw QueueError(
+      .held,
+      "the queue \(setting.name) cannot be joined: another process begins and ends it again and again"
+    )
+  }
+
+  private func known() throws(QueueError) -> RunFolder? {
+    if let run { return run }
+    return try named()
+  }
+
+  /// The same, where it may be one that was just begun.
+  private func found(_ resumed: RunFolder?) throws(QueueError) -> RunFolder? {
+    if let resumed { return resumed }
+    return try named()
+  }
+
+  private func named() throws(QueueError) -> RunFolder? {
+    guard setting.state.isThere else { return nil }
+    return try reading { () throws(RunFolderError) in try setting.state.run(named: setting.name) }
+  }
+
+  private func isHeld(_ folder: RunFolder) throws(QueueError) -> Bool {
+    try reading { () throws(RunFolderError) in try RunFolderLock.isHeld(folder) }
+  }
+
+  private func prepareFolder() throws(QueueError) {
+    do throws(Errno) {
+      _ = try Path.makeDirectories(setting.stateFolder, mode: 0o700)
+    } catch {
+      throw QueueError(.io, "cannot make \(setting.stateFolder): \(error)")
+    }
+  }
+
+  // MARK: - One that is live
+
+  /// Nil where it is not to be had now: it begins or ends.
+  private func connect(_ folder: RunFolder) throws(QueueError) -> HostLink? {
+    guard let link = try Self.link(to: folder) else { return nil }
+    return try greet(link) ? link : nil
+  }
+
+  /// A connection on which nothing was said; nil where nobody listens.
+  static func link(to folder: RunFolder) throws(QueueError) -> HostLink? {
+    do throws(Errno) {
+      let at = try File.open(folder.path, [.readOnly, .directory])
+      return try HostLink(
+        try UnixSocket.connect(to: ControlConnection.socketName, in: at, timeout: connectTimeout))
+    } catch .noSuchFile {
+      return nil
+    } catch .connectionRefused {
+      return nil
+    } catch {
+      throw QueueError(.io, "run \(folder.id) cannot be asked: \(error)")
+    }
+  }
+
+  /// Says whose run it is, and waits until that is known there.
+  ///
+  /// - Returns: false where the other end went away.
+  private func greet(_ link: HostLink) throws(QueueError) -> Bool {
+    let id = AskedID.new()
+    link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
+    var poll = PollSet(slots: 1)
+    var answer: OrderAnswer?
+    while answer == nil, !link.hasEnded {
+      poll.set(
+        0, link.rawDescriptor, for: link.wantsToWrite ? [.readable, .writable] : .readable)
+      do throws(Errno) {
+        _ = try poll.wait(nanoseconds: -1)
+      } catch {
+        throw QueueError(.io, "cannot wait for opflow: \(error)")
+      }
+      if link.wantsToWrite { link.flush() }
+      link.receive { line in
+        if let (answered, found) = OrderLines.answer(line), answered == id || answered == nil {
+          answer = found
+        }
+      }
+    }
+    switch answer {
+    case .done: return true
+    case .refused(let what):
+      throw QueueError(
+        .opflow, "the opflow that drives the run does not know this library: \(what)")
+    case nil: return false
+    }
+  }
+
+  // MARK: - One that is started
+
+  private var logPath: String { "\(setting.stateFolder)/\(setting.name).serve.log" }
+  /// A log that is longer begins anew.
+  private static let mostLogBytes: Int64 = 1 << 20
+
+  /// Nil where somebody else was faster, or it was killed, so that another look is to be taken.
+  private func start(
+    _ folder: RunFolder?, _ silentEnds: inout Int
+  ) throws(QueueError) -> Found? {
+    let log = try system("write \(logPath)") { () throws(Errno) in try openLog() }
+    let pair = try system("make a socket") { () throws(Errno) in try UnixSocket.Pair() }
+    let null = try system("open /dev/null") { () throws(Errno) in try File.openNull() }
+    do throws(Errno) {
+      try Program.startDetached(
+        words(folder), input: null.rawValue, output: log.descriptor.rawValue,
+        error: log.descriptor.rawValue,
+        kept: pair.second.rawValue)
+    } catch {
+      throw QueueError(.opflow, "cannot start \(setting.program): \(error)")
+    }
+    let link = try link(pair.takeFirst())
+    if try greet(link) {
+      // It holds the run's lock, and its name is nobody else's.
+      guard let found = try found(folder) else { return nil }
+      return .live(link, found)
+    }
+    // It ended before it took orders.
+    if let other = try found(folder), try isHeld(other) { return nil }
+    let complaint = complaint(from: log.start)
+    if complaint.isEmpty, silentEnds < Self.mostSilentEnds {
+      silentEnds += 1
+      return nil
+    }
+    throw QueueError(
+      .opflow,
+      complaint.isEmpty
+        ? "\(setting.program) ended before it took orders, and did not say why" : complaint)
+  }
+
+  private func link(_ end: consuming Descriptor) throws(QueueError) -> HostLink {
+    do throws(Errno) {
+      return try HostLink(end)
+    } catch {
+      throw QueueError(.io, "cannot use a socket: \(error)")
+    }
+  }
+
+  private func openLog() throws(Errno) -> LogPlace {
+    let log = try File.open(logPath, [.writeOnly, .create, .append], mode: 0o600)
+    if try log.status().sizeBytes > Self.mostLogBytes { try log.truncate(to: 0) }
+    let start = try log.status().sizeBytes
+    return LogPlace(descriptor: log, start: start)
+  }
+
+  private struct LogPlace: ~Copyable {
+    let descriptor: Descriptor
+    let start: Int64
+  }
+
+  private func system<Result: ~Copyable>(
+    _ what: String, _ body: () throws(Errno) -> Result
+  ) throws(QueueError) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw QueueError(.io, "cannot \(what): \(error)")
+    }
+  }
+
+  private func words(_ folder: RunFolder?) -> [String] {
+    var words = [setting.program]
+    if let folder {
+      words += ["resume", folder.id.description]
+    } else {
+      words += ["serve", "--name", setting.name]
+    }
+    words += ["--state-dir", setting.stateFolder, "-q", "--control-fd", "3"]
+    if let most = setting.maxConcurrent { words += ["-j", "\(most)"] }
+    return words
+  }
+
+  /// Who says nothing was killed.
+  private static let mostSilentEnds = 5
+
+  /// What it complained of; empty for nothing.
+  private func complaint(from start: Int64) -> String {
+    let bytes = (try? File.read(logPath)) ?? []
+    var text = String(decoding: bytes.dropFirst(Int(clamping: start)), as: UTF8.self)
+    while text.last?.isNewline == true { text.removeLast() }
+    if text.hasPrefix("opflow: ") { text.removeFirst(8) }
+    return text
+  }
+
+  private func pause() {
+    var nothing = PollSet(slots: 0)
+    // Fails for no reason that waiting less would not mend.
+    _ = try? nothing.wait(nanoseconds: Self.interval)
+  }
+}
+
+/// What tells orders apart.
+enum AskedID {
+  /// Unlike any other: that of a process, when it asked, and by chance.
+  static func new() -> OrderID {
+    let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
+    guard let id = OrderID(text) else { preconditionFailure("an order's id is none: \(text)") }
+    return id
+  }
+}
+
+/// Runs `body` on the files of runs.
+func reading<Result: ~Copyable>(
+  _ body: () throws(RunFolderError) -> Result
+) throws(QueueError) -> Result {
+  do throws(RunFolderError) {
+    return try body()
+  } catch {
+    throw QueueError(error)
+  }
+}

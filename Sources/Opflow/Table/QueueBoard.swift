@@ -1,0 +1,131 @@
+internal import OpflowCore
+internal import OpflowSystem
+internal import Synchronization
+
+/// What the host's threads and the reader share.
+final class QueueBoard: Sendable {
+  let inbox: QueueInbox
+  let table = Mutex(TaskTable())
+  /// A child that the host forks has no reader.
+  let process = ProcessID.own
+
+  init() throws(Errno) { inbox = try QueueInbox() }
+
+  func setRun(_ id: String) { table.withLock { $0.runID = id } }
+
+  var endError: QueueError {
+    table.withLock { $0.end } ?? QueueError(.ended, "the run of the queue has ended")
+  }
+
+  // MARK: - From the reader
+
+  /// Tells of changes that are in the table already.
+  func tell(_ changes: [RawChange], _ finished: [Int32], isPaused: Bool) {
+    var calls: [(@Sendable (TaskOutcome) -> Void, TaskOutcome)] = []
+    var ofTasks: [(Subscription, [RawChange])] = []
+    let (all, answered) = table.withLock { table in
+      table.isPaused = isPaused
+      for place in finished {
+        for body in table.takeClosures(of: place) { calls.append((body, table[place].outcome)) }
+      }
+      if !table.subscriptionsOfTasks.isEmpty {
+        for change in changes {
+          for subscription in table.subscriptionsOfTasks[change.place] ?? [] {
+            ofTasks.append((subscription, [change]))
+          }
+        }
+      }
+      return (table.subscriptions, table.takeAnswered(finished))
+    }
+    for (continuation, answer) in answered { continuation.resume(returning: answer) }
+    if !changes.isEmpty { for subscription in all { subscription.add(changes, ends: false) } }
+    for (subscription, changes) in ofTasks {
+      subscription.add(changes, ends: changes.contains { $0.state.isFinished })
+    }
+    for (body, outcome) in calls { Task { body(outcome) } }
+  }
+
+  /// Nothing comes any more.
+  func finish(_ error: QueueError, isComplete: Bool = false) {
+    let (subscriptions, answered) = table.withLock { table in
+      table.finish(error, isComplete: isComplete)
+      return (
+        table.subscriptions + table.subscriptionsOfTasks.values.joined(), table.takeAnswered([])
+      )
+    }
+    for (continuation, answer) in answered { continuation.resume(returning: answer) }
+    for subscription in subscriptions { subscription.add([], ends: true) }
+  }
+
+  // MARK: - From the host
+
+  func subscribe(_ place: Int32?, limit: Int) -> Subscription {
+    let subscription = Subscription(of: place, limit: limit)
+    table.withLock { table in
+      var first: [RawChange] = []
+      var ends = table.end != nil
+      if let place {
+        let entry = table[place]
+        first = [
+          RawChange(
+            place: place, attempt: entry.attempts, state: entry.state, progress: entry.progress)
+        ]
+        ends = ends || entry.state.isFinished
+      }
+      subscription.add(first, ends: ends)
+      if !ends { table.subscribe(subscription) }
+    }
+    return subscription
+  }
+
+  func unsubscribe(_ subscription: Subscription) {
+    table.withLock { $0.unsubscribe(subscription) }
+  }
+
+  func wait(for awaited: TaskTable.Awaited) async throws(QueueError) {
+    try expectOwnProcess()
+    let number = Mutex<(number: UInt64?, isCancelled: Bool)>((nil, false))
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isCancelled = number.withLock { state in
+          if state.isCancelled { return true }
+          state.number = table.withLock { $0.wait(for: awaited, continuation) }
+          return false
+        }
+        if isCancelled { continuation.resume(returning: .failure(Self.waitCancelled)) }
+      }
+    } onCancel: {
+      let waiting = number.withLock { state in
+        state.isCancelled = true
+        return state.number
+      }
+      guard let waiting else { return }
+      let continuation = table.withLock { $0.giveUp(waiting) }
+      continuation?.resume(returning: .failure(Self.waitCancelled))
+    }
+    try answer.get()
+  }
+
+  private static let waitCancelled = QueueError(
+    .waitCancelled, "the task that waited was cancelled; what it waited for goes on")
+
+  func whenFinished(_ place: Int32, _ body: @escaping @Sendable (TaskOutcome) -> Void) {
+    let outcome = table.withLock { table in
+      table.whenFinished(place, body) ? nil : table[place].outcome
+    }
+    if let outcome { Task { body(outcome) } }
+  }
+
+  /// Whether the task there could start: it has not, and everything that it needs has ended well.
+  func isReady(_ place: Int32) -> Bool {
+    table.withLock { table in
+      let entry = table[place]
+      guard entry.state == .pending else { return false }
+      return entry.needs.allSatisfy { need in
+        let needed = table[need.place]
+        return needed.exactState.meets(
+          need.condition, skippedUpstream: needed.isSkippedUpstream)
+      }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/// What the host knows of all tasks of a run, and who waits for what of them.
+///
+/// A task keeps its place for as long as the queue lives, whatever number it has in the plan: a resume may give others.
+/// One value behind one lock: the reader writes once for each look at the journal, everybody reads.
+struct TaskTable {
+  private(set) var entries: [TaskEntry] = []
+  private var places: [String: Int32] = [:]
+  private(set) var tally = TaskTally()
+  /// Why nothing comes any more; nil while the run goes on.
+  private(set) var end: QueueError?
+  /// The run came to its end as it should: it was closed, and everything ended.
+  private(set) var isComplete = false
+  var isPaused = false
+  var runID = ""
+
+  private var waiters: [UInt64: Waiter] = [:]
+  private var waitersOfTasks: [Int32: [UInt64]] = [:]
+  private var generalWaiters: Set<UInt64> = []
+  private var lastWaiter: UInt64 = 0
+  /// Of all tasks.
+  private(set) var subscriptions: [Subscription] = []
+  private(set) var subscriptionsOfTasks: [Int32: [Subscription]] = [:]
+  private var closures: [Int32: [@Sendable (TaskOutcome) -> Void]] = [:]
+
+  typealias Answer = Result<Void, QueueError>
+
+  enum Awaited: Sendable {
+    case task(Int32)
+    case all
+    /// The end of the run.
+    case end
+  }
+
+  struct Waiter {
+    let awaited: Awaited
+    let continuation: CheckedContinuation<Answer, Never>
+  }
+
+  // MARK: - Tasks
+
+  func place(of id: String) -> Int32? { places[id] }
+
+  subscript(place: Int32) -> TaskEntry { entries[Int(place)] }
+
+  /// The place of a task, which it gets where it has none.
+  mutating func insert(_ id: String) -> Int32 {
+    if let place = places[id] { return place }
+    let place = Int32(truncatingIfNeeded: entries.count)
+    entries.append(TaskEntry(id))
+    places[id] = place
+    tally.counts[TaskStatus.pending.place] += 1
+    return place
+  }
+
+  /// Changes what is known of one.
+  mutating func update<Result>(_ place: Int32, _ body: (inout TaskEntry) -> Result) -> Result {
+    let before = entries[Int(place)].state
+    let result = body(&entries[Int(place)])
+    let after = entries[Int(place)].state
+    if before != after {
+      tally.counts[before.place] -= 1
+      tally.counts[after.place] += 1
+    }
+    return result
+  }
+
+  // MARK: - Who waits
+
+  /// - Returns: the waiter's number; nil where it was answered at once.
+  mutating func wait(
+    for awaited: Awaited, _ continuation: CheckedContinuation<Answer, Never>
+  ) -> UInt64? {
+    if let answer = answer(to: awaited) {
+      continuation.resume(returning: answer)
+      return nil
+    }
+    lastWaiter += 1
+    waiters[lastWaiter] = Waiter(awaited: awaited, continuation: continuation)
+    if case .task(let place) = awaited {
+      waitersOfTasks[place, default: []].append(lastWaiter)
+    } else {
+      generalWaiters.insert(lastWaiter)
+    }
+    return lastWaiter
+  }
+
+  mutating func giveUp(_ number: UInt64) -> CheckedContinuation<Answer, Never>? {
+    guard let waiter = waiters.removeValue(forKey: number) else { return nil }
+    generalWaiters.remove(number)
+    if case .task(let place) = waiter.awaited {
+      waitersOfTasks[place]?.removeAll { $0 == number }
+      if waitersOfTasks[place]?.isEmpty == true { waitersOfTasks[place] = nil }
+    }
+    return waiter.continuation
+  }
+
+  private func answer(to awaited: Awaited) -> Answer? {
+    switch awaited {
+    case .task(let place) where self[place].state.isFinished: return .success(())
+    case .all where tally.unfinished == 0: return .success(())
+    case .end where isComplete: return .success(())
+    case .task, .all, .end: return end.map { .failure($0) }
+    }
+  }
+
+  /// Those whose time has come, with their answers.
+  ///
+  /// - Parameter finished: the tasks that have ended since the last call.
+  mutating func takeAnswered(
+    _ finished: [Int32]
+  ) -> [(CheckedContinuation<Answer, Never>, Answer)] {
+    if waiters.isEmpty { return [] }
+    let numbers =
+      end == nil
+      ? finished.flatMap { waitersOfTasks[$0] ?? [] } + generalWaiters : Array(waiters.keys)
+    var answered: [(CheckedContinuation<Answer, Never>, Answer)] = []
+    for number in numbers {
+      guard let waiter = waiters[number], let answer = answer(to: waiter.awaited) else { continue }
+      if let continuation = giveUp(number) { answered.append((continuation, answer)) }
+    }
+    return answered
+  }
+
+  mutating func finish(_ error: QueueError, isComplete: Bool) {
+    if end != nil { return }
+    end = error
+    self.isComplete = isComplete
+  }
+
+  // MARK: - Who reads
+
+  mutating func subscribe(_ subscription: Subscription) {
+    if let place = subscription.place {
+      subscriptionsOfTasks[place, default: []].append(subscription)
+    } else {
+      subscriptions.append(subscription)
+    }
+  }
+
+  mutating func unsubscribe(_ subscription: Subscription) {
+    guard let place = subscription.place else {
+      subscriptions.removeAll { $0 === subscription }
+      return
+    }
+    subscriptionsOfTasks[place]?.removeAll { $0 === subscription }
+    if subscriptionsOfTasks[place]?.isEmpty == true { subscriptionsOfTasks[place] = nil }
+  }
+
+  /// - Returns: false where the task has ended: the caller calls it.
+  mutating func whenFinished(
+    _ place: Int32, _ body: @escaping @Sendable (TaskOutcome) -> Void
+  ) -> Bool {
+    if self[place].state.isFinished { return false }
+    closures[place, default: []].append(body)
+    return true
+  }
+
+  mutating func takeClosures(of place: Int32) -> [@Sendable (TaskOutcome) -> Void] {
+    closures.isEmpty ? [] : closures.removeValue(forKey: place) ?? []
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Programs that a run is for: each starts the server with a connection that is there already.
+struct HostTests {
+  /// `host.py AFTER WORD...`: starts `opflow WORD...` and says what is to become of the run, then stays; with `die`
+  /// before all of that it is gone before the server can have heard it.
+  private static let program = """
+    import os, signal, socket, subprocess, sys
+    words = sys.argv[1:]
+    dies = words[0] == "die"
+    words = words[1:] if dies else words
+    ours, theirs = socket.socketpair()
+    number = str(theirs.fileno())
+    subprocess.Popen([os.environ["opflow"], *words[1:], "--control-fd", number],
+      pass_fds=[theirs.fileno()], start_new_session=True, stdin=subprocess.DEVNULL,
+      stdout=subprocess.DEVNULL, stderr=open("server.log", "a"))
+    theirs.close()
+    ours.sendall(b"host\\th.1\\t" + words[0].encode() + b"\\n")
+    if dies: os.kill(os.getpid(), signal.SIGKILL)
+    print(ours.makefile().readline(), end="", flush=True)
+    signal.pause()
+    """
+
+  private func host(_ place: Workplace, _ words: String) throws -> LiveProcess {
+    try place.write("host.py", Self.program)
+    let host = try place.startShell("exec python3 host.py \(words)")
+    if !words.hasPrefix("die") { try host.waitForOutput("done\th.1\tcount=1\n") }
+    return host
+  }
+
+  private func kill(_ host: LiveProcess) throws {
+    host.send(SIGKILL)
+    #expect(try host.finish().status == -SIGKILL)
+  }
+
+  @Test func `killed, it takes the run with it, which the next one resumes`() throws {
+    let place = try Workplace()
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let first = try host(place, "stop serve --name q")
+    try place.write(
+      "a.yaml",
+      "tasks: { work: { run: 'echo in > in; read w < out; echo done >> trace' }, more: { needs: [work], run: echo more >> trace } }"
+    )
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try `in`.next()
+    try kill(first)
+    _ = try place.opflow("wait", "q", status: 143)
+    place.expectNothingAlive()
+    #expect(try place.status()["work"]?.state == "cancelled")
+    let stop = try #require(try place.journal().first { $0.event == "stop" })
+    #expect(stop.values["what"] == "the program has ended that the run is for")
+    let log = try place.text("server.log")
+    #expect(
+      log.contains("the run is being stopped: the program has ended that the run is for"), "\(log)")
+
+    let second = try host(place, "stop resume q")
+    _ = try `in`.next()
+    try out.letGo()
+    _ = try place.opflow("close", "--run", "q")
+    _ = try place.opflow("wait", "q")
+    #expect(place.lines() == ["done", "more"])
+    try kill(second)
+    place.expectNothingAlive()
+  }
+
+  @Test func `killed, it leaves the run alone where that is to go on`() throws {
+    let place = try Workplace()
+    let first = try host(place, "go-on serve --name q")
+    try kill(first)
+    try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("close", "--run", "q")
+    _ = try place.opflow("wait", "q")
+    #expect(place.lines() == ["a"])
+    place.expectNothingAlive()
+  }
+
+  @Test(arguments: ["serve --name q", "resume q"])
+  func `killed before the server has heard of it, it is noticed all the same`(
+    _ words: String
+  ) throws {
+    let place = try Workplace()
+    if words.hasPrefix("resume") {
+      let server = try place.start("serve", "--name", "q")
+      try server.waitForError("0 tasks")
+      server.send(SIGKILL)
+      _ = try server.finish()
+    }
+    let first = try host(place, "die stop \(words)")
+    #expect(try first.finish().status == -SIGKILL)
+    place.expectNothingAlive()
+    #expect(try place.journal().last?.event == "close")
+    let second = try host(place, "go-on resume q")
+    _ = try place.opflow("close", "--run", "q")
+    _ = try place.opflow("wait", "q")
+    try kill(second)
+  }
+
+  @Test func `the run stays while another program is there that it is for`() throws {
+    let place = try Workplace()
+    let first = try host(place, "stop serve --name q")
+    try place.write(
+      "other.py",
+      """
+      import glob, os, signal, socket
+      s = socket.socket(socket.AF_UNIX)
+      s.connect(glob.glob(".opflow/runs/*/control.sock")[0])
+      s.sendall(b"host\\tx\\tstop\\n")
+      print(s.makefile().readline(), end="", flush=True)
+      signal.pause()
+      """)
+    let other = try place.startShell("exec python3 other.py")
+    try other.waitForOutput("done\tx\tcount=1")
+    try kill(first)
+    try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("wait", "q", "--for", "a")
+    try kill(other)
+    _ = try place.opflow("wait", "q", status: 143)
+    #expect(place.lines() == ["a"])
+    place.expectNothingAlive()
+  }
+
+  @Test(arguments: [
+    ("77", "--control-fd 77: opflow was started with no such Unix stream socket: Bad file"),
+    ("3", "--control-fd 3: opflow was started with no such Unix stream socket: Socket operation"),
+    ("1", "--control-fd needs a number from 3"),
+  ])
+  func `a descriptor that is none is wrong use`(_ number: String, _ what: String) throws {
+    let place = try Workplace("tasks: {}")
+    let end = try place.shell("$opflow serve --control-fd \(number) 3< opflow.yaml", status: 2)
+    #expect(end.errors.contains(what), "\(end)")
+    #expect(!place.exists(".opflow"))
+  }
+}

@@ -1,0 +1,108 @@
+import OpflowCore
+import Testing
+
+@testable import OpflowRuntime
+@testable import OpflowSystem
+
+/// Connections of programs that a run is for.
+@Suite(.timeLimit(.minutes(30))) struct HostConnectionTests {
+  private func client(_ number: Int32) -> ClientID { ClientID(number) }
+
+  @Test func `the run stops when the last one ends that wants it to`() {
+    var hosts = Hosts()
+    let isFirst = hosts.add(client(1), .stop)
+    let isSecond = hosts.add(client(2), .stop)
+    #expect(isFirst && isSecond)
+    hosts.remove(client(1))
+    #expect(!hosts.isStopDue)
+    hosts.remove(client(2))
+    #expect(hosts.isStopDue)
+    let isDue = hosts.takeStop()
+    #expect(isDue)
+    #expect(!hosts.isStopDue)
+  }
+
+  @Test func `one after which it is to go on stops nothing, and what is said anew counts`() {
+    var hosts = Hosts()
+    _ = hosts.add(client(1), .stop)
+    _ = hosts.add(client(1), .goOn)
+    hosts.remove(client(1))
+    #expect(!hosts.isStopDue)
+    _ = hosts.add(client(1), .goOn)
+    _ = hosts.add(client(1), .stop)
+    hosts.remove(client(1))
+    #expect(hosts.isStopDue)
+  }
+
+  @Test func `one that comes before the run was stopped keeps it`() {
+    var hosts = Hosts()
+    _ = hosts.add(client(1), .stop)
+    hosts.remove(client(1))
+    _ = hosts.add(client(2), .goOn)
+    let isDue = hosts.takeStop()
+    #expect(!isDue)
+    hosts.remove(client(2))
+    #expect(!hosts.isStopDue)
+  }
+
+  @Test func `so many may be there, and who is one may say it again`() {
+    var hosts = Hosts()
+    for number in 0..<Int32(Hosts.most) {
+      let isOne = hosts.add(client(number), .stop)
+      #expect(isOne)
+    }
+    let isOne = hosts.add(client(1000), .stop)
+    #expect(!isOne)
+    let isStill = hosts.add(client(3), .goOn)
+    #expect(isStill)
+    hosts.remove(client(1000))
+    #expect(hosts.count == Hosts.most)
+  }
+
+  @Test func `its end is noticed, whatever it said before`() throws {
+    let host = try ControlHost()
+    do {
+      let asker = try ControlAsker(host)
+      try asker.say("host\th\tstop\n")
+      try asker.say(host.line("a", .pause))
+      try host.settle()
+      #expect(try asker.hear().text == "done\th\tcount=1\ndone\ta\tcount=0\n")
+      #expect(host.stops == 0)
+    }
+    try host.settle()
+    #expect(host.stops == 1)
+    #expect(host.control?.clients.isEmpty == true)
+  }
+
+  @Test func `one that said so and left at once is noticed too`() throws {
+    let host = try ControlHost()
+    do {
+      let asker = try ControlAsker(host)
+      try asker.say("host\th\tstop\n")
+    }
+    while host.stops == 0 { try host.turn(waiting: .seconds(1)) }
+    #expect(host.control?.nextWake { host.now } == nil)
+  }
+
+  @Test func `it makes room for nobody, and takes none from others`() throws {
+    let host = try ControlHost()
+    let hosts = try (0..<3).map { _ in try ControlAsker(host) }
+    for one in hosts { try one.say("host\th\tstop\n") }
+    try host.settle()
+    let silent = try (0..<ControlSocket.mostClients).map { _ in try ControlAsker(host) }
+    try host.settle()
+    let late = try (0..<5).map { _ in try ControlAsker(host) }
+    for (number, one) in late.enumerated() { try one.say(host.line("\(number)", .pause)) }
+    for _ in 0..<20 {
+      host.now = host.now.advanced(byMilliseconds: ControlSocket.patience)
+      try host.settle()
+    }
+    for one in late { #expect(try one.hear().text.hasPrefix("done\t")) }
+    #expect(try silent.count { try $0.hear().isOver } == 5)
+    for one in hosts {
+      let heard = try one.hear()
+      #expect(heard.text == "done\th\tcount=1\n")
+      #expect(!heard.isOver)
+    }
+  }
+}

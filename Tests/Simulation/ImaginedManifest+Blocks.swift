@@ -1,0 +1,32 @@
+import OpflowCore
+
+extension ImaginedManifest {
+  /// Makes blocks of some tasks, after all else is decided.
+  mutating func addBlocks(_ random: inout SplitMix64) {
+    let services = Set(tasks.filter { $0.service != nil }.map(\.name))
+    let read = Set(tasks.flatMap(\.valuesRead))
+    for index in tasks.indices where random.chance(50) {
+      let task = tasks[index]
+      guard task.service == nil, !task.isDownload, !task.isGate, !task.flags.contains(.finally),
+        !task.makesLegs, !read.contains(task.name),
+        !task.needs.contains(where: { services.contains($0.task) })
+      else { continue }
+      tasks[index].becomeBlock()
+    }
+  }
+}
+
+extension ImaginedManifest.Task {
+  fileprivate mutating func becomeBlock() {
+    isBlock = true
+    flags.subtract([.interactive])
+    isChecked = false
+    leaves = .nothing
+    reads = nil
+    leavesDescendants = false
+    // Which ones a program has only it knows.
+    demand.removeAll { $0.resource == 5 }
+    // What it does is begun, or throws.
+    if case .isRefused = behaviour { behaviour = .fails(1) }
+  }
+}

@@ -1,0 +1,76 @@
+import OpflowCore
+
+/// Blocks, as they are seen from outside: what goes on in programs, also beyond the end that it was given.
+extension Witness {
+  func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
+
+  /// Whether that try goes on though it has its end.
+  func lingers(_ task: TaskID, _ attempt: Int32) -> Bool {
+    lingering.contains(Try(task: task, attempt: attempt))
+  }
+
+  mutating func startBlock(
+    _ task: TaskID, _ attempt: Int32, on seat: WorkerID
+  ) throws(Finding) {
+    if let other = lingering.first(where: { $0.task == task }) {
+      throw fault(task, "its try \(attempt) starts beside try \(other.attempt), which goes on")
+    }
+    // It may have had its end before it was begun.
+    guard stand[task.index] == .running, self.attempt(task) == attempt, !hasEnd(task, attempt)
+    else {
+      lingering.insert(Try(task: task, attempt: attempt))
+      return
+    }
+    blocks.begun += 1
+    try start(task, attempt, on: seat, at: .local)
+  }
+
+  private func hasEnd(_ task: TaskID, _ attempt: Int32) -> Bool {
+    ends[task].map { $0.attempt == attempt } ?? false
+  }
+
+  mutating func endBlock(_ task: TaskID, _ attempt: Int32, _ outcome: Outcome) throws(Finding) {
+    let key = Try(task: task, attempt: attempt)
+    if lingering.remove(key) != nil { return }
+    try end(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome), on: .none)
+  }
+
+  /// Its program is gone.
+  mutating func cutShort(_ task: TaskID, _ attempt: Int32) {
+    if lingering.remove(Try(task: task, attempt: attempt)) != nil { return }
+    if let seat = live[task] {
+      blocks.cutShort += 1
+      endAll(on: seat)
+    }
+  }
+
+  /// A block's end stands in the journal after its program said so, or after it had the time to.
+  mutating func checkEndOfBlock(_ line: Transition, _ key: Try) throws(Finding) {
+    let task = line.task
+    let timeout = Int64(plan.policy(task).timeoutMilliseconds)
+    let isOverdue =
+      timeout > 0
+      && blocksSince[key].map {
+        lastMoment >= $0.advanced(byMilliseconds: timeout)
+      } ?? false
+    switch line.outcome.reason {
+    case nil: break
+    case .timeout: if !isOverdue { throw fault(task, "its time was not up") }
+    case .stopped:
+      if !isStopping, !cancelling.contains(task), line.event != .cancel {
+        throw fault(task, "nobody told it to end")
+      }
+    case let reason?: throw fault(task, "a block ends with reason '\(reason.word)'")
+    }
+    if let outcome = ended[key], outcome.status == line.outcome.status { return }
+    // Nobody has heard of its end: its time to end was over.
+    guard line.outcome.status == .unknown, line.outcome.reason != nil else {
+      throw fault(task, "'\(line.event.kind.word)' of a block that goes on")
+    }
+    if let seat = live[task] {
+      endAll(on: seat)
+      blocks.lingered += 1
+      lingering.insert(key)
+    }
+  }
+}
