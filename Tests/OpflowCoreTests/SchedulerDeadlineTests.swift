@@ -10,7 +10,7 @@ struct SchedulerDeadlineTests {
     var maker = PlanMaker()
     let policy = TaskPolicy(timeoutMilliseconds: timeout, stopGraceMilliseconds: grace)
     switch kind {
-    case .command, .check, .service: maker.add("a") { $0.policy = policy }
+    case .command, .check, .service, .block: maker.add("a") { $0.policy = policy }
     case .terminal:
       maker.add("a") {
         $0.policy = policy

@@ -29,6 +29,7 @@ enum FuzzPlan {
       switch plan.kind(task) {
       case .shell: size += plan.script(task).count
       case .approve: size += plan.question(task).count
+      case .block: break
       case .command: for word in plan.words(task) { size += plan.text(word).count }
       case .download: size += plan.download(task).sources.count
       }
@@ -74,6 +75,7 @@ enum FuzzPlan {
       switch plan.kind(task) {
       case .shell: size += plan.script(task).count
       case .approve: size += plan.question(task).count
+      case .block: break
       case .command: for word in plan.words(task) { size += plan.text(word).count }
       case .download:
         size += plan.download(task).sources.count + plan.downloadTarget(task).count
