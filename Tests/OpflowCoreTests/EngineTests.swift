@@ -65,7 +65,7 @@ import Testing
       case .answer(_, let id, let answer): "answer \(id.text) \(answer)"
       case .began(let task, _): "began \(plan.nameString(task))"
       case .launch: "launch"
-      case .seat(let worker, let host): "seat \(worker.rawValue) in \(host.rawValue)"
+      case .seat: "seat"
       case .discard: "discard"
       case .write: "write"
       case .sync(_, let kind): "sync \(kind)"

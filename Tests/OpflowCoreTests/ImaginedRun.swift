@@ -15,6 +15,8 @@ struct ImaginedRun {
   var inbox: [WorkerID: [WorkerOrder]] = [:]
   /// Workers that are seats in programs.
   var seats: [WorkerID: HostID] = [:]
+  /// What programs were told, in its order.
+  var toPrograms: [WorkerOrder] = []
   var running: [WorkerID: (TaskID, Int32)] = [:]
   var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
@@ -118,6 +120,7 @@ struct ImaginedRun {
     case .launch(let worker, _, let site):
       launched.append(worker)
       sites[worker] = site
+    case .order(let worker, let order) where seats[worker] != nil: toPrograms.append(order)
     case .order(let worker, let order):
       if case .devices(let task, let own) = order { devices[plan.nameString(task)] = own.numbers }
       inbox[worker, default: []].append(order)

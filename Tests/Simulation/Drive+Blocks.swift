@@ -97,6 +97,26 @@ extension Drive {
     }
   }
 
+  /// A worker that came with a program.
+  mutating func takeSeat(_ worker: WorkerID, in program: HostID) throws(Finding) {
+    guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
+    seats[worker] = program
+    workers.append(
+      ImaginedWorker(id: worker, kind: .block, site: .local, plan: source, tasks: tasks))
+    workers[worker.index].phase = .gone
+  }
+
+  /// Nobody is there to read what a worker is told.
+  func isDeaf(_ worker: WorkerID) -> Bool {
+    if let program = seats[worker] {
+      return !programs.contains { $0.id == program && $0.isThere }
+    }
+    return switch workers[worker.index].phase {
+    case .launching, .talking, .frozen: false
+    case .dead, .gone: true
+    }
+  }
+
   /// What is ordered to a seat is on its way to its program.
   mutating func send(_ order: WorkerOrder, toSeat seat: WorkerID, of program: HostID) {
     guard let index = programs.firstIndex(where: { $0.id == program }), programs[index].isThere
@@ -121,7 +141,8 @@ extension Drive {
   mutating func disturbPrograms() throws(Finding) {
     let there = programs.indices.filter { programs[$0].isThere }
     switch random.below(4) {
-    case 0: comeProgram()
+    // Each has all to offer anew.
+    case 0: if programs.count < 12 { comeProgram() }
     case 1:
       if let index = there.randomElement(using: &random) { loseProgram(index) }
     case 2:

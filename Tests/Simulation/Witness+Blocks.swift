@@ -1,24 +1,33 @@
 import OpflowCore
 
+/// What is seen of blocks.
+struct BlockSights {
+  /// Tries that go on though they have their end.
+  var lingering: Set<Witness.Try> = []
+  /// When those began that the journal tells of.
+  var since: [Witness.Try: Instant] = [:]
+  var (begun, cutShort, lingered) = (0, 0, 0)
+}
+
 /// Blocks, as they are seen from outside: what goes on in programs, also beyond the end that it was given.
 extension Witness {
   func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
 
   /// Whether that try goes on though it has its end.
   func lingers(_ task: TaskID, _ attempt: Int32) -> Bool {
-    lingering.contains(Try(task: task, attempt: attempt))
+    blocks.lingering.contains(Try(task: task, attempt: attempt))
   }
 
   mutating func startBlock(
     _ task: TaskID, _ attempt: Int32, on seat: WorkerID
   ) throws(Finding) {
-    if let other = lingering.first(where: { $0.task == task }) {
+    if let other = blocks.lingering.first(where: { $0.task == task }) {
       throw fault(task, "its try \(attempt) starts beside try \(other.attempt), which goes on")
     }
     // It may have had its end before it was begun.
     guard stand[task.index] == .running, self.attempt(task) == attempt, !hasEnd(task, attempt)
     else {
-      lingering.insert(Try(task: task, attempt: attempt))
+      blocks.lingering.insert(Try(task: task, attempt: attempt))
       return
     }
     blocks.begun += 1
@@ -31,13 +40,13 @@ extension Witness {
 
   mutating func endBlock(_ task: TaskID, _ attempt: Int32, _ outcome: Outcome) throws(Finding) {
     let key = Try(task: task, attempt: attempt)
-    if lingering.remove(key) != nil { return }
+    if blocks.lingering.remove(key) != nil { return }
     try end(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome), on: .none)
   }
 
   /// Its program is gone.
   mutating func cutShort(_ task: TaskID, _ attempt: Int32) {
-    if lingering.remove(Try(task: task, attempt: attempt)) != nil { return }
+    if blocks.lingering.remove(Try(task: task, attempt: attempt)) != nil { return }
     if let seat = live[task] {
       blocks.cutShort += 1
       endAll(on: seat)
@@ -50,7 +59,7 @@ extension Witness {
     let timeout = Int64(plan.policy(task).timeoutMilliseconds)
     let isOverdue =
       timeout > 0
-      && blocksSince[key].map {
+      && blocks.since[key].map {
         lastMoment >= $0.advanced(byMilliseconds: timeout)
       } ?? false
     switch line.outcome.reason {
@@ -70,7 +79,7 @@ extension Witness {
     if let seat = live[task] {
       endAll(on: seat)
       blocks.lingered += 1
-      lingering.insert(key)
+      blocks.lingering.insert(key)
     }
   }
 }

@@ -32,10 +32,7 @@ struct Witness {
   var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
-  /// Tries of blocks that go on though they have their end, and when those began that the journal tells of.
-  var lingering: Set<Try> = []
-  var blocks = (begun: 0, cutShort: 0, lingered: 0)
-  private(set) var blocksSince: [Try: Instant] = [:]
+  var blocks = BlockSights()
   /// The drive is told to stop; a signal's line was told.
   var (isStopping, isStopTold) = (false, false)
   /// By an order.
@@ -277,7 +274,7 @@ struct Witness {
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
-      if isBlock(task) { blocksSince[key] = now }
+      if isBlock(task) { blocks.since[key] = now }
       if isGate(task) {
         if line.worker != .none { throw fault(task, "a worker has a question") }
         asksSince[task] = now
@@ -480,9 +477,8 @@ struct Witness {
     if isService(start) || !plan.services(neededBy: start).isEmpty { return }
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
-      if isService(other) || !plan.services(neededBy: other).isEmpty { continue }
       // It may be that nobody offers it.
-      if isBlock(other) { continue }
+      if isBlock(other) || isService(other) || !plan.services(neededBy: other).isEmpty { continue }
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
         // It may wait for its check.

@@ -31,6 +31,8 @@
 ///                                                            end of its connection, ends what runs, and offers again
 ///                                                            to the next drive what has ended
 ///
+///     its end, while the order was unsent  start, cancel …   has its end, and the order is never sent
+///
 ///     crossing on the way
 ///     `withdraw` and `run`                 start             comes back unstarted (`revoked`), and costs nothing
 ///     `stop` and `ended`                   its end           the order is about nothing, and passed over there
@@ -157,6 +159,9 @@ struct Blocks {
     holders[task].flatMap { seats[$0]?.program == program ? $0 : nil }
   }
 
+  /// Where a seat is; nil once that is gone.
+  func program(of seat: WorkerID) -> HostID? { seats[seat]?.program }
+
   func since(_ seat: WorkerID) -> Instant { seats[seat]?.since ?? Instant(nanoseconds: 0) }
 
   mutating func note(stop reason: EndReason, of seat: WorkerID) {
@@ -232,23 +237,4 @@ struct Blocks {
     for task in lingering.keys where holders[task] != nil { return "a block runs beside itself" }
     return nil
   }
-}
-
-/// A program that is connected and may offer blocks, as the host of the engine knows it.
-package struct HostID: Hashable, Sendable {
-  package let rawValue: Int32
-  package init(_ rawValue: Int32) { self.rawValue = rawValue }
-}
-
-/// What a program that has blocks says, or what becomes of it.
-package enum BlockFact: Equatable, Sendable {
-  /// It is there; comes first.
-  case joined
-  case offers(TaskID)
-  case withdraws(TaskID)
-  case ended(TaskID, attempt: Int32, Outcome, what: String)
-  /// It has not begun, since it does not offer it any more.
-  case gaveBack(TaskID, attempt: Int32)
-  /// It is gone, and so is all that ran in it.
-  case gone(complaint: String)
 }

@@ -181,6 +181,11 @@ package struct Engine {
       if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
       if let answer = answers.release(upTo: gate.told) { return answer }
       guard let (worker, order) = gate.release(at: now) else { break }
+      if plan.hasBlocks, let (task, attempt) = order.start,
+        scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
+      {
+        continue
+      }
       return .order(worker, order)
     }
     // What must not be repeated wants a sync at once.

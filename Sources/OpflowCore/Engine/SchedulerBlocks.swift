@@ -69,6 +69,24 @@ extension Scheduler {
     return seat
   }
 
+  /// The lines that an order to start follows from are written, and it is about to be sent: sees whether it is one of a
+  /// block that has its end by now, or is interrupted, which nobody is to begin.
+  ///
+  /// - Returns: whether that is so.
+  mutating func dropUnsent(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
+    into actions: inout [EngineStep]
+  ) -> Bool {
+    let record = workforce.workers[worker.index]
+    guard record.kind == .block, record.current != task || self.attempt[task.index] != attempt
+    else { return false }
+    guard let program = blocks.program(of: worker) else { return true }
+    let never = Outcome(status: .unknown)
+    handle(
+      .block(program, .ended(task, attempt: attempt, never, what: "")), at: now, into: &actions)
+    return true
+  }
+
   // MARK: - Ending
 
   /// Who has that try in a program.

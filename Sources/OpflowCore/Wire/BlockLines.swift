@@ -52,6 +52,12 @@ package enum BlockLines {
     writer.endLine()
   }
 
+  /// The fact that a line tells; nil where it tells none.
+  package static func fact(_ line: UnsafeRawBufferPointer) -> BlockFact? {
+    guard case .fact(let fact) = report(line) else { return nil }
+    return fact
+  }
+
   /// What a line says, which is given without its line feed; nil where it is none of these.
   package static func report(_ line: UnsafeRawBufferPointer) -> BlockReport? {
     var fields = MessageFields(line)

@@ -1,0 +1,230 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Runs of tasks that programs do. The programs are Python, and speak the protocol by themselves.
+struct BlockRunTests {
+  /// `blocks.py HOW...`: connects to the only run, offers the tasks that it is told of, and prints what it hears. HOW is
+  /// `N=ok`, `fail`, `hang` (until it is told to stop), `deaf` (to that, too), or `=LINE`, which it says first.
+  private static let program = """
+    import fcntl, glob, os, random, socket, sys, threading, time
+    folder = glob.glob(".opflow/runs/*")[0]
+    with open(folder + "/journal.log", errors="replace") as journal:
+        lines = [line for line in journal if line.split("\\t")[3:5] in (["open", ""], ["resume", ""])]
+    key = lines[-1].split("\\tplan=")[1].split("\\t")[0].strip()
+    how = dict(word.split("=", 1) for word in sys.argv[1:])
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(folder + "/control.sock")
+    lock = threading.Lock()
+    def say(line):
+        with lock: s.sendall((line + "\\n").encode())
+    def work(task, attempt):
+        # Whoever finds another one at it that lives has found the same block twice.
+        mark = "busy-" + task
+        try: owner = int(open(mark).read() or "0")
+        except FileNotFoundError: owner = 0
+        if owner:
+            try:
+                os.kill(owner, 0)
+                open("twice", "a").write(task + "\\n")
+            except ProcessLookupError: pass
+        open(mark, "w").write(str(os.getpid()))
+        time.sleep(random.random() / 50)
+        os.remove(mark)
+        with open("trace", "a") as trace: trace.write(task + "\\n")
+        say(f"ended\\t{task}\\t{attempt}\\texit=0")
+    say(how.pop("", f"hello\\t10\\t{key}\\t{os.getpid()}\\tcores=1\\tactions=block"))
+    for task in how: say(f"offer\\t{task}")
+    for line in s.makefile():
+        print(line, end="", flush=True)
+        word = line.rstrip("\\n").split("\\t")
+        does = how.get(word[1]) if len(word) > 1 else None
+        if word[0] == "run":
+            if does == "ok": say(f"ended\\t{word[1]}\\t{word[2]}\\texit=0")
+            if does == "fail": say(f"ended\\t{word[1]}\\t{word[2]}\\texit=1\\twhat=it threw")
+            if does == "work": threading.Thread(target=work, args=word[1:3], daemon=True).start()
+        if word[0] == "stop" and does == "hang":
+            say(f"ended\\t{word[1]}\\t{word[2]}\\texit=1")
+    print("over", flush=True)
+    """
+
+  private func place(_ manifest: String) throws -> Workplace {
+    let place = try Workplace(manifest)
+    try place.write("blocks.py", Self.program)
+    return place
+  }
+
+  private func begin(_ place: Workplace, _ words: String = "run -v") throws -> LiveProcess {
+    let run = try place.startShell("exec $opflow \(words)")
+    try run.waitForError(words.hasPrefix("resume") ? "resuming" : "task")
+    return run
+  }
+
+  private func host(_ place: Workplace, _ how: String) throws -> LiveProcess {
+    try place.startShell("exec python3 blocks.py \(how)")
+  }
+
+  @Test func `a program does them in the order of their needs, and all else goes on`() throws {
+    let place = try place(
+      """
+      tasks:
+        a: { block: true }
+        b: { block: true, needs: [a] }
+        c: { run: echo c >> trace, needs: [b] }
+      """)
+    let run = try begin(place)
+    let why = try place.opflow("why", "a")
+    #expect(why.output.contains("waits for a program that offers the block a"), "\(why)")
+    let host = try host(place, "0=ok 1=ok")
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["c"])
+    let heard = try host.finish()
+    #expect(heard.output == "run\t0\t1\nrun\t1\t1\nbye\nover\n")
+    place.expectNothingAlive()
+  }
+
+  @Test func `killed again and again, what it does costs no try, and is done in the end`() throws {
+    let place = try place("tasks: { a: { block: true } }")
+    let run = try begin(place)
+    for attempt in 1...5 {
+      let host = try host(place, "0=hang")
+      try host.waitForOutput("run\t0\t\(attempt)\n")
+      host.send(SIGKILL)
+      _ = try host.finish()
+    }
+    let last = try host(place, "0=ok")
+    #expect(try run.finish().status == 0)
+    _ = try last.finish()
+    let interrupts = try place.journal().filter { $0.event == "interrupt" }
+    #expect(interrupts.map { $0.values["reason"] } == Array(repeating: "worker-lost", count: 5))
+    #expect(try place.status()["a"]?.attempts == 6)
+  }
+
+  @Test func `where the server is killed, the program is told, and a resume has it done again`()
+    throws
+  {
+    let place = try place("tasks: { a: { block: true }, b: { block: true } }")
+    let run = try begin(place)
+    let host1 = try host(place, "0=hang 1=ok")
+    try host1.waitForOutput("run\t0\t1\n")
+    try host1.waitForOutput("run\t1\t1\n")
+    _ = try place.opflow("wait", "--for", "b")
+    run.send(SIGKILL)
+    _ = try run.finish()
+    #expect(try host1.finish().output.hasSuffix("over\n"))
+    let again = try begin(place, "resume -v")
+    let host2 = try host(place, "0=ok 1=ok")
+    #expect(try again.finish().status == 0)
+    #expect(try host2.finish().output == "run\t0\t2\nbye\nover\n")
+  }
+
+  @Test func `what it throws is told`() throws {
+    let place = try place("tasks: { a: { block: true, retry: { max: 1, delay: 0s } } }")
+    let run = try begin(place)
+    let host = try host(place, "0=fail")
+    let end = try run.finish()
+    #expect(end.status == 1)
+    #expect(end.errors.contains("it threw"), "\(end)")
+    #expect(try host.finish().output == "run\t0\t1\nrun\t0\t2\nbye\nover\n")
+  }
+
+  @Test(arguments: ["hang", "deaf"])
+  func `one whose time is up is told to end, and fails whatever it does then`(_ how: String) throws
+  {
+    let place = try place(
+      "tasks: { a: { block: true, timeout: 200ms, stop: { grace: 100ms } } }")
+    let run = try begin(place)
+    let host = try host(place, "0=\(how)")
+    #expect(try run.finish().status == 1)
+    #expect(try place.status()["a"]?.reason == "timeout")
+    #expect(try host.finish().output == "run\t0\t1\nstop\t0\t1\ttime-over\nbye\nover\n")
+  }
+
+  @Test func `a signal ends what runs, and a resume goes on`() throws {
+    let place = try place("tasks: { a: { block: true }, b: { block: true, needs: [a] } }")
+    let run = try begin(place)
+    let host1 = try host(place, "0=hang 1=ok")
+    try host1.waitForOutput("run\t0\t1\n")
+    run.send(SIGTERM)
+    #expect(try run.finish().status == 143)
+    #expect(try host1.finish().output.contains("stop\t0\t1\tsignal\n"))
+    let again = try begin(place, "resume -v")
+    let host2 = try host(place, "0=ok 1=ok")
+    #expect(try again.finish().status == 0)
+    _ = try host2.finish()
+  }
+
+  @Test func `a run that waits for programs alone ends by a signal, and its blocks by orders`()
+    throws
+  {
+    let place = try place("tasks: { a: { block: true }, b: { block: true }, c: { block: true } }")
+    let run = try begin(place)
+    let host = try host(place, "2=hang")
+    try host.waitForOutput("run\t2\t1\n")
+    _ = try place.opflow("cancel", "a")
+    _ = try place.opflow("skip", "b")
+    let suspend = try place.opflow("suspend", "c", status: 2)
+    #expect(
+      suspend.errors.contains(
+        "c runs inside the program that offered it, and cannot be stopped there"), "\(suspend)")
+    _ = try place.opflow("cancel", "c")
+    #expect(try run.finish().status == 6)
+    #expect(try host.finish().output == "run\t2\t1\nstop\t2\t1\tcancel\nbye\nover\n")
+  }
+
+  @Test func `what is no program with blocks of this run is refused, and costs nobody`() throws {
+    let place = try place("tasks: { a: { block: true } }")
+    let run = try begin(place)
+    let other = try host(place, "'=hello\t10\tanother\t7\tcores=1\tactions=block'")
+    #expect(try other.finish().output.contains("what=it has the plan another, this run the plan"))
+    let worker = try host(place, "'=hello\t10\tx\t7\tcores=1\tactions=run'")
+    #expect(try worker.finish().output.contains("refused\t\twhat="))
+    let beyond = try host(place, "0=hang 9=ok")
+    #expect(try beyond.finish().output.hasSuffix("over\n"))
+    let last = try host(place, "0=ok")
+    #expect(try run.finish().status == 0)
+    _ = try last.finish()
+  }
+
+  @Test func `what is added can be offered as well`() throws {
+    let place = try place("tasks: {}")
+    let run = try place.start("serve", "--name", "q")
+    try run.waitForError("0 tasks")
+    try place.write("a.yaml", "tasks: { a: { block: true }, b: { block: true, needs: [a] } }")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    let host = try host(place, "0=ok 1=ok")
+    _ = try place.opflow("wait", "q", "--for", "b")
+    _ = try place.opflow("close", "--run", "q")
+    #expect(try run.finish().status == 0)
+    #expect(try host.finish().output == "run\t0\t1\nrun\t1\t1\nbye\nover\n")
+  }
+
+  @Test func `killed at any moment, hosts lose nothing and do nothing twice at once`() throws {
+    var random = SystemRandomNumberGenerator()
+    for round in 1...3 {
+      let place = try place(
+        "max_parallel: 4\ntasks: { b: { block: true, matrix: { n: { range: [1, 24] } } } }")
+      let run = try begin(place)
+      var isOver = false
+      while !isOver {
+        let hosts = try (0..<2).map { _ in
+          try host(place, (0..<24).map { "\($0)=work" }.joined(separator: " "))
+        }
+        for host in hosts {
+          usleep(UInt32.random(in: 0...400_000, using: &random))
+          host.send(SIGKILL)
+          _ = try host.finish()
+        }
+        isOver = try place.journal().contains { $0.event == "close" }
+      }
+      let end = try run.finish()
+      #expect(end.status == 0, "round \(round): \(end)")
+      #expect(!place.exists("twice"), "round \(round): \(place.lines("twice"))")
+      #expect(Set(place.lines()).count == 24)
+      let successes = try place.journal().filter { $0.event == "success" }
+      #expect(successes.count == 24)
+      place.expectNothingAlive()
+    }
+  }
+}
