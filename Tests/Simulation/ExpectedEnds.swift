@@ -204,7 +204,9 @@ struct ExpectedEnds {
   private func value(
     of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> String? {
-    guard let need = plan.task(named: name), states[need.index].holdsValues else { return nil }
+    guard let need = plan.task(named: name) else { return nil }
+    // Of a family there are as many lines as legs left one.
+    guard states[need.index].holdsValues else { return plan.family(of: need) == nil ? nil : "" }
     if hasRun.contains(need) { return tasks[need.index].value }
     // None of one that nobody was to read, and that would be skipped if it ran again for that.
     let values = isOfRecord.contains(need) ? records.kept[name]?.values : entry.values[need]?.values
