@@ -15,7 +15,7 @@ struct JournalProof {
   private(set) var opening: [String: String]?
   /// How the last drive ended; nil for one that did not.
   private(set) var closingState: String?
-  /// Ids of what was added.
+  /// Ids of what was added and holds still.
   private(set) var added: [String] = []
 
   init(_ bytes: [UInt8]) {
@@ -44,8 +44,20 @@ struct JournalProof {
     case "extend": added.append(Self.values(fields)["id"] ?? "")
     case "success": successes.insert(fields[4])
     case "failure": failures.insert(fields[4])
+    case "resume" where fields[4].isEmpty:
+      // What is added anew, and the tasks that come with it.
+      let dropped = Self.all("dropped", fields)
+      added.removeAll { dropped.contains($0) }
+      successes.subtract(Self.all("removed", fields))
     case "resume", "start": successes.remove(fields[4])
     default: break
+    }
+  }
+
+  /// Of a key that stands once per value.
+  private static func all(_ key: String, _ fields: [String]) -> [String] {
+    fields.dropFirst(5).filter { $0.hasPrefix("\(key)=") }.map {
+      String($0.dropFirst(key.count + 1))
     }
   }
 
