@@ -13,25 +13,26 @@ struct BlockRunTests {
         lines = [line for line in journal if line.split("\\t")[3:5] in (["open", ""], ["resume", ""])]
     key = lines[-1].split("\\tplan=")[1].split("\\t")[0].strip()
     how = dict(word.split("=", 1) for word in sys.argv[1:])
+    # Before the connection, so that the kernel lets go of them first when this process is killed.
+    marks = {task: open("busy-" + task, "a") for task, does in how.items() if does == "work"}
     s = socket.socket(socket.AF_UNIX)
     s.connect(folder + "/control.sock")
     lock = threading.Lock()
+    busy = set()
     def say(line):
         with lock: s.sendall((line + "\\n").encode())
+    def twice(task):
+        with open("twice", "a") as found: found.write(task + "\\n")
     def work(task, attempt):
-        # Whoever finds another one at it that lives has found the same block twice.
-        mark = "busy-" + task
-        try: owner = int(open(mark).read() or "0")
-        except FileNotFoundError: owner = 0
-        if owner:
-            try:
-                os.kill(owner, 0)
-                open("twice", "a").write(task + "\\n")
-            except ProcessLookupError: pass
-        open(mark, "w").write(str(os.getpid()))
+        # Nobody else is at it, here or elsewhere.
+        if task in busy: twice(task)
+        busy.add(task)
+        try: fcntl.flock(marks[task], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError: twice(task)
         time.sleep(random.random() / 50)
-        os.remove(mark)
         with open("trace", "a") as trace: trace.write(task + "\\n")
+        fcntl.flock(marks[task], fcntl.LOCK_UN)
+        busy.discard(task)
         say(f"ended\\t{task}\\t{attempt}\\texit=0")
     say(how.pop("", f"hello\\t10\\t{key}\\t{os.getpid()}\\tcores=1\\tactions=block"))
     for task in how: say(f"offer\\t{task}")
