@@ -7,7 +7,7 @@ struct BlockRunTests {
   /// `blocks.py HOW...`: connects to the only run, offers the tasks that it is told of, and prints what it hears. HOW is
   /// `N=ok`, `fail`, `hang` (until it is told to stop), `deaf` (to that, too), or `=LINE`, which it says first.
   private static let program = """
-    import fcntl, glob, os, random, socket, sys, threading, time
+    import fcntl, glob, os, random, socket, sys, threading
     folder = glob.glob(".opflow/runs/*")[0]
     with open(folder + "/journal.log", errors="replace") as journal:
         lines = [line for line in journal if line.split("\\t")[3:5] in (["open", ""], ["resume", ""])]
@@ -29,15 +29,18 @@ struct BlockRunTests {
         busy.add(task)
         try: fcntl.flock(marks[task], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError: twice(task)
-        time.sleep(random.random() / 50)
+        sum(range(random.randrange(300_000)))
         with open("trace", "a") as trace: trace.write(task + "\\n")
         fcntl.flock(marks[task], fcntl.LOCK_UN)
         busy.discard(task)
         say(f"ended\\t{task}\\t{attempt}\\texit=0")
     say(how.pop("", f"hello\\t10\\t{key}\\t{os.getpid()}\\tcores=1\\tactions=block"))
     for task in how: say(f"offer\\t{task}")
+    heard = 0
     for line in s.makefile():
         print(line, end="", flush=True)
+        heard += 1
+        if "work" in how.values(): print(f"#{heard}", flush=True)
         word = line.rstrip("\\n").split("\\t")
         does = how.get(word[1]) if len(word) > 1 else None
         if word[0] == "run":
@@ -46,6 +49,7 @@ struct BlockRunTests {
             if does == "work": threading.Thread(target=work, args=word[1:3], daemon=True).start()
         if word[0] == "stop" and does == "hang":
             say(f"ended\\t{word[1]}\\t{word[2]}\\texit=1")
+    if "work" in how.values(): print("".join(f"#{number}\\n" for number in range(99)))
     print("over", flush=True)
     """
 
@@ -213,7 +217,8 @@ struct BlockRunTests {
           try host(place, (0..<24).map { "\($0)=work" }.joined(separator: " "))
         }
         for host in hosts {
-          usleep(UInt32.random(in: 0...400_000, using: &random))
+          // One that comes when the run is over says nothing.
+          try? host.waitForOutput("#\(Int.random(in: 1...9, using: &random))\n")
           host.send(SIGKILL)
           _ = try host.finish()
         }
