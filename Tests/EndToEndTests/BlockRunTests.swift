@@ -7,36 +7,40 @@ struct BlockRunTests {
   /// `blocks.py HOW...`: connects to the only run, offers the tasks that it is told of, and prints what it hears. HOW is
   /// `N=ok`, `fail`, `hang` (until it is told to stop), `deaf` (to that, too), or `=LINE`, which it says first.
   private static let program = """
-    import fcntl, glob, os, random, socket, sys, threading, time
+    import fcntl, glob, os, random, socket, sys, threading
     folder = glob.glob(".opflow/runs/*")[0]
     with open(folder + "/journal.log", errors="replace") as journal:
         lines = [line for line in journal if line.split("\\t")[3:5] in (["open", ""], ["resume", ""])]
     key = lines[-1].split("\\tplan=")[1].split("\\t")[0].strip()
     how = dict(word.split("=", 1) for word in sys.argv[1:])
+    # Before the connection, so that the kernel lets go of them first when this process is killed.
+    marks = {task: open("busy-" + task, "a") for task, does in how.items() if does == "work"}
     s = socket.socket(socket.AF_UNIX)
     s.connect(folder + "/control.sock")
     lock = threading.Lock()
+    busy = set()
     def say(line):
         with lock: s.sendall((line + "\\n").encode())
+    def twice(task):
+        with open("twice", "a") as found: found.write(task + "\\n")
     def work(task, attempt):
-        # Whoever finds another one at it that lives has found the same block twice.
-        mark = "busy-" + task
-        try: owner = int(open(mark).read() or "0")
-        except FileNotFoundError: owner = 0
-        if owner:
-            try:
-                os.kill(owner, 0)
-                open("twice", "a").write(task + "\\n")
-            except ProcessLookupError: pass
-        open(mark, "w").write(str(os.getpid()))
-        time.sleep(random.random() / 50)
-        os.remove(mark)
+        # Nobody else is at it, here or elsewhere.
+        if task in busy: twice(task)
+        busy.add(task)
+        try: fcntl.flock(marks[task], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError: twice(task)
+        sum(range(random.randrange(300_000)))
         with open("trace", "a") as trace: trace.write(task + "\\n")
+        fcntl.flock(marks[task], fcntl.LOCK_UN)
+        busy.discard(task)
         say(f"ended\\t{task}\\t{attempt}\\texit=0")
     say(how.pop("", f"hello\\t10\\t{key}\\t{os.getpid()}\\tcores=1\\tactions=block"))
     for task in how: say(f"offer\\t{task}")
+    heard = 0
     for line in s.makefile():
         print(line, end="", flush=True)
+        heard += 1
+        if "work" in how.values(): print(f"#{heard}", flush=True)
         word = line.rstrip("\\n").split("\\t")
         does = how.get(word[1]) if len(word) > 1 else None
         if word[0] == "run":
@@ -45,6 +49,7 @@ struct BlockRunTests {
             if does == "work": threading.Thread(target=work, args=word[1:3], daemon=True).start()
         if word[0] == "stop" and does == "hang":
             say(f"ended\\t{word[1]}\\t{word[2]}\\texit=1")
+    if "work" in how.values(): print("".join(f"#{number}\\n" for number in range(99)))
     print("over", flush=True)
     """
 
@@ -212,7 +217,8 @@ struct BlockRunTests {
           try host(place, (0..<24).map { "\($0)=work" }.joined(separator: " "))
         }
         for host in hosts {
-          usleep(UInt32.random(in: 0...400_000, using: &random))
+          // One that comes when the run is over says nothing.
+          try? host.waitForOutput("#\(Int.random(in: 1...9, using: &random))\n")
           host.send(SIGKILL)
           _ = try host.finish()
         }

@@ -45,6 +45,9 @@ package enum OutcomeText {
     case .stopped(.kill): return "killed"
     case .stopped(.ioError):
       return "stopped with the run, of which a file could not be written"
+    case nil where outcome.status != .success && !what.isEmpty:
+      // What a block throws.
+      return "\(statusText(outcome.status)): \(CleanText.string(what))"
     case nil, .revoked: return statusText(outcome.status)
     }
   }
