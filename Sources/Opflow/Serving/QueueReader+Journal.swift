@@ -8,12 +8,18 @@ extension QueueReader {
   /// Takes in what is new, and tells everybody who waits for it.
   func look() throws(QueueError) {
     guard var run else { return }
-    let isFirst = lastSequence == 0
+    let isFirst = !hasLooked
+    hasLooked = true
     // Out of the property, so that nothing is copied when it changes.
     self.run = nil
     defer { self.run = run }
     do throws(RunFolderError) {
-      try run.look(tellsAnew: !isFirst) { line, model, plan in
+      try run.look(tellsAnew: true) { line, model, plan in
+        // What was before this program came is taken in as a whole.
+        if isFirst {
+          lastSequence = max(lastSequence, line.sequence)
+          return
+        }
         // Read anew, perhaps with another plan.
         if line.sequence <= lastSequence {
           placedPlan = nil

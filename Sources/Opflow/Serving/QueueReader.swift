@@ -20,6 +20,8 @@ final class QueueReader {
 
   // Of the journal
 
+  /// The first look was taken.
+  var hasLooked = false
   /// SEQ of the last line that is in the table.
   var lastSequence: UInt64 = 0
   /// Places in the table, by the numbers of `placedPlan`.
