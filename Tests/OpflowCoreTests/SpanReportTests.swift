@@ -28,7 +28,7 @@ import Testing
     let spans = try SpanFixture.spans(run)
     #expect(
       spans.map { "\($0.name) \($0.kind) \($0.seconds) \($0.status?.message ?? "")" } == [
-        "RUN demo 2 0-7 1 task failed", "a 1 1-2 exit 2", "a 1 3-4 ", "b 1 5-6 timeout",
+        "RUN demo 2 0-7 1 task failed", "a 1 1-2 exit 2: no luck", "a 1 3-4 ", "b 1 5-6 timeout",
       ])
     #expect(spans.dropFirst().allSatisfy { $0.parentSpanId == spans[0].spanId })
     #expect(spans[0].parentSpanId == nil && spans[0].flags == 0x101)
