@@ -124,13 +124,15 @@ struct HostTests {
   }
 
   @Test(arguments: [
-    ("77", "--control-fd 77: opflow was started with no such Unix stream socket: Bad file"),
+    ("9", "--control-fd 9: opflow was started with no such Unix stream socket: Bad file"),
     ("3", "--control-fd 3: opflow was started with no such Unix stream socket: Socket operation"),
     ("1", "--control-fd needs a number from 3"),
   ])
   func `a descriptor that is none is wrong use`(_ number: String, _ what: String) throws {
     let place = try Workplace("tasks: {}")
-    let end = try place.shell("$opflow serve --control-fd \(number) 3< opflow.yaml", status: 2)
+    // What other tests have open at the moment may be inherited.
+    let end = try place.shell(
+      "$opflow serve --control-fd \(number) 3< opflow.yaml 9<&-", status: 2)
     #expect(end.errors.contains(what), "\(end)")
     #expect(!place.exists(".opflow"))
   }
