@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "clinux_syncer.h"
+#include "masked_thread.h"
 #include "notify.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -61,12 +61,7 @@ struct clinux_syncer *clinux_syncer_start(int32_t descriptor, int32_t notify) {
   pthread_mutex_init(&syncer->lock, NULL);
   pthread_cond_init(&syncer->asked, NULL);
 
-  // No signal is this thread's business.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&syncer->thread, NULL, run, syncer);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  int error = clinux_create_masked(&syncer->thread, NULL, run, syncer);
   if (error == 0) return syncer;
 
   pthread_cond_destroy(&syncer->asked);

@@ -1,20 +1,24 @@
 #define _GNU_SOURCE
 #include "clinux_thread.h"
+#include "masked_thread.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct start {
   void (*work)(void *);
   void *context;
+  char name[16];
 };
 
 static void *run(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
+  // Here, since who started a thread that is detached may find it gone.
+  pthread_setname_np(pthread_self(), start.name);
   start.work(start.context);
   return NULL;
 }
@@ -23,21 +27,8 @@ int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(v
   struct start *start = malloc(sizeof *start);
   if (start == NULL) return -1;
   *start = (struct start){.work = work, .context = context};
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error == 0) {
-    pthread_attr_setstacksize(&attributes, stack_bytes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // No signal is this thread's business.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    error = pthread_create(&thread, &attributes, run, start);
-    if (error == 0) pthread_setname_np(thread, name);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-  }
+  strncpy(start->name, name, sizeof start->name - 1);
+  int error = clinux_create_detached(stack_bytes, run, start);
   if (error == 0) return 0;
   free(start);
   errno = error;

@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "clinux_thread_pool.h"
+#include "masked_thread.h"
 #include "notify.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 struct job {
@@ -95,12 +95,7 @@ static int start_thread(struct clinux_thread_pool *pool) {
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
   pthread_attr_setstacksize(&attributes, pool->stack_bytes);
-  // No signal is these threads' business.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  error = pthread_create(&pool->threads[pool->started], &attributes, run, pool);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  error = clinux_create_masked(&pool->threads[pool->started], &attributes, run, pool);
   pthread_attr_destroy(&attributes);
   if (error == 0) pool->started++;
   return error;

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "clinux_writer.h"
+#include "masked_thread.h"
 #include "notify.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,30 +95,13 @@ static void *run(void *argument) {
   return NULL;
 }
 
-static int start(struct clinux_writer *writer) {
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error != 0) return error;
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // No signal is this thread's business.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  error = pthread_create(&thread, &attributes, run, writer);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  return error;
-}
-
 struct clinux_writer *clinux_writer_start(int32_t notify) {
   struct clinux_writer *writer = calloc(1, sizeof *writer);
   if (writer == NULL) return NULL;
   writer->notify = notify;
   pthread_mutex_init(&writer->lock, NULL);
   pthread_cond_init(&writer->handed, NULL);
-  int error = start(writer);
+  int error = clinux_create_detached(STACK_BYTES, run, writer);
   if (error == 0) return writer;
   destroy(writer);
   errno = error;
