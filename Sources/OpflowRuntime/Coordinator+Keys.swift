@@ -23,7 +23,8 @@ extension Coordinator {
 
   func takeKeys() {
     for action in display.takeKeys() {
-      guard let id = OrderID.ofKey, let request = action.request(id, plan) else {
+      let id = OrderID.new()
+      guard let request = action.request(id, plan) else {
         progress.tellKey("Ctrl-C stops the run, Ctrl-Z suspends it")
         continue
       }
@@ -45,12 +46,5 @@ extension Coordinator {
     if let request = keyOrders.removeValue(forKey: id) {
       progress.tellKey(request.outcome(answer), of: request)
     }
-  }
-}
-
-extension OrderID {
-  /// Of an order that a key gives: that of a process, when it asked, and by chance.
-  static var ofKey: OrderID? {
-    OrderID("\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))")
   }
 }

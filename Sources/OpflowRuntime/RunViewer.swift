@@ -328,7 +328,8 @@ package final class RunViewer {
     if Self.isReadable(orders.rawDescriptor) { tell(orders.take(), display) }
     guard Self.isReadable(display.progress.keyDescriptor) else { return nil }
     for action in display.takeKeys() {
-      guard let id = OrderID.ofKey, let request = action.request(id, plan) else {
+      let id = OrderID.new()
+      guard let request = action.request(id, plan) else {
         return .left(nil)
       }
       display.progress.askByKey(request)

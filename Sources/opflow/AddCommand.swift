@@ -44,7 +44,7 @@ enum AddCommand {
     var hasWarned = false
     for _ in 0..<mostTries {
       let plan = try LiveRuns.plan(folder, arguments.view)
-      var addition = try make(plan, try OrderCommand.newID())
+      var addition = try make(plan, OrderID.new())
       if !hasWarned { console.show(addition.warnings) }
       hasWarned = true
       addition.request.by = name

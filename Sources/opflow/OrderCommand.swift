@@ -27,7 +27,7 @@ enum OrderCommand {
   private static func request(
     _ verb: OrderVerb, _ plan: Plan, _ arguments: Invocation
   ) throws(CommandError) -> (OrderRequest, String) {
-    var request = OrderRequest(id: try newID(), verb: verb, planKey: plan.key.description)
+    var request = OrderRequest(id: OrderID.new(), verb: verb, planKey: plan.key.description)
     request.by = "opflow \(verb.rawValue)"
     try select(arguments.tasks, of: plan, into: &request)
     var amount = ""
@@ -67,13 +67,6 @@ enum OrderCommand {
     case .refused(let what):
       throw CommandError(.usage, "\(request.verb.rawValue): \(CleanText.string(what))")
     }
-  }
-
-  /// Unlike any other: that of a process, when it asked, and by chance.
-  static func newID() throws(CommandError) -> OrderID {
-    let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
-    guard let id = OrderID(text) else { throw CommandError(.internal, "an order's id is none") }
-    return id
   }
 
   // MARK: - What is asked for

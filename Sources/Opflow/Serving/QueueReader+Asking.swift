@@ -83,7 +83,7 @@ extension QueueReader {
           ManifestFile.composed(ManifestText(tasks).bytes, folder: setting.workingFolder)
         }
       var addition = try PreparedAddition(
-        manifest, to: run.folder, run.plan, AskedID.new(), by: .none)
+        manifest, to: run.folder, run.plan, OrderID.new(), by: .none)
       addition.request.by = "Opflow"
       return addition
     } catch {
@@ -137,7 +137,7 @@ extension QueueReader {
 
   func send(_ job: OrderJob) {
     guard let run, let link else { return job.answer(.failure(board.endError)) }
-    var request = OrderRequest(id: AskedID.new(), verb: job.verb, planKey: run.plan.key.description)
+    var request = OrderRequest(id: OrderID.new(), verb: job.verb, planKey: run.plan.key.description)
     request.by = "Opflow"
     request.carried = job.carried
     switch job.about {

@@ -104,7 +104,7 @@ struct ServerStart {
   ///
   /// - Returns: false where the other end went away.
   private func greet(_ link: HostLink) throws(QueueError) -> Bool {
-    let id = AskedID.new()
+    let id = OrderID.new()
     link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
     var poll = PollSet(slots: 1)
     var answer: OrderAnswer?
@@ -230,16 +230,6 @@ struct ServerStart {
     var nothing = PollSet(slots: 0)
     // Fails for no reason that waiting less would not mend.
     _ = try? nothing.wait(nanoseconds: Self.interval)
-  }
-}
-
-/// What tells orders apart.
-enum AskedID {
-  /// Unlike any other: that of a process, when it asked, and by chance.
-  static func new() -> OrderID {
-    let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
-    guard let id = OrderID(text) else { preconditionFailure("an order's id is none: \(text)") }
-    return id
   }
 }
 

@@ -1,0 +1,11 @@
+package import OpflowCore
+internal import OpflowSystem
+
+extension OrderID {
+  /// Unlike any other: that of a process, when it asked, and by chance.
+  package static func new() -> OrderID {
+    let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
+    guard let id = OrderID(text) else { preconditionFailure("an order's id is none: \(text)") }
+    return id
+  }
+}
