@@ -46,16 +46,20 @@ package struct AdditionsToRemake {
   ) {
     let groups = plan.hasMadeLegs ? Self.groups(of: plan) : []
     let open = Set(groups.joined()).union(additions.map(\.adder)).filter {
-      decision.isOpen($0)
+      decision.fate(of: $0) == .unknown
     }
     let foresight = open.isEmpty ? { _ in .unknown } : foresee(open)
-    for group in groups { take(group, plan, history, decision, foresight) }
-    take(additions, plan, decision, foresight)
+    let fate = { (task: TaskID) -> Foresight in
+      let known = decision.fate(of: task)
+      return known == .unknown ? foresight(task) : known
+    }
+    for group in groups { take(group, plan, history, decision, fate) }
+    take(additions, plan, decision, fate)
   }
 
   private mutating func take(
     _ makers: [TaskID], _ plan: Plan, _ history: RunModel, _ decision: ResumeDecision,
-    _ foresight: (TaskID) -> Foresight
+    _ fate: (TaskID) -> Foresight
   ) {
     // What was cut short and is to fail fails, until somebody asks for it.
     let fails = makers.contains {
@@ -66,7 +70,7 @@ package struct AdditionsToRemake {
     var mayRemake = true
     for maker in makers {
       let name = plan.nameString(maker)
-      switch decision.isOpen(maker) ? foresight(maker) : decision.fate(of: maker) {
+      switch fate(maker) {
       case .starts: self.makers.insert(name)
       case .staysDone: break
       case .unknown:
@@ -82,17 +86,14 @@ package struct AdditionsToRemake {
 
   private mutating func take(
     _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision,
-    _ foresight: (TaskID) -> Foresight
+    _ fate: (TaskID) -> Foresight
   ) {
+    // What was cut short and is to fail keeps all that came with it.
+    let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
+    let kept = Set(failing.map(\.adder))
     var again = TaskSet(taskCount: plan.taskCount)
-    for addition in additions {
-      let adder = addition.adder
-      let fate = decision.isOpen(adder) ? foresight(adder) : decision.fate(of: adder)
-      guard fate == .starts else { continue }
-      let fails = additions.contains { other in
-        other.adder == adder && other.tasks.contains { decision[TaskID($0)] == .fail }
-      }
-      if !fails { again.insert(adder) }
+    for adder in Set(additions.map(\.adder)).subtracting(kept) where fate(adder) == .starts {
+      again.insert(adder)
     }
     // Behind what comes anew stands what that added itself.
     for addition in additions where again.contains(addition.adder) {
@@ -122,14 +123,7 @@ package struct AdditionsToRemake {
 }
 
 extension ResumeDecision {
-  /// Whether files that are looked at later say if the task runs.
-  fileprivate func isOpen(_ task: TaskID) -> Bool {
-    switch self[task] {
-    case .later, .check: true
-    case .run, .fail, .outside, .leave, .keep, .stay: false
-    }
-  }
-
+  /// Unknown where files that are looked at later say if the task runs.
   fileprivate func fate(of task: TaskID) -> AdditionsToRemake.Foresight {
     switch self[task] {
     case .run, .fail: .starts
