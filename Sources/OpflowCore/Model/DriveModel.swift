@@ -66,15 +66,16 @@ package struct DriveModel {
     let new = states.count..<plan.taskCount
     states.append(contentsOf: repeatElement(.waiting, count: new.count))
     counts.add(.waiting, new.count { isOpen(TaskID($0)) })
-    for index in legs.count..<plan.families.count {
-      let total = plan.legs(FamilyID(index)).count { isOpen(TaskID($0)) }
-      legs.append((0, 0, total))
+    if !scope.stillFailed.isEmpty {
+      for index in new where scope.stillFailed.contains(TaskID(index)) {
+        states[index] = .failed
+        counts.move(from: .waiting, to: .failed)
+      }
     }
-    guard !scope.stillFailed.isEmpty else { return }
-    for index in new where scope.stillFailed.contains(TaskID(index)) {
-      states[index] = .failed
-      counts.move(from: .waiting, to: .failed)
-      if let family = plan.family(of: TaskID(index)) { legs[family.index].ended += 1 }
+    for index in legs.count..<plan.families.count {
+      let tasks = plan.legs(FamilyID(index))
+      legs.append(
+        (0, tasks.count { states[$0].isTerminal }, tasks.count { isOpen(TaskID($0)) }))
     }
   }
 
