@@ -29,7 +29,7 @@ enum FuzzSegment {
   ]
 
   static func seeds() throws(FuzzFinding) -> [[UInt8]] {
-    let run = try plan()
+    let run = try compiled.get()
     var seeds: [[UInt8]] = []
     for segment in segments { seeds.append(try PlanSeed.compile(segment, addedTo: run)) }
     return seeds
@@ -39,7 +39,7 @@ enum FuzzSegment {
     guard let segment = try? Plan(copying: FuzzPlan.withSoundHeader(bytes)),
       (try? segment.validate()) != nil, segment.taskCount <= 400
     else { return }
-    var grown = GrownPlan(try plan())
+    var grown = GrownPlan(try compiled.get())
     // Twice: the second time its tasks are there.
     for _ in 0..<2 { try add(segment, to: &grown) }
   }
@@ -60,7 +60,8 @@ enum FuzzSegment {
     try run.toTheEnd()
   }
 
-  private static func plan() throws(FuzzFinding) -> Plan {
+  /// That of the run, compiled once.
+  private static let compiled = Result { () throws(FuzzFinding) -> Plan in
     let bytes = try PlanSeed.compile(run, addedTo: nil)
     guard let plan = try? Plan(copying: bytes) else {
       throw FuzzFinding("the plan of the run is none")
