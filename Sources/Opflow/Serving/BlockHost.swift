@@ -15,8 +15,8 @@ final class BlockHost {
   private var generation = 0
   private var closures: [Int32: TaskAction.Block] = [:]
   private var running: [Int32: Running] = [:]
-  /// By the tasks' places: their numbers on this connection.
-  private var offered: [Int32: TaskID] = [:]
+  /// Places of closures that this connection was not offered yet.
+  private var unoffered: Set<Int32> = []
 
   private struct Running {
     let task: TaskID
@@ -34,7 +34,7 @@ final class BlockHost {
   func join(_ link: HostLink, planKey: String) {
     self.link = link
     generation += 1
-    offered = [:]
+    unoffered = Set(closures.keys)
     var writer = FieldWriter()
     MessageCodec.encode(
       .hello(
@@ -47,19 +47,20 @@ final class BlockHost {
   /// Nobody is at the other end any more.
   func leave() {
     link = nil
-    offered = [:]
     for running in running.values { running.body.cancel() }
   }
 
   // MARK: - What is offered
 
-  func keep(_ body: @escaping TaskAction.Block, at place: Int32) { closures[place] = body }
+  func keep(_ body: @escaping TaskAction.Block, at place: Int32) {
+    if closures.updateValue(body, forKey: place) == nil { unoffered.insert(place) }
+  }
 
   /// It has succeeded, and never runs again.
   func forget(_ place: Int32) {
     if closures.isEmpty || running[place] != nil { return }
     closures[place] = nil
-    offered[place] = nil
+    unoffered.remove(place)
   }
 
   /// Offers what is not offered yet.
@@ -67,9 +68,9 @@ final class BlockHost {
   /// - Parameter number: of the task at a place, where the plan has one.
   func offer(_ number: (Int32) -> TaskID?) {
     guard link != nil else { return }
-    for place in closures.keys.sorted() where offered[place] == nil && running[place] == nil {
+    for place in unoffered.sorted() where running[place] == nil {
       guard let task = number(place) else { continue }
-      offered[place] = task
+      unoffered.remove(place)
       say(.offers(task))
     }
   }
