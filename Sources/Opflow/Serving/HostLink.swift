@@ -9,8 +9,8 @@ final class HostLink {
   private let fork: ForkGuard
   private var outbox: [UInt8] = []
   private var sent = 0
-  private var inbox: [UInt8] = []
-  private var room = [UInt8](repeating: 0, count: 1 << 16)
+  /// No answer and no order is longer.
+  private var lines = LineBuffer(longestLineBytes: 1 << 14, bytes: 1 << 16)
   /// The other end is gone; what it said before is answered all the same.
   private(set) var hasEnded = false
 
@@ -46,26 +46,16 @@ final class HostLink {
   func receive(_ body: (UnsafeRawBufferPointer) -> Void) {
     while !hasEnded {
       do throws(Errno) {
-        let count = try room.withUnsafeMutableBufferPointer { room throws(Errno) in
-          try descriptor.read(into: UnsafeMutableRawBufferPointer(room))
-        }
+        let count = try lines.fill { room throws(Errno) in try descriptor.read(into: room) }
         if count == 0 { hasEnded = true }
-        inbox += room[..<count]
       } catch .wouldBlock {
-        break
+        return
       } catch {
         hasEnded = true
       }
-    }
-    guard let end = inbox.lastIndex(of: Field.lineFeed) else { return }
-    let lines = Array(inbox[...end])
-    inbox.removeFirst(end + 1)
-    var start = 0
-    lines.withUnsafeBytes { all in
-      while let end = all[start...].firstIndex(of: Field.lineFeed) {
-        body(UnsafeRawBufferPointer(rebasing: all[start..<end]))
-        start = end + 1
-      }
+      var step = lines.nextLine(body)
+      while case .message = step { step = lines.nextLine(body) }
+      if case .malformed = step { hasEnded = true }
     }
   }
 }

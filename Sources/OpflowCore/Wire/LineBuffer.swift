@@ -131,6 +131,11 @@ package struct LineBuffer {
     next(AllocationLines.report)
   }
 
+  /// The next line as it is, for the call only.
+  package mutating func nextLine(_ take: (UnsafeRawBufferPointer) -> Void) -> Step<Void> {
+    next { take($0) }
+  }
+
   /// The next line as text, whatever it is.
   package mutating func nextText() -> Step<String> { next { String(decoding: $0, as: UTF8.self) } }
 
