@@ -52,3 +52,11 @@ package struct PollSet: ~Copyable {
     return count > 0
   }
 }
+
+extension PollSet {
+  /// Lets so much time pass.
+  package static func pause(nanoseconds: Int64) throws(Errno) {
+    var nothing = PollSet(slots: 0)
+    _ = try nothing.wait(nanoseconds: nanoseconds)
+  }
+}

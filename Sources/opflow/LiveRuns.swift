@@ -55,9 +55,8 @@ enum LiveRuns {
         guard (try? RunFolderLock.isHeld(folder)) == true else { throw notLive(folder, view) }
         if Clock.monotonicNanoseconds > deadline { throw CommandError(error) }
       }
-      var nothing = PollSet(slots: 0)
       // Fails for no reason that waiting less would not mend.
-      _ = try? nothing.wait(nanoseconds: 10_000_000)
+      try? PollSet.pause(nanoseconds: 10_000_000)
     }
   }
 

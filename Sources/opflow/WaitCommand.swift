@@ -143,8 +143,7 @@ enum WaitCommand {
   ) throws(CommandError) {
     let rest = max(20_000_000, 9 * (Clock.monotonicNanoseconds - began))
     do throws(Errno) {
-      var nothing = PollSet(slots: 0)
-      _ = try nothing.wait(nanoseconds: rest)
+      try PollSet.pause(nanoseconds: rest)
     } catch {
       throw CommandError(.io, "cannot wait", error)
     }

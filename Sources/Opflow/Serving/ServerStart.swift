@@ -26,7 +26,7 @@ struct ServerStart {
     try prepareFolder()
     var silentEnds = 0
     for _ in 0..<Self.mostTries {
-      guard let known = try known() else {
+      guard let known = try named(run) else {
         if let found = try start(nil, &silentEnds) { return found }
         continue
       }
@@ -41,7 +41,8 @@ struct ServerStart {
         if run != nil, history.close != nil { return .ended(known) }
         if let found = try start(isClosed ? nil : known, &silentEnds) { return found }
       }
-      pause()
+      // Fails for no reason that waiting less would not mend.
+      try? PollSet.pause(nanoseconds: Self.interval)
     }
     throw QueueError(
       .held,
@@ -49,18 +50,9 @@ struct ServerStart {
     )
   }
 
-  private func known() throws(QueueError) -> RunFolder? {
-    if let run { return run }
-    return try named()
-  }
-
-  /// The same, where it may be one that was just begun.
-  private func found(_ resumed: RunFolder?) throws(QueueError) -> RunFolder? {
-    if let resumed { return resumed }
-    return try named()
-  }
-
-  private func named() throws(QueueError) -> RunFolder? {
+  /// The run that is meant, or else the one that has the name now.
+  private func named(_ known: RunFolder?) throws(QueueError) -> RunFolder? {
+    if let known { return known }
     guard setting.state.isThere else { return nil }
     return try reading { () throws(RunFolderError) in try setting.state.run(named: setting.name) }
   }
@@ -156,11 +148,11 @@ struct ServerStart {
     let link = try link(pair.takeFirst())
     if try greet(link) {
       // It holds the run's lock, and its name is nobody else's.
-      guard let found = try found(folder) else { return nil }
+      guard let found = try named(folder) else { return nil }
       return .live(link, found)
     }
     // It ended before it took orders.
-    if let other = try found(folder), try isHeld(other) { return nil }
+    if let other = try named(folder), try isHeld(other) { return nil }
     let complaint = complaint(from: log.start)
     if complaint.isEmpty, silentEnds < Self.mostSilentEnds {
       silentEnds += 1
@@ -226,11 +218,6 @@ struct ServerStart {
     return text
   }
 
-  private func pause() {
-    var nothing = PollSet(slots: 0)
-    // Fails for no reason that waiting less would not mend.
-    _ = try? nothing.wait(nanoseconds: Self.interval)
-  }
 }
 
 /// Runs `body` on the files of runs.

@@ -98,9 +98,8 @@ package struct ControlConnection {
     guard Clock.monotonicNanoseconds < deadline else {
       throw .deaf(RunFolderLock.holder(folder))
     }
-    var nothing = PollSet(slots: 0)
     // Fails for no reason that waiting less would not mend.
-    _ = try? nothing.wait(nanoseconds: Self.interval)
+    try? PollSet.pause(nanoseconds: Self.interval)
   }
 
   private func isHeld() throws(ControlError) -> Bool {

@@ -116,16 +116,14 @@ package struct ManifestWatch: ~Copyable {
   package mutating func wait() throws(Errno) {
     // Where none can be watched, time passes alone.
     guard let watch = try? FolderWatch(watchedFolders) else {
-      var nothing = PollSet(slots: 0)
-      _ = try nothing.wait(nanoseconds: patienceNanoseconds)
+      try PollSet.pause(nanoseconds: patienceNanoseconds)
       return
     }
     var folderWatch = watch
     // What changed before the watch was there is seen by this look.
     if hasChanged { return }
     try folderWatch.wait(nanoseconds: patienceNanoseconds)
-    var nothing = PollSet(slots: 0)
-    _ = try nothing.wait(nanoseconds: Self.restNanoseconds)
+    try PollSet.pause(nanoseconds: Self.restNanoseconds)
   }
 
   /// Looks at many files are to cost a twentieth of a processor at most.

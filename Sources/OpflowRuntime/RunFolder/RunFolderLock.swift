@@ -47,9 +47,8 @@ package struct RunFolderLock: ~Copyable {
   private static let patience = 40
 
   private static func pause(_ folder: RunFolder) throws(RunFolderError) {
-    var nothing = PollSet(slots: 0)
-    _ = try doing("lock", folder.lock) { () throws(Errno) in
-      try nothing.wait(nanoseconds: 5_000_000)
+    try doing("lock", folder.lock) { () throws(Errno) in
+      try PollSet.pause(nanoseconds: 5_000_000)
     }
   }
 

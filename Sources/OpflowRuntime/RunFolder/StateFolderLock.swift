@@ -57,8 +57,7 @@ package struct StateFolderLock: ~Copyable {
       } else {
         // It has just come, is on its way out, or removes the file.
         try doing("lock", path) { () throws(Errno) in
-          var nothing = PollSet(slots: 0)
-          _ = try nothing.wait(nanoseconds: 1_000_000)
+          try PollSet.pause(nanoseconds: 1_000_000)
         }
       }
     }

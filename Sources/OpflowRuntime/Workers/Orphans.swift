@@ -137,9 +137,8 @@ package enum Orphans {
   }
 
   private static func pause(nanoseconds: Int64 = intervalNanoseconds) {
-    var nothing = PollSet(slots: 0)
     // Fails for no reason that waiting less would not mend.
-    _ = try? nothing.wait(nanoseconds: nanoseconds)
+    try? PollSet.pause(nanoseconds: nanoseconds)
   }
 
   /// What has ended keeps its number until whoever it fell to, such as the machine's first process, has seen that.
