@@ -26,16 +26,35 @@ extension Coordinator {
       try expectMeans(of: segment, initial)
       let entry = entry(request, asker, segment)
       let grown = try grow(by: segment)
-      plan = grown
-      control.plan = grown
+      use(grown)
       planKeys.insert(grown.key.description)
-      downloads.plan = grown
       let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
       unshownGrowths.append(growth)
       tell(.extend(growth))
     } catch {
       answer(client, request.id, .refused(what: error.what))
     }
+  }
+
+  private func use(_ changed: Plan) {
+    plan = changed
+    control.plan = changed
+    downloads.plan = changed
+  }
+
+  /// Gives tasks other names that the engine withdraws, or says that they keep theirs.
+  func withdraw(_ withdrawal: Withdrawal) {
+    var withdrawal = withdrawal
+    do throws(GrowthFault) {
+      let renamed = try growing.withdraw(withdrawal)
+      use(renamed)
+      withdrawal.plan = renamed
+    } catch {
+      progress.warning(
+        "what \(CleanText.string(plan.nameString(withdrawal.entry.adder))) added before stays as it was:"
+          + " \(error.what(in: request.folder))")
+    }
+    tell(.withdrawn(withdrawal))
   }
 
   /// What was added is shown behind what happened before.

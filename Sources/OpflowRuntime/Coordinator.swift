@@ -313,10 +313,12 @@ package final class Coordinator {
       case .tell(.site(let site)): progress.site(site, atMilliseconds: wall)
       case .tell(.worker(let worker)): progress.worker(worker)
       case .tell(.extend(let entry)): show(entry)
+      case .tell(.withdraw(let entry)): display.withdraw(entry, plan: plan, atMilliseconds: wall)
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
       case .seat(let worker, let program): seat(worker, in: program)
+      case .withdraw(let withdrawal): withdraw(withdrawal)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
         // The engine knows why. One whose launch failed is told of as that.

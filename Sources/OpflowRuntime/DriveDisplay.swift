@@ -53,6 +53,15 @@ final class DriveDisplay {
     progress.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
   }
 
+  /// Tasks were withdrawn.
+  ///
+  /// - Parameter plan: has their new names.
+  func withdraw(_ entry: WithdrawEntry, plan: Plan, atMilliseconds wall: Int64) {
+    outputs.plan = plan
+    readLogs(of: plan)
+    progress.withdraw(entry, plan: plan, atMilliseconds: wall)
+  }
+
   /// When there is something to show, if nothing happens before.
   var nextWake: Instant? {
     let wakes = [progress.nextWake, progress.followsOutput ? outputs.nextWake : nil]

@@ -129,6 +129,10 @@ final class ProgressOutput {
     view.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
   }
 
+  func withdraw(_ entry: WithdrawEntry, plan: Plan, atMilliseconds wall: Int64) {
+    view.withdraw(entry, plan: plan, atMilliseconds: wall)
+  }
+
   func takeBack(_ order: OrderEntry) { view.takeBack(order) }
 
   func stop(_ stop: StopEntry, atMilliseconds wall: Int64) {

@@ -154,6 +154,8 @@ package final class RunViewer {
         initial: EnteredDrive.states(ofAdded: shownTasks..<plan.taskCount, plan),
         atMilliseconds: line.milliseconds)
       shownTasks = plan.taskCount
+    case .withdraw(let entry):
+      display.withdraw(entry, plan: plan, atMilliseconds: line.milliseconds)
     case .order(let order): display.progress.order(order, atMilliseconds: line.milliseconds)
     case .stop(let stop):
       display.progress.stop(stop, atMilliseconds: line.milliseconds)

@@ -102,7 +102,7 @@ extension Drive {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
     seats[worker] = program
     workers.append(
-      ImaginedWorker(id: worker, kind: .block, site: .local, plan: source, tasks: tasks))
+      ImaginedWorker(id: worker, kind: .block, site: .local, plan: source))
     workers[worker.index].phase = .gone
   }
 

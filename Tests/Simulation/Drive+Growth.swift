@@ -5,8 +5,49 @@ struct ImaginedGrowth {
   let plans: GrowingPlans
   /// How many batches the run has.
   var added: Int
+  /// The plan with them, and with what was withdrawn; nil where nothing was.
+  var renamed: Plan?
+  /// By batch: how often it was withdrawn.
+  var withdrawn: [Int: Int] = [:]
   /// Whether the run stays open for them.
   var openness: RunOpenness
+  /// The number of the drive.
+  private let drive: Int
+
+  init(plans: GrowingPlans, added: Int, openness: RunOpenness, drive: Int) {
+    self.plans = plans
+    self.drive = drive
+    self.added = added
+    self.openness = openness
+  }
+
+  /// What the order is called that adds it.
+  func name(ofBatch number: Int) -> String {
+    "batch-\(number).\(drive).\(withdrawn[number] ?? 0)"
+  }
+
+  /// The number of the batch that an order of that name adds.
+  static func batch(named name: String) -> String {
+    String(name.prefix { $0 != "." })
+  }
+
+  /// The plan as it is, in a file with no task more.
+  func uncut() throws(Finding) -> Plan {
+    if let renamed { return renamed }
+    return try plans.uncut(with: added)
+  }
+
+  /// The plan with one batch more.
+  func next() throws(Finding) -> Plan {
+    guard let renamed else { return try plans.plan(with: added + 1) }
+    let bytes: [UInt8]
+    do throws(SegmentError) {
+      bytes = try PlanGrowth(of: renamed, by: plans.batch(added)).applied(to: renamed.copyOfBytes)
+    } catch {
+      throw Finding("a batch does not fit once more: \(error)")
+    }
+    return try ImaginedManifest.open(bytes)
+  }
 }
 
 /// Adding tasks at any moment, and closing what was kept open for them.
@@ -63,12 +104,12 @@ extension Drive {
 
   private mutating func addBatch() throws(Finding) -> Bool {
     guard let growth, growth.added < growth.plans.batchCount,
-      let id = OrderID("batch-\(growth.added)")
+      let id = OrderID(growth.name(ofBatch: growth.added))
     else { return false }
-    let maker = growth.plans.maker(ofBatch: growth.added).flatMap { plan.task(named: $0) } ?? .none
-    // Whoever makes legs does it while he runs.
-    if !maker.isNone, !engine.state(maker).isRunning { return false }
-    switch engine.answer(toExtension: id, by: growth.plans.batch(growth.added), of: maker) {
+    let adder = growth.plans.adder(ofBatch: growth.added).flatMap { plan.task(named: $0) } ?? .none
+    // He does it while he runs.
+    if !adder.isNone, !engine.state(adder).isRunning { return false }
+    switch engine.answer(toExtension: id, by: growth.plans.batch(growth.added), of: adder) {
     case nil: break
     case .done: throw Finding("batch \(growth.added) is said to be added already")
     case .refused(let what):
@@ -76,15 +117,16 @@ extension Drive {
       return false
     }
     let before = plan.taskCount
-    let next = try growth.plans.plan(with: growth.added + 1)
+    let next = try growth.next()
     self.growth?.added += 1
+    if growth.renamed != nil { self.growth?.renamed = next }
     grow(to: next)
     var entry = ExtendEntry(
       id: id, asker: OrderAsker(pid: 3, user: 0, name: "opflow add"), taskCount: next.taskCount,
       added: next.taskCount - before)
-    if !maker.isNone {
-      entry.adder = maker
-      entry.attempt = engine.attempt(of: maker)
+    if !adder.isNone {
+      entry.adder = adder
+      entry.attempt = engine.attempt(of: adder)
     }
     let client = control.ask(id)
     log?("batch \(growth.added): \((before..<next.taskCount).map { tasks[$0].brief })")
@@ -96,6 +138,46 @@ extension Drive {
           client: client)))
     noteOwed(from: before)
     return true
+  }
+
+  /// Gives tasks other names that are withdrawn, or says that this cannot be.
+  ///
+  /// Batches come one after the other, so that only the last ones can come once more.
+  mutating func withdraw(_ withdrawal: Withdrawal) throws(Finding) {
+    guard var growth else { throw Finding("tasks are withdrawn, and none were added") }
+    let batches = withdrawal.entry.orders.count
+    let names = (growth.added - batches..<growth.added).map { growth.name(ofBatch: $0) }
+    guard withdrawal.entry.orders == names, !random.chance(10) else {
+      log?("    what \(plan.nameString(withdrawal.entry.adder)) added stays")
+      return tell(.scheduler(.withdrawn(withdrawal)))
+    }
+    let known = try growth.uncut()
+    let bytes: [UInt8]
+    do throws(SegmentError) {
+      bytes = try PlanGrowth(
+        of: known, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt
+      ).applied(to: [])
+    } catch {
+      throw Finding("tasks cannot be withdrawn: \(error)")
+    }
+    let renamed = try ImaginedManifest.open(bytes)
+    log?("    withdrawn: \(withdrawal.numbers.map { renamed.nameString(TaskID($0)) })")
+    for batch in growth.added - batches..<growth.added { growth.withdrawn[batch, default: 0] += 1 }
+    growth.added -= batches
+    growth.renamed = renamed
+    self.growth = growth
+    plan = renamed
+    source.plan = renamed
+    // They come once more behind what is there.
+    let first = withdrawal.tasks.first?.lowerBound ?? plan.taskCount
+    source.tasks = Array(source.tasks[..<plan.taskCount] + source.tasks[first...])
+    for task in withdrawal.numbers { initial[task] = .excluded }
+    ledger.use(renamed)
+    try witness.withdraw(withdrawal.numbers.map { TaskID($0) }, renamed)
+    model.withdraw(withdrawal.numbers.map { TaskID($0) })
+    var answer = withdrawal
+    answer.plan = renamed
+    tell(.scheduler(.withdrawn(answer)))
   }
 
   private mutating func closeRun() throws(Finding) -> Bool {

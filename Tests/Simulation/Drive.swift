@@ -25,7 +25,7 @@ struct Drive {
   var plan: Plan
   /// The same, for workers.
   let source: PlanSource
-  let tasks: [ImaginedManifest.Task]
+  var tasks: [ImaginedManifest.Task] { source.tasks }
   let chaos: Chaos
   let options: SchedulerOptions
   var initial: [InitialState]
@@ -111,9 +111,8 @@ struct Drive {
     checkInterval: Int
   ) {
     self.plan = plan
-    source = PlanSource(plan)
+    source = PlanSource(plan, tasks)
     growth = entering.growth
-    self.tasks = tasks
     self.chaos = chaos
     self.options = options
     initial = entering.initial
@@ -289,7 +288,7 @@ struct Drive {
     try decide(after: event)
   }
 
-  private mutating func tell(_ fact: EngineFact) {
+  mutating func tell(_ fact: EngineFact) {
     engine.take(fact, at: now, wall: wallMilliseconds)
   }
 
@@ -326,7 +325,11 @@ struct Drive {
       if transition.event.kind == .resume, transition.isLate {
         log?("    \(transition.brief(plan))")
         if transition.event == .resume(.skippedBefore) {
-          try witness.takeServiceBack(transition)
+          if plan.isService(transition.task), !witness.wasSkippedByItself(transition.task) {
+            try witness.takeServiceBack(transition)
+          } else {
+            try witness.takeBackAddition(transition.task)
+          }
         } else {
           try witness.takeBack(transition.task)
         }
@@ -352,6 +355,7 @@ struct Drive {
       }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
       if workers[worker.index].phase != .gone { workers[worker.index].die() }
+    case .withdraw(let withdrawal): try withdraw(withdrawal)
     case .write:
       write(file.bytes.count + engine.unwritten.count)
       if !hasJournalFailed { try model.check(file.bytes) }
@@ -396,7 +400,7 @@ struct Drive {
   ) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
     witness.noteLaunch(of: worker, at: site)
-    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: source, tasks: tasks))
+    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: source))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone
       failedLaunches.append(worker)

@@ -129,6 +129,10 @@ struct FateCheck {
 
   private func check(_ task: TaskID) throws(Finding) {
     let state = drive.engine.state(task)
+    if lastLine[task.index]?.event == .skip(.withdrawn) {
+      if state != .skipped || started[task.index] { throw fault(task, "it was withdrawn") }
+      return
+    }
     if plan.isService(task) { return try checkService(task, state) }
     switch drive.initial[task.index] {
     case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream,

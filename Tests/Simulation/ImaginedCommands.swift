@@ -12,11 +12,9 @@ struct ImaginedCommands {
   private(set) var told: [TaskID: Int32?] = [:]
   private let source: PlanSource
   private var plan: Plan { source.plan }
-  private let tasks: [ImaginedManifest.Task]
 
-  init(_ source: PlanSource, _ tasks: [ImaginedManifest.Task]) {
+  init(_ source: PlanSource) {
     self.source = source
-    self.tasks = tasks
     state = WorkerState(
       policy: { source.plan.policy($0) },
       declaresFiles: { source.plan.hasChecks && source.plan.isChecked($0) })
@@ -58,7 +56,7 @@ struct ImaginedCommands {
         if tree?.task == task { tree = nil }
         if outcome.isSuccess, plan.flags(task).contains(.leavesValues) {
           let keepsTexts = plan.flags(task).contains(.decidesOthers)
-          for value in tasks[task.index].values(keepsTexts: keepsTexts) {
+          for value in source.tasks[task.index].values(keepsTexts: keepsTexts) {
             outbox.append(.value(task, attempt: attempt, value))
           }
         }

@@ -49,6 +49,30 @@ extension ImaginedManifest {
     }
   }
 
+  /// Has some batches be added by a task of before, which they wait for.
+  mutating func chooseAdders(_ random: inout SplitMix64) {
+    for batch in 1...batchStarts.count where legMakers[batch] == nil && random.chance(60) {
+      let added = tasks(ofBatch: batch)
+      let adders = (0..<added.lowerBound).filter { mayAdd(tasks[$0]) }
+      guard !added.isEmpty, let adder = adders.randomElement(using: &random) else { continue }
+      let name = tasks[adder].name
+      self.adders[batch] = name
+      // As those often do of which there is something to be found.
+      if random.chance(60) {
+        tasks[adder].behaviour = .failsThrough(attempt: Int32(1 + random.below(2)), code: 1)
+      }
+      tasks[adder].policy.retryMax = 3
+      for task in added where !tasks[task].needs.contains(where: { $0.task == name }) {
+        tasks[task].needs.append((name, random.chance(85) ? .success : .finished))
+      }
+    }
+  }
+
+  private func mayAdd(_ task: Task) -> Bool {
+    task.service == nil && !task.isGate && !task.isDownload && !task.makesLegs && !task.mayBeChecked
+      && task.flags.isDisjoint(with: [.finally, .conditionFalse, .interactive])
+  }
+
   private func tasks(ofBatch batch: Int) -> Range<Int> {
     let end = batch < batchStarts.count ? batchStarts[batch] : tasks.count
     return batchStarts[batch - 1]..<end
@@ -106,6 +130,7 @@ struct GrowingPlans {
   private let parts: [Plan]
   /// By the number of a batch, from 1.
   private let makers: [Int: String]
+  private let adders: [Int: String]
   /// With all batches.
   private var grown: [UInt8] = []
   /// How many tasks there are with so many batches.
@@ -120,6 +145,7 @@ struct GrowingPlans {
     }
     self.parts = parts
     makers = manifest.legMakers
+    adders = manifest.adders
     counts = [parts[0].taskCount]
     var plan = parts[0]
     for part in parts.dropFirst() {
@@ -138,11 +164,29 @@ struct GrowingPlans {
 
   /// With so many of them.
   func plan(with batches: Int) throws(Finding) -> Plan {
-    batches == 0 ? parts[0] : try ImaginedManifest.open(grown, limit: counts[batches])
+    if batches == 0 { return parts[0] }
+    // What grows into another file begins with one that has no task more.
+    if !adders.isEmpty { return try uncut(with: batches) }
+    return try ImaginedManifest.open(grown, limit: counts[batches])
   }
 
-  /// The task whose legs a batch is; nil for others.
-  func maker(ofBatch number: Int) -> String? { makers[number + 1] }
+  /// The same in a file that has no task more.
+  func uncut(with batches: Int) throws(Finding) -> Plan {
+    var plan = parts[0]
+    var bytes = plan.copyOfBytes
+    for part in parts[1...].prefix(batches) {
+      do throws(SegmentError) {
+        bytes = try PlanGrowth(of: plan, by: part).applied(to: bytes)
+      } catch {
+        throw Finding("a batch does not fit: \(error)")
+      }
+      plan = try ImaginedManifest.open(bytes)
+    }
+    return plan
+  }
+
+  /// The task whose legs a batch is, or that adds it; nil for others.
+  func adder(ofBatch number: Int) -> String? { makers[number + 1] ?? adders[number + 1] }
 
   /// A batch by itself.
   func batch(_ number: Int) -> Plan { parts[number + 1] }

@@ -52,6 +52,8 @@ package struct ImaginedManifest: Sendable {
   var batchStarts: [Int] = []
   /// By the number of a batch, from 1: the task whose legs it is.
   var legMakers: [Int: String] = [:]
+  /// The same of others: the task that adds it.
+  var adders: [Int: String] = [:]
 
   /// All of it as one manifest.
   package func compile() throws(Finding) -> Plan {

@@ -6,7 +6,12 @@ import OpflowWorker
 final class PlanSource: @unchecked Sendable {
   // SAFETY: @unchecked, because a life is lived by one thread.
   var plan: Plan
-  init(_ plan: Plan) { self.plan = plan }
+  /// By number, those that are still to be added among them.
+  var tasks: [ImaginedManifest.Task]
+  init(_ plan: Plan, _ tasks: [ImaginedManifest.Task]) {
+    self.plan = plan
+    self.tasks = tasks
+  }
 }
 
 /// A worker with the real one's decisions, over imagined processes or transfers.
@@ -42,13 +47,12 @@ struct ImaginedWorker {
   var downloads: ImaginedDownloads
 
   init(
-    id: WorkerID, kind: WorkerKind, site: SiteID, plan: PlanSource,
-    tasks: [ImaginedManifest.Task]
+    id: WorkerID, kind: WorkerKind, site: SiteID, plan: PlanSource
   ) {
     self.id = id
     self.kind = kind
     self.site = site
-    commands = ImaginedCommands(plan, tasks)
+    commands = ImaginedCommands(plan)
     downloads = ImaginedDownloads(plan)
   }
 

@@ -52,9 +52,15 @@ struct Ledger {
     pending.removeAll()
   }
 
-  /// How often something was added to the run.
+  /// How many batches were added to the run, and not withdrawn.
   var extensionCount: Int {
-    items.count { if case .extend = $0.entry { true } else { false } }
+    items.reduce(0) { count, item in
+      switch item.entry {
+      case .extend: count + 1
+      case .withdraw(let entry): count - entry.orders.count
+      default: count
+      }
+    }
   }
 
   /// Where the last whole line ends.

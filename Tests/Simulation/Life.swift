@@ -41,6 +41,8 @@ package struct Life {
   private let hasBlocks: Bool
   /// How many batches were added.
   package private(set) var additions = 0
+  /// How many of them were withdrawn.
+  package private(set) var withdrawals = 0
 
   /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
   ///
@@ -48,10 +50,11 @@ package struct Life {
   ///   - checkingOneIn: after one event in so many the whole scheduler is looked at.
   ///   - grows: a part of the tasks is added while the run goes on.
   ///   - makesLegs: of these some are legs that a task makes.
+  ///   - adds: some of these are added by tasks.
   ///   - blocks: some tasks are done by programs that come and go.
   package init(
     seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false,
-    blocks: Bool = false
+    adds: Bool = false, blocks: Bool = false
   ) {
     hasBlocks = blocks
     random = SplitMix64(seed: seed)
@@ -77,6 +80,7 @@ package struct Life {
       manifest.split(&other)
       isOpen = other.chance(50)
       if makesLegs { manifest.chooseMakers(&other) }
+      if adds { manifest.chooseAdders(&other) }
     }
     if blocks {
       var other = SplitMix64(seed: seed &+ 1 << 62)
@@ -158,7 +162,8 @@ package struct Life {
     if plans.batchCount > 0 {
       let openness: RunOpenness =
         !isOpen ? .ordinary : history.orders.closedBy == nil ? .open : .closed
-      entry.growth = ImaginedGrowth(plans: plans, added: added, openness: openness)
+      entry.growth = ImaginedGrowth(
+        plans: plans, added: added, openness: openness, drive: drives)
     }
     ledger.use(plan)
     var chaos = chaos
@@ -176,6 +181,7 @@ package struct Life {
     let end = try drive.run(from: clock)
     clock = drive.now
     additions += (drive.growth?.added ?? 0) - added
+    withdrawals += drive.growth?.withdrawn.values.reduce(0, +) ?? 0
     // What was added entered as it was.
     let grown = drive.plan
     let decided = GrownDecision(decision, taskCount: plan.taskCount)
@@ -199,9 +205,9 @@ package struct Life {
       if isUndisturbed {
         entry.owesFinally = drive.owesFinally
         let expected = ExpectedEnds(
-          grown, manifest.tasks, entry, records, standing: drive.stoodAlone
+          grown, drive.tasks, entry, records, standing: drive.stoodAlone
         ).states
-        let tainted = ExpectedServices.tainted(grown, manifest.tasks, standing: drive.stoodAlone)
+        let tainted = ExpectedServices.tainted(grown, drive.tasks, standing: drive.stoodAlone)
         for index in grown.tasks where drive.states[index] != expected[index] {
           if tainted.contains(TaskID(index)),
             drive.states[index].isTerminal || drive.witness.startCount == 0
@@ -234,7 +240,7 @@ package struct Life {
             continue
           }
           throw Finding(
-            "\(manifest.tasks[index].name) is \(drive.states[index]) and should be \(expected[index])"
+            "\(grown.nameString(TaskID(index))) is \(drive.states[index]) and should be \(expected[index])"
           )
         }
       }
@@ -275,7 +281,7 @@ package struct Life {
     if plans.batchCount == 0 || file.bytes.isEmpty { return 0 }
     // One that is damaged may lack a line in the middle; nothing says then what was added.
     guard let read = try? Self.read(file, plans.plan(with: plans.batchCount)) else { return 0 }
-    let told = read.history.extensions.map(\.id.text)
+    let told = read.history.extensions.map { ImaginedGrowth.batch(named: $0.id.text) }
     if told == (0..<told.count).map({ "batch-\($0)" }) {
       if isExact, told.count != ledger.extensionCount {
         throw Finding("\(ledger.extensionCount) batches were added, \(told.count) are read")

@@ -34,6 +34,12 @@ struct ModelCheck {
     tasks += (first..<plan.taskCount).map { TaskID($0) }
   }
 
+  /// They are no part of the drive any more.
+  mutating func withdraw(_ withdrawn: [TaskID]) {
+    live.withdraw(withdrawn, plan)
+    tasks.removeAll { withdrawn.contains($0) }
+  }
+
   mutating func take(_ transition: Transition, atMilliseconds wall: Int64) {
     live.apply(transition, atMilliseconds: wall)
     mayKeep.remove(transition.task)

@@ -100,6 +100,33 @@ extension Witness {
     }
   }
 
+  /// For its `if`, or for want of what it needs.
+  func wasSkippedByItself(_ task: TaskID) -> Bool {
+    switch ends[task]?.event {
+    case .skip(.condition), .skip(.emptyMatrix), .skip(.upstream): true
+    default: false
+    }
+  }
+
+  /// What was added is taken out of its end, to be withdrawn.
+  mutating func takeBackAddition(_ task: TaskID) throws(Finding) {
+    guard stand[task.index] == .over, wasSkippedByItself(task) else {
+      throw fault(task, "it is taken back, and was not skipped by itself")
+    }
+    ends[task] = nil
+    stand[task.index] = .waiting
+  }
+
+  /// Tasks that were added are to be skipped, by other names.
+  mutating func withdraw(_ tasks: [TaskID], _ renamed: Plan) throws(Finding) {
+    for task in tasks {
+      if stand[task.index] != .waiting || attempt(task) > 0 && began.contains(task) {
+        throw fault(task, "withdrawn though it is \(stand[task.index])")
+      }
+    }
+    plan = renamed
+  }
+
   private mutating func take(effect: Transition) throws(Finding) {
     let task = effect.task
     guard effect.event.kind == .resume else {

@@ -9,7 +9,7 @@ struct Witness {
     var attempt: Int32
   }
 
-  private(set) var plan: Plan
+  var plan: Plan
   let usesSites: Bool
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]

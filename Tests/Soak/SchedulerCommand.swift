@@ -148,7 +148,8 @@ private struct Game {
         running.append((worker, task, attempt))
       case .tell(.transition(let transition)):
         if case .success = transition.event { ended += 1 }
-      case .tell, .began, .answer, .order, .seat, .discard, .write, .sync, .dismiss, .finish,
+      case .withdraw, .tell, .began, .answer, .order, .seat, .discard, .write, .sync, .dismiss,
+        .finish,
         .passOn:
         break
       }

@@ -3,7 +3,7 @@ import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
 /// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
-/// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs. With
+/// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs; with `--adders`, tasks add some. With
 /// `--blocks`, programs do some of the tasks.
 struct SimulateCommand {
   private var from: UInt64 = 1
@@ -11,6 +11,7 @@ struct SimulateCommand {
   private var isReplay = false
   private var grows = false
   private var makesLegs = false
+  private var adds = false
   private var blocks = false
 
   init?(_ arguments: [String]) {
@@ -19,6 +20,7 @@ struct SimulateCommand {
       switch word {
       case "--grows": grows = true
       case "--legs": (grows, makesLegs) = (true, true)
+      case "--adders": (grows, adds) = (true, true)
       case "--blocks": blocks = true
       case "--from", "--seed":
         guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
@@ -32,6 +34,14 @@ struct SimulateCommand {
     if isReplay { count = 1 }
   }
 
+  private var flags: String {
+    let all = [
+      (grows && !makesLegs && !adds, "grows"), (makesLegs, "legs"), (adds, "adders"),
+      (blocks, "blocks"),
+    ]
+    return all.filter(\.0).map { " --\($0.1)" }.joined()
+  }
+
   func run() -> Int32 {
     var drives = 0
     var crashes = 0
@@ -39,17 +49,17 @@ struct SimulateCommand {
     var elsewhere = 0
     var readmissions = 0
     var additions = 0
+    var withdrawals = 0
     var done = (begun: 0, cutShort: 0, lingered: 0)
     for seed in from..<(from + count) {
-      var life = Life(seed: seed, grows: grows, makesLegs: makesLegs, blocks: blocks)
+      var life = Life(seed: seed, grows: grows, makesLegs: makesLegs, adds: adds, blocks: blocks)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
         try life.run()
       } catch {
         print("seed \(seed): \(error)")
         print(
-          "replay: scripts/soak simulate --seed \(seed)\(makesLegs ? " --legs" : grows ? " --grows" : "")\(blocks ? " --blocks" : "")"
-        )
+          "replay: scripts/soak simulate --seed \(seed)\(flags)")
         return 1
       }
       drives += life.drives
@@ -58,6 +68,7 @@ struct SimulateCommand {
       elsewhere += life.servicesElsewhere
       readmissions += life.readmissions
       additions += life.additions
+      withdrawals += life.withdrawals
       done.begun += life.blocks.begun
       done.cutShort += life.blocks.cutShort
       done.lingered += life.blocks.lingered
@@ -69,7 +80,7 @@ struct SimulateCommand {
     print(
       "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
         + " \(elsewhere) were on other machines, \(readmissions) machines were taken back,"
-        + " \(additions) batches were added, \(done.begun) blocks began in programs, \(done.cutShort) were cut"
+        + " \(additions) batches were added and \(withdrawals) withdrawn, \(done.begun) blocks began in programs, \(done.cutShort) were cut"
         + " short, \(done.lingered) lingered: nothing found"
     )
     return 0

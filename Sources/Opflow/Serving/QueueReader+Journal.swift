@@ -65,6 +65,8 @@ extension QueueReader {
       if isOurs(entry.id), range.lowerBound <= range.upperBound {
         added[entry.id] = Array(places[range])
       }
+    // They are skipped on lines of their own. Who comes by their names takes their places.
+    case .withdraw: break
     // A drive takes tasks back on lines of their own; what succeeded before it is of an earlier one now.
     case .resume: takeAll(model, plan)
     case .open, .close, .worker, .stop, .site, .unknown: break

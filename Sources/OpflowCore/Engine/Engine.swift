@@ -78,6 +78,7 @@ package struct Engine {
     case .scheduler(let event):
       guard closing == nil else { return refuse(event) }
       if case .extend(let growth) = event { plan = growth.plan }
+      if case .withdrawn(let withdrawal) = event, let renamed = withdrawal.plan { plan = renamed }
       guard hasBegun else {
         early.append(event)
         return
@@ -254,7 +255,9 @@ package struct Engine {
   private func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
     case .finish, .answer: true
-    case .tell, .began, .launch, .seat, .discard, .write, .sync, .order, .dismiss, .passOn: false
+    case .tell, .began, .launch, .seat, .discard, .withdraw, .write, .sync, .order, .dismiss,
+      .passOn:
+      false
     }
   }
 

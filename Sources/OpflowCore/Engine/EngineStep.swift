@@ -12,6 +12,8 @@ package enum EngineStep: Equatable, Sendable {
   case seat(WorkerID, HostID)
   /// Kill the worker, whose task may still run; answered by `workerLost` when nothing of it is left.
   case discard(WorkerID)
+  /// Give tasks other names in the plan's file; answered by `withdrawn` before the next step.
+  case withdraw(Withdrawal)
   /// Append `unwritten` to the journal; answered by `wrote` or `journalFailed` before the next step.
   case write
   /// Make the journal last up to that place; answered by `synced` or `journalFailed`.

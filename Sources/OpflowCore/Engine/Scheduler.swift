@@ -22,6 +22,7 @@ struct Scheduler {
   var ready: ReadyQueues
   var gates: Gates
   var blocks = Blocks()
+  var additions = OwnAdditions()
   var checks: Checks
   var services: Services
   /// Those that went on from the drive before.
@@ -229,6 +230,7 @@ struct Scheduler {
     case .prioritise(let tasks): prioritise(tasks)
     case .order(let order, let client): orders.append(order, from: client)
     case .extend(let growth): extend(by: growth, into: &actions)
+    case .withdrawn(let withdrawal): withdraw(withdrawal, into: &actions)
     }
     if !orders.isEmpty {
       returnSetAside()

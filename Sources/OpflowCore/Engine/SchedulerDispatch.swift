@@ -174,6 +174,7 @@ extension Scheduler {
     _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
     into actions: inout [EngineStep]
   ) {
+    if !additions.isEmpty { askToWithdraw(additionsOf: task, into: &actions) }
     graph.set(task, isAhead ? .handed : .running)
     attempt[task.index] += 1
     noteStarting(of: task, into: &actions)

@@ -93,6 +93,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// Tasks were added to the plan; answered by `answer`. The host has asked before whether they may be
   /// (`Engine.answer(toExtension:)`).
   indirect case extend(RunGrowth)
+  /// What became of `EngineStep.withdraw`.
+  indirect case withdrawn(Withdrawal)
 }
 
 /// Who waits for the answer to an order, as the host knows them.

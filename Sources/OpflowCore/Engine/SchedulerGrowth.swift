@@ -145,6 +145,8 @@ extension Scheduler {
     if options.usesSites { ranAt.append(contentsOf: repeatElement(.local, count: added)) }
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)
+    let adder = growth.entry.adder
+    if !adder.isNone, !plan.makesLegs(adder) { additions.note(growth.entry) }
     actions.append(.tell(.extend(growth.entry)))
     // What waits for legs decides how urgent these are.
     if hasLegs { rankAll() } else { rankAdded(from: first) }

@@ -108,7 +108,10 @@ package struct RunForecast {
       case .order(let worker, .check(let check)):
         answer(check, to: worker)
       case .finish: isFinished = true
-      case .tell, .order, .answer, .began, .seat, .discard, .write, .sync, .dismiss, .passOn: break
+      // Nothing is added to it.
+      case .tell, .order, .answer, .began, .seat, .discard, .withdraw, .write, .sync, .dismiss,
+        .passOn:
+        break
       }
     }
   }

@@ -44,6 +44,11 @@ package struct JournalEncoder: Sendable {
       let (drive, adder) = (drive, extend.adder)
       let name = adder.isNone ? Self.noName : plan.nameBytes(adder)
       appendLine("extend", of: name, at: milliseconds) { $0.write(extend, drive: drive) }
+    case .withdraw(let withdraw):
+      let drive = drive
+      appendLine("withdraw", of: plan.nameBytes(withdraw.adder), at: milliseconds) {
+        $0.write(withdraw, drive: drive)
+      }
     case .order(let order):
       let drive = drive
       appendLine("order", at: milliseconds) { $0.write(order, drive: drive, plan: plan) }
@@ -258,6 +263,13 @@ extension FieldWriter {
     field(.manifest, extend.manifestPath)
     field(.folder, extend.folder)
     fields(.file, extend.files)
+  }
+
+  fileprivate mutating func write(_ withdraw: WithdrawEntry, drive: Int) {
+    if drive > 1 { field(.drive, drive) }
+    fieldUnlessZero(.attempt, withdraw.attempt)
+    fields(.dropped, withdraw.orders)
+    field(.value, withdraw.count)
   }
 
   fileprivate mutating func write(_ close: CloseEntry, drive: Int) {

@@ -10,6 +10,7 @@ package enum JournalEntry: Sendable, Equatable {
   indirect case stop(StopEntry)
   indirect case site(SiteEntry)
   indirect case extend(ExtendEntry)
+  indirect case withdraw(WithdrawEntry)
   case transition(Transition)
 }
 

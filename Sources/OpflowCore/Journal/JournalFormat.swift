@@ -28,6 +28,7 @@
 //   order            d id verb by pid uid expects resource value tasks fp back
 //   stop             d signal what
 //   extend     (x)   d n id by pid uid plan count value manifest folder file
+//   withdraw    x    d n dropped value
 //   site             d site state host cores memory gpus incarnation lease until what
 //   pause            d
 //   continue         d
@@ -105,6 +106,10 @@
 // segment, and `manifest`, `folder` and `file` say what it was compiled from, as in `open`. The run's folder has a copy of that by the name
 // of the `id`. Where a task added them, TASK and `n` say which, and in which of its tries.
 //
+// `withdraw` stands where a task is tried again that added tasks in a try of the same drive: `dropped` names the orders that
+// gave them, `n` the try before this one, `value` how many tasks they are. None of them has begun. They have other names
+// from there on, and are skipped by these. Those that had an end before are taken out of it on a `resume` line before it.
+//
 // `site` stands where a further machine joins, before any worker of its, and where it is used otherwise from then on
 // (SiteState). What ran on one that is lost ends on lines of its own, behind that.
 //
@@ -131,9 +136,13 @@ package enum JournalEvent: Equatable, Sendable {
   case stop
   case site
   case extend
+  case withdraw
   case transition(TransitionKind)
   /// A word of a later opflow.
   case unknown
+
+  /// Whether what the plan's file tells is another thing behind such a line.
+  var changesPlan: Bool { self == .extend || self == .withdraw }
 
   /// `resume` speaks of the run or of a task, and only TASK tells which.
   @inline(__always)
@@ -178,7 +187,9 @@ package enum JournalEvent: Equatable, Sendable {
     case UInt8(ascii: "p"): self = word.equals("pause") ? .transition(.pause) : .unknown
     case UInt8(ascii: "o"):
       self = word.equals("open") ? .open : word.equals("order") ? .order : .unknown
-    case UInt8(ascii: "w"): self = word.equals("worker") ? .worker : .unknown
+    case UInt8(ascii: "w"):
+      self =
+        word.equals("worker") ? .worker : word.equals("withdraw") ? .withdraw : .unknown
     case UInt8(ascii: "e"): self = word.equals("extend") ? .extend : .unknown
     default: self = .unknown
     }

@@ -11,6 +11,7 @@ extension JournalLine {
     case .stop: stop.map { .stop($0) }
     case .site: site.map { .site($0) }
     case .extend: extend(plan: plan).map { .extend($0) }
+    case .withdraw: .withdraw(withdraw(plan: plan))
     case .transition(let event): transition(event, plan: plan).map { .transition($0) }
     case .unknown: nil
     }

@@ -9,6 +9,8 @@ package enum SkipReason: Equatable, Sendable {
   case order
   /// A service that nothing came to need.
   case unused
+  /// The task that added it is tried again.
+  case withdrawn
   /// Its needs cannot be met; by this one, which is `none` where the plan no longer has it.
   case upstream(TaskID)
 
@@ -20,12 +22,15 @@ package enum SkipReason: Equatable, Sendable {
     case .skipOption: "--skip"
     case .order: "order"
     case .unused: "unused"
+    case .withdrawn: "withdrawn"
     case .upstream: "upstream"
     }
   }
 
   init?(word: UnsafeRawBufferPointer, of task: TaskID) {
-    let all = [SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .upstream(task)]
+    let all = [
+      SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .withdrawn, .upstream(task),
+    ]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason
   }
@@ -33,7 +38,7 @@ package enum SkipReason: Equatable, Sendable {
   package var isUpstream: Bool {
     switch self {
     case .upstream: true
-    case .condition, .emptyMatrix, .skipOption, .order, .unused: false
+    case .condition, .emptyMatrix, .skipOption, .order, .unused, .withdrawn: false
     }
   }
 }

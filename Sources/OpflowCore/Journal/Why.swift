@@ -18,7 +18,7 @@ package enum Why: Equatable, Sendable {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
     case .ended, .skipped(.condition), .skipped(.emptyMatrix), .skipped(.skipOption),
-      .skipped(.order), .skipped(.unused), .rerun:
+      .skipped(.order), .skipped(.unused), .skipped(.withdrawn), .rerun:
       .none
     }
   }

@@ -161,6 +161,8 @@ package struct DriveModel {
     if task.isNone, transition.event == .pause { isStopped = true }
     if task.isNone, transition.event == .proceed { isStopped = false }
     guard !task.isNone, task.index < states.count else { return }
+    // It is no part of the drive by now.
+    if transition.event == .skip(.withdrawn) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
     let new = transition.state(after: old)
@@ -231,6 +233,19 @@ package struct DriveModel {
     }
     for task in order.back { apply(Transition(.resume(.skippedBefore), task), atMilliseconds: now) }
     orders.apply(order, atMilliseconds: now, drive: 1)
+  }
+
+  /// Tasks that wait are no part of the drive any more.
+  ///
+  /// - Parameter renamed: has the names that they have by now.
+  package mutating func withdraw(_ tasks: some Sequence<TaskID>, _ renamed: Plan) {
+    grow(to: renamed, [])
+    for task in tasks where isOpen(task) {
+      counts.add(states[task.index], -1)
+      if !legs.isEmpty, let family = plan.family(of: task) { legs[family.index].total -= 1 }
+      scope.leave(task)
+      interrupted.removeAll { $0 == task }
+    }
   }
 
   /// Tasks were added (`grow`).

@@ -37,6 +37,9 @@ package struct DriveScope: Sendable {
   /// The drive takes a task out of the end that it took over.
   mutating func takeBack(_ task: TaskID) { reused.remove(task) }
 
+  /// It is no part of the drive any more.
+  mutating func leave(_ task: TaskID) { selected.remove(task) }
+
   private mutating func add(_ initial: [InitialState], from first: Int) {
     for (index, state) in initial.enumerated() {
       let task = TaskID(first + index)

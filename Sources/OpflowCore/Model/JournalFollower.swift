@@ -5,7 +5,7 @@
 /// written, or damage that a resume cuts off. What stands before it, no opflow ever changes: a file that
 /// is shorter than that, or another one, is another journal, and wants another follower.
 ///
-/// Where a line adds tasks to the run, the plan is opened anew, and the model goes on with that.
+/// Where a line adds tasks to the run, or has some withdrawn, the plan is opened anew, and the model goes on with that.
 package struct JournalFollower: Sendable {
   /// As of the last intact line.
   package private(set) var model: RunModel
@@ -80,22 +80,38 @@ package struct JournalFollower: Sendable {
     if let each {
       while let line = reader.next() {
         model.apply(line, plan: plan)
-        if line.event == .extend { grow() }
+        if line.event.changesPlan { openPlan(after: line.event) }
         each(line, model, plan)
       }
     } else {
-      while model.apply(&reader, plan: plan) { grow() }
+      while let event = model.apply(&reader, plan: plan) { openPlan(after: event) }
     }
     place = reader.place
     return reader.recovery
   }
 
-  private mutating func grow() {
-    guard let count = model.taskCount, count > plan.taskCount, let next = grown(count),
-      next.key == plan.key, next.taskCount > plan.taskCount
+  /// Tasks have come, or have other names.
+  private mutating func openPlan(after event: JournalEvent) {
+    let isOther = event == .withdraw
+    guard let count = model.taskCount, isOther || count > plan.taskCount,
+      let next = grown(max(count, plan.taskCount)), next.key == plan.key,
+      isOther || next.taskCount > plan.taskCount
     else { return }
     if model.mayLack(tasksOf: next) { isBlind = true }
     plan = next
     model.grow(to: next)
+  }
+}
+
+extension RunModel {
+  /// Folds the lines that a reader is still to come to, or those up to one with which the plan is another.
+  ///
+  /// - Returns: the event of that line; nil where there is none, and no more to come.
+  fileprivate mutating func apply(_ reader: inout JournalReader, plan: Plan) -> JournalEvent? {
+    while let line = reader.next() {
+      apply(line, plan: plan)
+      if line.event.changesPlan { return line.event }
+    }
+    return nil
   }
 }

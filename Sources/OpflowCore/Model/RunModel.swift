@@ -103,7 +103,8 @@ package struct RunModel: Sendable {
     while let line = reader.next() {
       switch line.event {
       case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
-      case .open, .resume, .close, .worker, .stop, .site, .extend: history.applyToRun(line)
+      case .open, .resume, .close, .worker, .stop, .site, .extend, .withdraw:
+        history.applyToRun(line)
       case .order: history.enter(drive: line.drive, at: line.sequence)
       case .unknown: break
       }
@@ -183,7 +184,7 @@ package struct RunModel: Sendable {
     lastMilliseconds = line.milliseconds
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
-    case .open, .close, .worker, .stop, .site: applyToRun(line)
+    case .open, .close, .worker, .stop, .site, .withdraw: applyToRun(line)
     case .resume: applyResume(line, plan: plan)
     case .extend: applyExtend(line, plan: plan)
     case .order: applyOrder(line, plan: plan)
@@ -234,17 +235,6 @@ package struct RunModel: Sendable {
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
-  /// Folds the lines that a reader is still to come to, or those up to one that adds tasks.
-  ///
-  /// - Returns: whether there may be more, which speak of those.
-  mutating func apply(_ reader: inout JournalReader, plan: Plan) -> Bool {
-    while let line = reader.next() {
-      apply(line, plan: plan)
-      if line.event == .extend { return true }
-    }
-    return false
-  }
-
   /// What ended on a line before this one, and was not taken back since, is unproven as things are:
   /// lines to come may tell what the newest drive took back.
   @inline(__always)
@@ -288,6 +278,9 @@ package struct RunModel: Sendable {
     case .extend:
       enter(drive: line.drive, at: line.sequence)
       if let tasks = line.taskCount { growth.count(tasks, line) }
+    case .withdraw:
+      enter(drive: line.drive, at: line.sequence)
+      growth.drop(line.withdrawnOrders)
     case .close:
       enter(drive: line.drive, at: line.sequence)
       close = line.close
@@ -396,7 +389,8 @@ package struct RunModel: Sendable {
     }
     guard let task = names.task(of: line, plan: plan) else {
       if event == .resume, !fields.isLate { head.seen += 1 }
-      gone.insert(line.task)
+      // What was withdrawn is nothing that a resume could miss.
+      if event != .skip || fields.skipReason(plan) != .withdrawn { gone.insert(line.task) }
       followGone(event, line, fields)
       return
     }

@@ -10,7 +10,7 @@ package struct RunStatus {
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
-  /// What the run is about: `--only` leaves out the rest.
+  /// What the run is about: `--only` leaves out the rest, and so does what was withdrawn.
   package let included: TaskSet
   private let isHeld: Bool
   /// How far downloads are, as the process that drives the run tells it.
@@ -23,12 +23,18 @@ package struct RunStatus {
   package var keptBytes: [TaskID: Int64] = [:]
 
   /// - Parameters:
-  ///   - included: the tasks of the run.
+  ///   - included: the tasks of the run, those among them that were withdrawn from it.
   ///   - isHeld: whether a process drives the run now.
   package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
     self.run = run
     self.plan = plan
     self.history = history
+    var included = included
+    if !history.additions.isEmpty {
+      for index in plan.tasks where history[TaskID(index)].why == .skipped(.withdrawn) {
+        included.remove(TaskID(index))
+      }
+    }
     self.included = included
     self.isHeld = isHeld
     state = history.state(isHeld: isHeld)

@@ -4,7 +4,9 @@ struct GrowingFile {
   private var offsets: [Int]
   private let strides: [Int]
   /// How many records there are before.
-  private let counts: [Int]
+  private var counts: [Int]
+  /// Nil where each task keeps its name.
+  private let renaming: WithdrawnNames?
   private let nameTableSize: Int
   private(set) var byteCount: Int
   /// The head that is written, which does not count yet.
@@ -21,6 +23,7 @@ struct GrowingFile {
   /// The plan's own file; nil where it has no room for these records.
   init?(_ plan: Plan, for records: SegmentRecords) {
     self.plan = plan
+    renaming = nil
     let sections = PlanSection.allCases.map { plan.sections.place(of: $0) }
     offsets = sections.map(\.offset)
     strides = sections.map(\.stride)
@@ -40,11 +43,17 @@ struct GrowingFile {
   }
 
   /// A new file for a plan and these records, with room for more.
-  init(roomFor plan: Plan, and records: SegmentRecords) {
+  init(roomFor plan: Plan, and records: SegmentRecords, _ renaming: WithdrawnNames? = nil) {
     self.plan = plan
+    self.renaming = renaming
     let sections = PlanSection.allCases.map { plan.sections.place(of: $0) }
     strides = sections.map(\.stride)
     counts = sections.map(\.count)
+    for (section, bytes) in renaming?.sections ?? [:] {
+      let index = Int(section.rawValue)
+      counts[index] = bytes.count / strides[index]
+    }
+    counts[Int(PlanSection.arena.rawValue)] += renaming?.text.count ?? 0
     head = Self.firstHead
     nameTableSize = PlanNames.tableSize(
       taskCount: (plan.taskCount + records.taskCount) * 2 + Self.leastRoom)
@@ -143,13 +152,18 @@ struct GrowingFile {
         writes.append(.init(offset: offsets[index], records: nameTable(with: segment)))
       case .outerEdges, .firstOuterEdge, .lastOuterEdge: continue
       default:
-        let bytes = Array(plan.sections.bytes(of: section)) + records.bytes[index]
+        let bytes = before(section) + records.bytes[index]
         if !bytes.isEmpty { writes.append(.init(offset: offsets[index], bytes: bytes)) }
       }
     }
     writes += chainWrites(records)
     writes.append(.init(offset: 0, bytes: header))
     return writes + headWrites(records)
+  }
+
+  private func before(_ section: PlanSection) -> [UInt8] {
+    let bytes = renaming?.sections[section] ?? Array(plan.sections.bytes(of: section))
+    return section == .arena ? bytes + (renaming?.text ?? []) : bytes
   }
 
   private func nameTable(with segment: Plan?) -> [Int32] {
@@ -160,7 +174,13 @@ struct GrowingFile {
       while table[slot] >= 0 { slot = (slot + 1) & mask }
       table[slot] = Int32(truncatingIfNeeded: task)
     }
-    for task in plan.tasks { insert(plan.nameBytes(TaskID(task)), task) }
+    for task in plan.tasks {
+      if let name = renaming?.names[Int32(truncatingIfNeeded: task)] {
+        name.withUnsafeBytes { insert($0, task) }
+      } else {
+        insert(plan.nameBytes(TaskID(task)), task)
+      }
+    }
     for task in segment?.tasks ?? 0..<0 {
       if let segment { insert(segment.nameBytes(TaskID(task)), plan.taskCount + task) }
     }

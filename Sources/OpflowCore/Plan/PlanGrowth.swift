@@ -44,6 +44,22 @@ package struct PlanGrowth: Sendable {
     writes = file.writes(all: records, of: nil)
   }
 
+  /// The same tasks in a file with room, where some are withdrawn.
+  ///
+  /// - Parameters:
+  ///   - tasks: each family of theirs is among them with all its legs.
+  ///   - attempt: the number of the try that added them.
+  package init(
+    of plan: Plan, withdrawing tasks: some Sequence<Int>, attempt: Int32
+  ) throws(SegmentError) {
+    assert(!plan.isCut)
+    let records = SegmentRecords.none
+    let renaming = try WithdrawnNames(of: plan, tasks, attempt: attempt)
+    let file = GrowingFile(roomFor: plan, and: records, renaming)
+    newFileByteCount = file.byteCount
+    writes = file.writes(all: records, of: nil)
+  }
+
   /// What the file has in it then.
   ///
   /// - Parameter bytes: what it has now.

@@ -18,6 +18,7 @@ package enum EnteredDrive {
     return plan.tasks.map { index in
       let task = TaskID(index)
       let record = history[task]
+      if record.why == .skipped(.withdrawn) { return .excluded }
       let isEarlier = record.settleSequence > 0 && record.settleSequence < history.driveSequence
       if selected?.contains(task) ?? true {
         guard isEarlier else { return .run }

@@ -73,6 +73,7 @@ extension JournalEvent {
     case .stop: "stop"
     case .site: "site"
     case .extend: "extend"
+    case .withdraw: "withdraw"
     case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }

@@ -12,6 +12,12 @@ enum OrderText {
     "add \(CountText.tasks(entry.added)), asked by \(entry.asker.text)"
   }
 
+  /// `withdraw 3 tasks that scan added before this try`
+  static func text(_ entry: WithdrawEntry, plan: Plan) -> String {
+    let adder = entry.adder.isNone ? "a task" : plan.nameString(entry.adder)
+    return "withdraw \(CountText.tasks(entry.count)) that \(adder) added before this try"
+  }
+
   private static func what(_ order: OrderEntry, plan: Plan) -> String {
     let row = order.verb.row
     let carried = order.carried.text(row.carries, plan: plan)

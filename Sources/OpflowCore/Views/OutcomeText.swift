@@ -136,6 +136,7 @@ enum ReasonText {
     case .skipped(.skipOption): return "by --skip"
     case .skipped(.order): return "by `opflow skip`"
     case .skipped(.unused): return "nothing needed it"
+    case .skipped(.withdrawn): return "what added it was tried again"
     case .skipped(.upstream):
       return name.map { "because of \($0)" } ?? "its needs cannot be met"
     case .rerun(.service): return "as a service does where it is needed"

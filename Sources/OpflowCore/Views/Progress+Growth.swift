@@ -22,6 +22,27 @@ extension ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
+  /// Tasks were withdrawn: those that have another name by now.
+  ///
+  /// - Parameter plan: has their new names.
+  package mutating func withdraw(
+    _ entry: WithdrawEntry, plan: Plan, atMilliseconds now: Int64
+  ) {
+    nowMilliseconds = now
+    let known = model.plan
+    let withdrawn = known.tasks.lazy.map { TaskID($0) }.filter {
+      !known.nameBytes($0).equals(plan.nameBytes($0))
+    }
+    model.withdraw(withdrawn, plan)
+    if json {
+      ProgressJSON.withdraw(
+        entry, withdrawn.map { known.nameString($0) }, model, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    tellOrder(OrderText.text(entry, plan: plan))
+    live?.pass(toMilliseconds: now)
+  }
+
   /// Tells of an order that was obeyed, where that is told.
   mutating func tellOrder(_ what: String) {
     if renderer.tellsOrders {

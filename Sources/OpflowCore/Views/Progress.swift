@@ -146,6 +146,8 @@ package struct ProgressView {
   }
 
   package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
+    // Told for all of them together (`withdraw`).
+    if transition.event == .skip(.withdrawn) { return }
     nowMilliseconds = now
     let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
     if live == nil || transition.task.isNone {

@@ -113,6 +113,27 @@ enum ProgressJSON {
     }
   }
 
+  /// Tasks were withdrawn: who had added them in which try, which, and of how many the drive is about from then on.
+  static func withdraw(
+    _ entry: WithdrawEntry, _ ids: [String], _ model: DriveModel, atMilliseconds now: Int64,
+    into text: inout TextBuffer
+  ) {
+    line("withdraw", now, into: &text) { json in
+      if !entry.adder.isNone {
+        json.key("task")
+        json.string(model.plan.nameBytes(entry.adder))
+      }
+      json.key("attempt")
+      json.number(entry.attempt)
+      json.key("ids")
+      json.beginArray()
+      for id in ids { json.string(id) }
+      json.endArray()
+      json.key("tasks")
+      json.number(model.total)
+    }
+  }
+
   static func stop(
     _ stop: StopEntry, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {

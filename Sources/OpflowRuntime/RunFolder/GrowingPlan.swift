@@ -41,6 +41,25 @@ final class GrowingPlan {
       } else {
         try writeBehind(growth)
       }
+    return try open(bytes)
+  }
+
+  /// Makes the plan's file another one, in which tasks that are withdrawn have other names, and opens that.
+  ///
+  /// - Throws: why the plan stays as it was.
+  func withdraw(_ withdrawal: Withdrawal) throws(GrowthFault) -> Plan {
+    if isLost { throw .lost }
+    let growth: PlanGrowth
+    do throws(SegmentError) {
+      growth = try PlanGrowth(
+        of: plan, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt)
+    } catch {
+      throw .unfit(error)
+    }
+    return try open(try replaceFile(growth, growth.newFileByteCount ?? 0))
+  }
+
+  private func open(_ bytes: UnsafeRawBufferPointer) throws(GrowthFault) -> Plan {
     do throws(PlanError) {
       // What was there has been checked, and so has what was written behind it.
       plan = try Plan(bytes: bytes, checksum: false, release: MappedFile.unmap)

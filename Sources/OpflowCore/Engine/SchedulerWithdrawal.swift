@@ -1,0 +1,66 @@
+/// What a task added in earlier tries, when it is tried again (`Withdrawal`).
+extension Scheduler {
+  /// The adder is about to start.
+  mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout [EngineStep]) {
+    let additions = additions.of(adder)
+    if additions.isEmpty { return }
+    let tasks = additions.map(\.tasks)
+    let all = Set(tasks.joined().lazy.map { Int32(truncatingIfNeeded: $0) })
+    guard all.allSatisfy({ mayWithdraw(TaskID($0), with: all) }) else { return }
+    for number in tasks.joined() where graph.state(TaskID(number)) != .waiting {
+      var transition = Transition(.resume(.skippedBefore), TaskID(number))
+      transition.isLate = true
+      actions.append(.tell(.transition(transition)))
+    }
+    let entry = WithdrawEntry(
+      adder: adder, attempt: attempt[adder.index], orders: additions.map(\.order.text),
+      count: all.count)
+    actions.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
+  }
+
+  /// - Parameter all: the tasks that go together.
+  private func mayWithdraw(_ task: TaskID, with all: Set<Int32>) -> Bool {
+    switch graph.state(task) {
+    case .waiting:
+      if graph.has(.ran, task) || graph.has(.delayed, task) || lostCount[task.index] > 0 {
+        return false
+      }
+    case .skipped:
+      // What somebody wanted skipped stays so.
+      let isByItself = plan.flags(task).contains(.conditionFalse)
+      if !isByItself, !graph.has(.skippedUpstream, task) { return false }
+    case .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed,
+      .failed, .cancelled:
+      return false
+    }
+    return plan.dependents(task).allSatisfy { all.contains(plan.dependent($0).rawValue) }
+  }
+
+  /// The tasks have other names, or are to stay after all.
+  mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout [EngineStep]) {
+    guard let renamed = withdrawal.plan else {
+      for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
+        actions.append(.tell(.transition(Transition(.skip(reasonOfSkip(of: task)), task))))
+      }
+      return
+    }
+    plan = renamed
+    additions.forget(withdrawal.entry.adder)
+    actions.append(.tell(.withdraw(withdrawal.entry)))
+    for number in withdrawal.numbers {
+      // Nothing spreads from them: what needs them is withdrawn with them.
+      if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
+      actions.append(.tell(.transition(Transition(.skip(.withdrawn), TaskID(number)))))
+    }
+    services.countUsersAnew()
+  }
+
+  /// Of a task that was not skipped by an order.
+  private func reasonOfSkip(of task: TaskID) -> SkipReason {
+    let flags = plan.flags(task)
+    if flags.contains(.conditionFalse) {
+      return flags.contains(.emptyMatrix) ? .emptyMatrix : .condition
+    }
+    return .upstream(graph.firstLackedNeed(of: task) ?? .none)
+  }
+}
