@@ -19,6 +19,13 @@ final class GrowingPlan: Sendable {
     return try open()
   }
 
+  /// Gives tasks of it other names, in another file.
+  func withdraw(_ tasks: Range<Int>, attempt: Int32) throws -> Plan {
+    let growth = try PlanGrowth(of: open(), withdrawing: tasks, attempt: attempt)
+    file.withLock { $0 = growth.applied(to: []) }
+    return try open()
+  }
+
   /// What a resume makes of it: the first tasks, and of those that were added as many as are told of.
   func replace(_ segments: [Plan]) throws -> Plan {
     file.withLock { $0 = first.copyOfBytes }

@@ -41,6 +41,9 @@ struct ImaginedRun {
   var fresh: [String: UInt64] = [:]
   /// The GPUs that tasks were given last.
   var devices: [String: [Int]] = [:]
+  /// Whether the plan's file can be written anew.
+  var canRename = true
+  var withdrawn: [WithdrawEntry] = []
 
   init(
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
@@ -109,6 +112,22 @@ struct ImaginedRun {
     while let step = engine.next(at: now) { perform(step) }
   }
 
+  private mutating func withdraw(_ withdrawal: Withdrawal) {
+    var withdrawal = withdrawal
+    if canRename {
+      do {
+        let growth = try PlanGrowth(
+          of: plan, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt)
+        plan = try Plan(copying: growth.applied(to: []))
+        try plan.validate()
+        withdrawal.plan = plan
+      } catch {
+        Issue.record("\(error)")
+      }
+    }
+    engine.take(.scheduler(.withdrawn(withdrawal)), at: now, wall: 0)
+  }
+
   private mutating func perform(_ step: EngineStep) {
     switch step {
     case .tell(.transition(let transition)):
@@ -117,6 +136,7 @@ struct ImaginedRun {
         started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
       }
     case .seat(let worker, let program): seats[worker] = program
+    case .withdraw(let withdrawal): withdraw(withdrawal)
     case .launch(let worker, _, let site):
       launched.append(worker)
       sites[worker] = site
@@ -131,6 +151,7 @@ struct ImaginedRun {
     case .tell(.order(let order)): obeyed.append(order)
     case .tell(.site(let entry)): siteEntries.append(entry)
     case .tell(.stop(let entry)): stops.append(entry)
+    case .tell(.withdraw(let entry)): withdrawn.append(entry)
     case .answer(_, _, let answer): answers.append(answer)
     case .tell, .began, .dismiss, .passOn: break
     case .write, .sync: Issue.record("nothing is to be written")

@@ -199,6 +199,11 @@ struct ViewDriver {
       atMilliseconds: now)
   }
 
+  mutating func withdraw(_ entry: WithdrawEntry, _ renamed: Plan) {
+    plan = renamed
+    view.withdraw(entry, plan: renamed, atMilliseconds: now)
+  }
+
   mutating func stop(by signal: Int32, what: String = "") {
     view.stop(StopEntry(signal: signal, what: what), atMilliseconds: now)
   }

@@ -46,6 +46,21 @@ struct SimulationTests {
     }
   }
 
+  @Test(arguments: slices)
+  func `every promise holds in runs of which tasks add tasks, and are tried again`(
+    _ slice: Int
+  ) {
+    for seed in stride(from: slice, to: 480, by: Self.slices.count) {
+      var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true, adds: true)
+      do {
+        try life.run()
+      } catch {
+        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed) --adders")
+        return
+      }
+    }
+  }
+
   /// Such lives in which something was found once.
   @Test(
     arguments: [
@@ -65,6 +80,14 @@ struct SimulationTests {
   @Test(arguments: [600_000_445, 600_010_159, 600_040_097, 600_051_913, 610_011_693] as [UInt64])
   func `what was found once in a run with legs is not found again`(_ seed: UInt64) throws {
     var life = Life(seed: seed, grows: true, makesLegs: true)
+    try life.run()
+  }
+
+  @Test(arguments: [700_000_031, 700_000_193, 700_000_210, 700_001_172, 700_002_237] as [UInt64])
+  func `what was found once in a run of which tasks add is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, grows: true, adds: true)
     try life.run()
   }
 

@@ -38,7 +38,8 @@ struct Redeclarations {
         key,
         "`\(name.string)` is in the run already, with \(difference)\(place)",
         help: "give it another id, or add it as the run has it: then nothing comes of it;"
-          + " a task that a resume runs again may add another one by its id")
+          + " a task that is tried again may add another one by its id, unless something else needs the first"
+      )
     }
     return unchanged
   }

@@ -91,6 +91,8 @@ struct PlanRun {
   private mutating func perform(_ step: EngineStep) throws(FuzzFinding) {
     switch step {
     case .tell, .began, .answer, .seat, .dismiss, .passOn: break
+    // Its file is not there: what was added stays.
+    case .withdraw(let withdrawal): answer(.withdrawn(withdrawal))
     case .write: engine.take(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _, _): launched.append(worker)
