@@ -67,15 +67,30 @@ enum WaitCommand {
     var watch = RunWatch(folder, watching: [folder.path])
     var tasks: [TaskID] = []
     var plan: Plan?
+    // What was there is not by now, and may come again while the run goes on.
+    var lost: CommandError?
     var isTold = !tells
     while true {
       let began = Clock.monotonicNanoseconds
       try RunLookup.reading { () throws(RunFolderError) in try run.look() }
-      // Another one, or with tasks that were added.
+      // Another one, or with tasks that were added, or some withdrawn.
       if run.plan !== plan {
+        lost = nil
+        do throws(CommandError) {
+          tasks = try chosen(arguments.waitsFor, run)
+        } catch {
+          if plan == nil { throw error }
+          lost = error
+        }
         plan = run.plan
-        tasks = try chosen(arguments.waitsFor, run)
-        try OwnRun.refuseToAwait(folder, tasks: tasks, of: run.plan, "to wait for it")
+        if lost == nil {
+          try OwnRun.refuseToAwait(folder, tasks: tasks, of: run.plan, "to wait for it")
+        }
+      }
+      if let lost {
+        guard run.isHeld else { throw lost }
+        try pause(since: began, &watch)
+        continue
       }
       let end = run.model.end(of: tasks)
       switch run.isBeginning ? .open(count: tasks.count, first: tasks[0]) : end {

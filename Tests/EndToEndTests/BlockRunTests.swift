@@ -80,6 +80,10 @@ struct BlockRunTests {
     let run = try begin(place)
     let why = try place.opflow("why", "a")
     #expect(why.output.contains("waits for a program that offers the block a"), "\(why)")
+    let status = try place.opflow("status")
+    #expect(
+      status.output.contains(try Regex(#"\na +pending +waits for a program that offers it"#)),
+      "\(status)")
     let host = try host(place, "0=ok 1=ok")
     let end = try run.finish()
     #expect(end.status == 0, "\(end)")

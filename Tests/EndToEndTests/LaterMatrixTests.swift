@@ -185,6 +185,9 @@ struct LaterMatrixTests {
     try place.opflow("run", "-j", "1")
     #expect(place.lines().sorted() == ["last", "scan", "sum"])
     #expect(try place.opflow("logs", "work").output.contains("the matrix is empty"))
+    for told in [try place.opflow("status"), try place.opflow("why", "work")] {
+      #expect(told.output.contains("empty matrix: it has no legs"), "\(told)")
+    }
     try place.write("trace", "")
     try place.opflow("resume", "--rerun", "last")
     #expect(place.lines() == ["last"])

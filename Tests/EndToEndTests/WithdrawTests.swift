@@ -121,6 +121,31 @@ struct WithdrawTests {
     #expect(place.lines() == [])
   }
 
+  @Test func `who waits for one of them waits for what comes by its id`() throws {
+    for again in [true, false] {
+      let place = try Workplace(
+        """
+        tasks:
+          scan:
+            control: true
+            retry: { max: 1, delay: 10ms }
+            run: |
+              if test $OPFLOW_ATTEMPT = 1 || \(again); then $opflow add a.yaml; fi
+              test $OPFLOW_ATTEMPT -gt 1 || { echo in > in; read w < out; false; }
+        """)
+      try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+      let (`in`, _) = (try place.gate("in"), try place.gate("out"))
+      let run = try place.start("run")
+      _ = try `in`.next()
+      let waiting = try place.start("wait", "-v", "--for", "a")
+      try waiting.waitForError("waiting for a of run")
+      try place.gate("out").letGo()
+      let end = try waiting.finish()
+      #expect(end.status == (again ? 0 : 2), "\(end)")
+      #expect(try run.finish().status == 0)
+    }
+  }
+
   @Test(arguments: [
     "order: add 2 tasks", "next try in", "(try 2)", "order: withdraw 2 tasks", "scan succeeded",
   ])

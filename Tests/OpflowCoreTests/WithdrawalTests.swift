@@ -269,7 +269,8 @@ struct WithdrawalTests {
       #expect(EnteredDrive.states(model, plan) == [.run, .excluded, .excluded, .run])
     }
     let status = RunStatus(
-      run: "r1", plan: plan, history: later, included: .all(taskCount: plan.taskCount),
+      run: "r1", plan: plan, history: later,
+      included: try #require(RunScope.of(later, plan)),
       isHeld: true)
     #expect(status.counts.total == 2)
     // A plan that a resume makes has none of them.

@@ -68,7 +68,7 @@ extension Scheduler {
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
       if plan.makesLegs(task), plan.legs(madeBy: task) == nil {
-        transition.what = "empty matrix: it has no legs"
+        transition.what = Plan.emptyMatrixText
       }
       if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition, into: &actions)

@@ -10,7 +10,7 @@ package struct RunStatus {
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
-  /// What the run is about: `--only` leaves out the rest, and so does what was withdrawn.
+  /// What the run is about: `--only` leaves out the rest.
   package let included: TaskSet
   private let isHeld: Bool
   /// How far downloads are, as the process that drives the run tells it.
@@ -23,18 +23,12 @@ package struct RunStatus {
   package var keptBytes: [TaskID: Int64] = [:]
 
   /// - Parameters:
-  ///   - included: the tasks of the run, those among them that were withdrawn from it.
+  ///   - included: the tasks of the run.
   ///   - isHeld: whether a process drives the run now.
   package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
     self.run = run
     self.plan = plan
     self.history = history
-    var included = included
-    if !history.additions.isEmpty {
-      for index in plan.tasks where history[TaskID(index)].why == .skipped(.withdrawn) {
-        included.remove(TaskID(index))
-      }
-    }
     self.included = included
     self.isHeld = isHeld
     state = history.state(isHeld: isHeld)
@@ -106,6 +100,11 @@ package struct RunStatus {
       .cancelled:
       recorded
     }
+  }
+
+  /// It has made the legs of its family, of which there are none.
+  func hasEmptyMatrix(_ task: TaskID) -> Bool {
+    plan.makesLegs(task) && plan.legs(madeBy: task) == nil && state(task).isSuccess
   }
 
   /// Why the task is in its state; what was cut short waits for that.

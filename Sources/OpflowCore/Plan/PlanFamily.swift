@@ -37,6 +37,9 @@ package struct FamilyID: Hashable, Sendable, Comparable {
 extension Plan {
   package func familyName(_ family: FamilyID) -> String { string(families[family.index].name) }
 
+  /// What is told of a task that has made legs where there was nothing to make any of.
+  static let emptyMatrixText = "empty matrix: it has no legs"
+
   /// The tasks that are its legs.
   package func legs(_ family: FamilyID) -> Range<Int> {
     let entry = families[family.index]

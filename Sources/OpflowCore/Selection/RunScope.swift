@@ -1,9 +1,21 @@
 /// What a run is about: the tasks that any of its drives was to do, those that its journal speaks of, and those
-/// that were added to it. `--only` of a resume is of that drive alone, and adds to the run what it names.
+/// that were added to it and not withdrawn. `--only` of a resume is of that drive alone, and adds to the run what it names.
 package enum RunScope {
   /// Nil for all tasks, of which none is `manual`. Selectors that an edit of the manifest left without a
   /// task count for nothing; where none is left that names any, the run is about all tasks.
   package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
+    let named = ofSelections(history, plan)
+    if history.additions.isEmpty { return named }
+    let withdrawn = plan.tasks.lazy.map { TaskID($0) }.filter {
+      history[$0].why == .skipped(.withdrawn)
+    }
+    if withdrawn.isEmpty { return named }
+    var scope = named ?? .all(taskCount: plan.taskCount)
+    for task in withdrawn { scope.remove(task) }
+    return scope
+  }
+
+  private static func ofSelections(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     // What a run of named tasks is about is fixed.
     let named = fitting(history.tasks, plan)
     if named.isEmpty, !plan.hasManual, history.selections.contains(where: { $0.only.isEmpty }) {

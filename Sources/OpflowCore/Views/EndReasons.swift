@@ -19,6 +19,11 @@ struct EndReasons {
     case .succeeded where record.isRestored:
       let came = "all it needs was met; its result was restored from the cache"
       return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
+    case .succeeded where status.hasEmptyMatrix(task):
+      return [
+        TaskReason(
+          .succeeded, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
+      ] + reused(record)
     case .succeeded:
       let ran = "all it needs was met; it ran for \(time)\(tries)"
       return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)

@@ -239,7 +239,10 @@ package struct StatusView {
     case .waiting, .ready, .checking:
       let needs = status.waitsFor(task)
       let reason = record.isInterrupted ? "interrupted" : status.words(record)
-      if needs.isEmpty { return reason }
+      if needs.isEmpty {
+        let isOffered = status.state != .running || status.plan.kind(task) != .block
+        return isOffered || !reason.isEmpty ? reason : "waits for a program that offers it"
+      }
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
     case .handed: return "next on its worker"
@@ -256,6 +259,7 @@ package struct StatusView {
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""
+    case .succeeded where status.hasEmptyMatrix(task): return Plan.emptyMatrixText
     case .succeeded where record.isRestored: return "restored from the cache"
     case .succeeded:
       guard status.plan.hasGates, let answer = status.history.orders.answer(to: task) else {
