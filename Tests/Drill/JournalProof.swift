@@ -42,6 +42,9 @@ struct JournalProof {
     switch fields[3] {
     case "open": opening = opening ?? Self.values(fields)
     case "extend": added.append(Self.values(fields)["id"] ?? "")
+    case "withdraw":
+      let dropped = Self.all("dropped", fields)
+      added.removeAll { dropped.contains($0) }
     case "success": successes.insert(fields[4])
     case "failure": failures.insert(fields[4])
     case "resume" where fields[4].isEmpty:

@@ -44,43 +44,16 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
-  /// The process that drives the newest run; nil where none does.
-  private func driver(_ place: Workplace) -> pid_t? {
-    guard let run = place.runs.last, let lock = try? place.text(".opflow/runs/\(run)/lock") else {
-      return nil
-    }
-    return lock.split(separator: " ").first.flatMap { pid_t($0) }
-  }
-
-  @Test(arguments: 0..<6)
-  func `killed at any moment, nothing is lost and nothing is done twice`(_ seed: Int) throws {
-    let place = try Workplace()
-    var numbers = DrillNumbers(seed: UInt64(7_700 + seed))
-    let mode = seed % 2 == 0 ? "stop" : "go-on"
-    var added: Set<Substring> = []
-    var isClosed = false
-    for _ in 0..<4 where !isClosed {
-      let host = try start("DrillHost", "24", mode, in: place)
-      try host.waitForOutput("added t\(numbers.below(24))\n")
-      let choice = numbers.below(3)
-      if choice != 0, let pid = driver(place) { kill(pid, SIGKILL) }
-      if choice != 1 { host.send(SIGKILL) }
-      let said = try host.finish().output.split(separator: "\n")
-      for line in said where line.hasPrefix("added ") { added.insert(line.dropFirst(6)) }
-      isClosed = said.contains("closed")
-    }
-    if !isClosed {
-      let end = try start("DrillHost", "24", mode, in: place).finish()
-      #expect(end.status == 0, "\(end)")
-      #expect(end.output.contains("finished 24 true\n"), "\(end)")
-    }
-    // One that was killed right after it had closed the queue was followed by one that began anew.
-    if place.runs.count == 1 {
-      let ends = try place.journal().filter { $0.event == "success" }.map(\.task)
-      #expect(ends.count == Set(ends).count)
-      #expect(added.allSatisfy { ends.contains(String($0)) })
-      #expect(ends.count == 24)
-    }
-    place.expectNothingAlive()
+  /// A sample of `scripts/soak hosts`.
+  @Test(arguments: 1...6)
+  func
+    `killed at any moment, with all that works for it, nothing is lost and nothing is done twice`(
+      _ seed: Int
+    ) throws
+  {
+    var drill = try HostDrill(
+      host: "\(Self.programs)/DrillHost", seed: UInt64(seed), taskCount: 24,
+      parent: NSTemporaryDirectory())
+    try drill.run(killing: 5)
   }
 }

@@ -11,6 +11,7 @@ case "journal": code = JournalCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "build": code = BuildCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "orders": code = OrdersCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "grow": code = GrowCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "hosts": code = HostsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "fresh": code = FreshCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "latency": code = LatencyCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
@@ -24,6 +25,7 @@ if code == 2 {
   print("       soak kill PROGRAM COUNT SEED FOLDER")
   print("       soak orders PROGRAM COUNT SEED FOLDER")
   print("       soak grow PROGRAM COUNT SEED FOLDER")
+  print("       soak hosts HOST COUNT SEED FOLDER")
   print("       soak fresh PROGRAM COUNT SEED FOLDER")
   print("       soak services PROGRAM COUNT SEED FOLDER JOBS")
   print("       soak latency PROGRAM COUNT FOLDER")
