@@ -145,6 +145,16 @@ extension Drive {
   /// Batches come one after the other, so that only the last ones can come once more.
   mutating func withdraw(_ withdrawal: Withdrawal) throws(Finding) {
     guard var growth else { throw Finding("tasks are withdrawn, and none were added") }
+    let all = Set(withdrawal.numbers)
+    for task in withdrawal.numbers.lazy.map({ TaskID($0) }) {
+      let user = plan.dependents(task).map { plan.dependent($0) }.first { !all.contains($0.index) }
+      if let user {
+        throw Finding("\(tasks[task.index].name) is withdrawn, and task \(user.rawValue) needs it")
+      }
+      if witness.hasBegun(task) {
+        throw Finding("\(tasks[task.index].name) is withdrawn, and has begun")
+      }
+    }
     let batches = withdrawal.entry.orders.count
     let names = (growth.added - batches..<growth.added).map { growth.name(ofBatch: $0) }
     guard withdrawal.entry.orders == names, !random.chance(10) else {

@@ -117,12 +117,13 @@ extension Witness {
     stand[task.index] = .waiting
   }
 
+  /// In this drive.
+  func hasBegun(_ task: TaskID) -> Bool { began.contains(task) || stand[task.index] == .running }
+
   /// Tasks that were added are to be skipped, by other names.
   mutating func withdraw(_ tasks: [TaskID], _ renamed: Plan) throws(Finding) {
-    for task in tasks {
-      if stand[task.index] != .waiting || attempt(task) > 0 && began.contains(task) {
-        throw fault(task, "withdrawn though it is \(stand[task.index])")
-      }
+    for task in tasks where stand[task.index] != .waiting {
+      throw fault(task, "withdrawn though it is \(stand[task.index])")
     }
     plan = renamed
   }
