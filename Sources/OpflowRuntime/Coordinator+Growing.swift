@@ -16,7 +16,7 @@ extension Coordinator {
       return answer(client, request.id, .refused(what: "another process has taken the run over"))
     }
     do throws(OrderRefusal) {
-      let segment = try AddedFolder(request.id, of: self.request.folder).readSegment()
+      let segment = try AddedFolder(request.id, of: self.request.folder).segment(of: request)
       if let known = engine.answer(
         toExtension: request.id, by: segment, of: request.adder)
       {
@@ -125,6 +125,7 @@ extension Coordinator {
     entry.manifestPath = request.manifestPath
     entry.folder = request.folder
     entry.files = request.files
+    if let carried = request.carried { entry.copy = String(decoding: carried.copy, as: UTF8.self) }
     return entry
   }
 }

@@ -258,6 +258,7 @@ extension FieldWriter {
     field(.manifest, extend.manifestPath)
     field(.folder, extend.folder)
     fields(.file, extend.files)
+    fieldUnlessEmpty(.copy, extend.copy)
   }
 
   fileprivate mutating func write(_ close: CloseEntry, drive: Int) {
