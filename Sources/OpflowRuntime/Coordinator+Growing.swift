@@ -25,7 +25,7 @@ extension Coordinator {
       let initial = try Self.initial(of: segment)
       try expectMeans(of: segment, initial)
       let entry = entry(request, asker, segment)
-      let grown = try grow(by: segment)
+      let grown = try grow(by: segment, mayFollow: request.carried != nil)
       plan = grown
       control.plan = grown
       planKeys.insert(grown.key.description)
@@ -103,9 +103,9 @@ extension Coordinator {
     }
   }
 
-  private func grow(by segment: Plan) throws(OrderRefusal) -> Plan {
+  private func grow(by segment: Plan, mayFollow: Bool) throws(OrderRefusal) -> Plan {
     do throws(GrowthFault) {
-      return try growing.grow(by: segment)
+      return try growing.grow(by: segment, mayFollow: mayFollow)
     } catch {
       throw OrderRefusal(what: error.what(in: request.folder))
     }

@@ -83,4 +83,28 @@ struct LibraryHostTests {
     }
     place.expectNothingAlive()
   }
+
+  @Test func `what the disk lacks of the plan after a loss of power, the journal has`() throws {
+    let place = try Workplace()
+    let host = try start("DrillHost", "24", "stop", in: place)
+    try host.waitForOutput("added t12\n")
+    let run = try #require(place.runs.last)
+    if let pid = driver(place) { kill(pid, SIGKILL) }
+    host.send(SIGKILL)
+    let said = try host.finish().output.split(separator: "\n")
+    let added = said.filter { $0.hasPrefix("added ") }.map { $0.dropFirst(6) }
+    // Its head says what the rest does not have.
+    let path = "\(place.path)/.opflow/runs/\(run)/plan"
+    let plan = try #require(FileHandle(forUpdatingAtPath: path))
+    let length = try plan.seekToEnd()
+    try plan.seek(toOffset: length / 4)
+    try plan.write(contentsOf: Data(count: Int(length - length / 4)))
+    try plan.close()
+    let end = try start("DrillHost", "24", "stop", in: place).finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(end.output.contains("run \(run)\n") && end.output.contains("finished 24 true\n"))
+    let ends = try place.journal().filter { $0.event == "success" }.map(\.task)
+    #expect(ends.count == Set(ends).count && added.allSatisfy { ends.contains(String($0)) })
+    place.expectNothingAlive()
+  }
 }

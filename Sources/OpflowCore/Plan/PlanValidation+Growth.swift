@@ -3,7 +3,8 @@ extension Plan {
   ///
   /// - Parameter earlier: the same file, when fewer tasks counted.
   package func validate(grownFrom earlier: Plan) throws(PlanError) {
-    guard earlier.taskCount <= taskCount, earlier.written.outerEdges.count <= written.outerEdges.count
+    guard earlier.taskCount <= taskCount,
+      earlier.written.outerEdges.count <= written.outerEdges.count
     else { throw .section(.taskName) }
     let added = earlier.taskCount..<taskCount
     for index in added {

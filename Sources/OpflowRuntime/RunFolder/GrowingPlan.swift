@@ -3,17 +3,21 @@ internal import OpflowSystem
 
 /// The plan of a run that this process drives, in its file, which tasks are added to.
 ///
-/// It is synced as the journal is, and before that:
-///
-/// - `each`: before the journal tells of the tasks, so that a loss of power leaves one that has all that the journal tells of;
-///   what is there of others counts for nobody.
-/// - `group`: with each sync of the journal, right before it. The journal may reach the disk a little sooner than what it
-///   tells of: where the power was lost before the next sync was done, views of the run may lack the tasks that were added since
-///   the last one, or fail, until a resume makes the file anew. That takes nothing from this file.
-/// - `none`: the same of all that the kernel had not written yet.
-///
-/// One that is made anew to have room has its name when it is on the disk, in the first two cases. On a network's file system the head goes to the server behind what it
+/// Where the run syncs, the file is synced before the journal tells of the tasks, so that a loss of power leaves one that
+/// has all that the journal tells of: what is there of others counts for nobody. Where it does not, the views of such a
+/// run may fail until a resume makes the file anew. On a network's file system the head goes to the server behind what it
 /// counts, since a worker of another machine may open the file in between.
+///
+/// What is added one by one in a run that syncs in groups (`mayFollow`) would wait for the disk each time. Its states:
+///
+///     written ─► journaled ─► answered ─► file synced ─► journal synced
+///
+/// - From *written* on it outlives any process: a kill loses nothing.
+/// - The journal's line carries all that a resume compiles the tasks from, so that it may reach the disk at any time: before
+///   the file (by the sync of lines before it), or never, and then nobody can be told of the tasks by anything but that answer.
+/// - Each sync of the journal is preceded by one of the file (`takeUnsynced`). Where the power is lost between *journaled* and
+///   the next *file synced*, the journal may have tasks that the file lacks: views of the run then lack them too, or
+///   fail, until a resume makes the file anew. That takes nothing from this file.
 final class GrowingPlan {
   private(set) var plan: Plan
   private let folder: RunFolder
@@ -49,9 +53,11 @@ final class GrowingPlan {
 
   /// Makes the plan's file one that has the tasks of a segment as well, and opens it anew.
   ///
-  /// - Parameter segment: has been validated.
+  /// - Parameters:
+  ///   - segment: has been validated.
+  ///   - mayFollow: the file may be synced behind the journal's line, which has all that the segment is made from.
   /// - Throws: why the plan stays as it was.
-  func grow(by segment: Plan) throws(GrowthFault) -> Plan {
+  func grow(by segment: Plan, mayFollow: Bool = false) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth: PlanGrowth
     do throws(SegmentError) {
@@ -63,7 +69,7 @@ final class GrowingPlan {
       if let count = growth.newFileByteCount {
         try replaceFile(growth, count)
       } else {
-        try writeBehind(growth)
+        try writeBehind(growth, isSynced: durability == .each || durability == .group && !mayFollow)
       }
     do throws(PlanError) {
       // What was there has been checked, and so has what was written behind it.
@@ -84,7 +90,7 @@ final class GrowingPlan {
 
   /// Mapped before anything counts: what fails then fails without a trace.
   private func writeBehind(
-    _ growth: PlanGrowth
+    _ growth: PlanGrowth, isSynced: Bool
   ) throws(GrowthFault) -> SharedMapping {
     let (records, head) = growth.recordsAndHead
     let isNetwork = NetworkFiles.isNetwork(at: folder.path)
@@ -97,8 +103,11 @@ final class GrowingPlan {
       isCounting = true
       for write in head { try Self.write(write, to: file) }
       // On a network's file system also the last chance to learn of a failure.
-      if durability == .each || isNetwork { try file.syncData() }
-      if durability == .group, !isNetwork {
+      if isSynced || isNetwork {
+        try file.syncData()
+        unsynced = nil
+      }
+      if durability == .group, !isSynced, !isNetwork {
         unsynced = consume file
       } else {
         try file.close()

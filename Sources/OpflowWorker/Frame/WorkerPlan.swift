@@ -31,7 +31,8 @@ package final class WorkerPlan {
   /// - Parameter last: the number of the last task that is spoken of.
   func extend(to last: TaskID) {
     guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
-      let mapping = mapped(path), let grown = try? Self.open(mapping, path), grown.key == current.key,
+      let mapping = mapped(path), let grown = try? Self.open(mapping, path),
+      grown.key == current.key,
       grown.taskCount > current.taskCount
     else { return }
     current = grown
