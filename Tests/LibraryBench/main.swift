@@ -1,8 +1,8 @@
 // What the library costs: `LibraryBench MODE COUNT FOLDER [OPFLOW]`.
 //
 // `bulk`, `group` and `each` add so many trivial commands, in one call, by calls that wait at once, and one call after the
-// other, and wait for their end. `changes` and `slow` have so many tasks cancelled at once, with a reader of changes that keeps
-// up, and with one that is much slower. `idle` has an idle queue for so many seconds. All print seconds and the processor
+// other, and wait for their end. `changes` has so many tasks cancelled at once, with a reader of changes that keeps
+// up; `slow` has ten tasks fail over and over, so many times together, with one that begins to read when all is over. `idle` has an idle queue for so many seconds. All print seconds and the processor
 // time of this process.
 import Glibc
 import Opflow
@@ -34,7 +34,7 @@ let before = Usage.now
 func task(_ number: Int) -> NewTask { NewTask("t\(number)", .command(["/bin/true"])) }
 
 /// Reads the changes of tasks that are cancelled together.
-func readChanges(of queue: TaskQueue, pause: Duration?) async throws {
+func readChanges(of queue: TaskQueue) async throws {
   try await queue.pause()
   try await queue.add((0..<count).map(task))
   let changes = queue.changes
@@ -47,7 +47,6 @@ func readChanges(of queue: TaskQueue, pause: Duration?) async throws {
     skipped += change.skipped
     if change.state.isFinished { ended += 1 }
     if ended == count { break }
-    if let pause, read % 1000 == 0 { try await Task.sleep(for: pause) }
   }
   let after = Usage.now
   print(
@@ -55,6 +54,29 @@ func readChanges(of queue: TaskQueue, pause: Duration?) async throws {
       + " own processor time \(after.seconds - before.seconds) s, memory \(before.residentKiB) KiB"
       + " before, at most \(after.residentKiB)")
   try await queue.`continue`()
+}
+
+/// Reads the changes of ten tasks that fail and are tried again, when they have ended.
+func readChangesLate(of queue: TaskQueue) async throws {
+  let changes = queue.changes(.everyChange(limit: 1000))
+  let before = Usage.now
+  try await queue.add(
+    (0..<10).map {
+      NewTask("f\($0)", .command(["/bin/false"]), retry: .init(max: count / 10 - 1, delay: .zero))
+    })
+  try await queue.waitUntilAllFinished()
+  let after = Usage.now
+  var (read, skipped, newest) = (0, 0, [String: TaskChange]())
+  for await change in changes {
+    read += 1
+    skipped += change.skipped
+    newest[change.task.id] = change
+    if newest.count == 10, newest.values.allSatisfy(\.state.isFinished) { break }
+  }
+  let last = Set(newest.values.map { "\($0.state) at try \($0.attempt)" }).sorted()
+  print(
+    "\(read) changes read and \(skipped) skipped of \(count) tries, each task last \(last);"
+      + " memory \(before.residentKiB) KiB before, at most \(after.residentKiB)")
 }
 
 switch mode {
@@ -65,8 +87,8 @@ case "group":
     for number in 0..<count { group.addTask { _ = try await queue.add(task(number)) } }
     try await group.waitForAll()
   }
-case "changes": try await readChanges(of: queue, pause: nil)
-case "slow": try await readChanges(of: queue, pause: .milliseconds(20))
+case "changes": try await readChanges(of: queue)
+case "slow": try await readChangesLate(of: queue)
 case "idle": _ = poll(nil, 0, Int32(count) * 1000)
 default: fatalError("bulk, group, each, changes, slow or idle, not \(mode)")
 }

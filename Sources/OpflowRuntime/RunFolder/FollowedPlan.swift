@@ -1,14 +1,14 @@
 internal import OpflowCore
 internal import OpflowSystem
-internal import Synchronization
 
 /// The plan of a run, for a look that goes on with its journal: opened anew for each addition that this tells of.
 ///
 /// Where the file is the one of the time before, what was there is not looked at again: a run that grows task by task would
 /// be looked at as a whole for each of them.
-final class FollowedPlan: Sendable {
+final class FollowedPlan: @unchecked Sendable {
+  // SAFETY: @unchecked, because a run's journal is followed by one thread, and this is used by what follows it alone.
   private let folder: RunFolder
-  private let mapping = Mutex<SharedMapping?>(nil)
+  private var mapping: SharedMapping?
 
   init(of folder: RunFolder) { self.folder = folder }
 
@@ -32,11 +32,9 @@ final class FollowedPlan: Sendable {
   }
 
   private func mapped() -> SharedMapping? {
-    mapping.withLock { mapping in
-      guard let status = try? Path.status(folder.plan) else { return nil }
-      if let mapping, mapping.isAll(of: status) { return mapping }
-      mapping = try? SharedMapping(File.open(folder.plan, .readOnly), at: folder.path)
-      return mapping
-    }
+    guard let status = try? Path.status(folder.plan) else { return nil }
+    if let mapping, mapping.isAll(of: status) { return mapping }
+    mapping = try? SharedMapping(File.open(folder.plan, .readOnly), at: folder.path)
+    return mapping
   }
 }
