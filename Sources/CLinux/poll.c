@@ -90,3 +90,11 @@ int32_t clinux_watch_folder(int32_t watch, const char *path) {
   int added = inotify_add_watch(watch, path, IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_CLOSE_WRITE);
   return added < 0 ? -1 : 0;
 }
+
+int32_t clinux_watch_file(int32_t watch, const char *path) {
+  return inotify_add_watch(watch, path, IN_MODIFY) < 0 ? -1 : 0;
+}
+
+int32_t clinux_watch_names(int32_t watch, const char *path) {
+  return inotify_add_watch(watch, path, IN_CREATE | IN_MOVED_TO) < 0 ? -1 : 0;
+}

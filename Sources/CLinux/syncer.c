@@ -16,6 +16,7 @@ struct clinux_syncer {
   // Below: under the lock.
   uint64_t requested;
   uint64_t synced;
+  int32_t first;
   int32_t error;
   int32_t stopping;
 };
@@ -28,14 +29,25 @@ static int sync_data(int descriptor) {
   return result < 0 ? errno : 0;
 }
 
+static int sync_and_close(int descriptor) {
+  if (descriptor < 0) return 0;
+  int error = sync_data(descriptor);
+  // What close(2) may tell of lost data fdatasync(2) has told.
+  close(descriptor);
+  return error;
+}
+
 static void *run(void *argument) {
   struct clinux_syncer *syncer = argument;
   pthread_mutex_lock(&syncer->lock);
   while (syncer->error == 0) {
     if (syncer->requested > syncer->synced) {
       uint64_t covered = syncer->requested;
+      int32_t first = syncer->first;
+      syncer->first = -1;
       pthread_mutex_unlock(&syncer->lock);
-      int error = sync_data(syncer->descriptor);
+      int error = sync_and_close(first);
+      if (error == 0) error = sync_data(syncer->descriptor);
       pthread_mutex_lock(&syncer->lock);
       if (error == 0) {
         syncer->synced = covered;
@@ -58,6 +70,7 @@ struct clinux_syncer *clinux_syncer_start(int32_t descriptor, int32_t notify) {
   if (syncer == NULL) return NULL;
   syncer->descriptor = descriptor;
   syncer->notify = notify;
+  syncer->first = -1;
   pthread_mutex_init(&syncer->lock, NULL);
   pthread_cond_init(&syncer->asked, NULL);
 
@@ -71,13 +84,19 @@ struct clinux_syncer *clinux_syncer_start(int32_t descriptor, int32_t notify) {
   return NULL;
 }
 
-void clinux_syncer_request(struct clinux_syncer *syncer, uint64_t sequence) {
+void clinux_syncer_request(struct clinux_syncer *syncer, uint64_t sequence, int32_t first) {
+  int32_t replaced = first;
   pthread_mutex_lock(&syncer->lock);
   if (sequence > syncer->requested) {
+    if (first >= 0) {
+      replaced = syncer->first;
+      syncer->first = first;
+    }
     syncer->requested = sequence;
     pthread_cond_signal(&syncer->asked);
   }
   pthread_mutex_unlock(&syncer->lock);
+  if (replaced >= 0) close(replaced);
 }
 
 int32_t clinux_syncer_result(struct clinux_syncer *syncer, uint64_t *sequence) {
@@ -94,6 +113,7 @@ void clinux_syncer_stop(struct clinux_syncer *syncer) {
   pthread_cond_signal(&syncer->asked);
   pthread_mutex_unlock(&syncer->lock);
   pthread_join(syncer->thread, NULL);
+  if (syncer->first >= 0) close(syncer->first);
   pthread_cond_destroy(&syncer->asked);
   pthread_mutex_destroy(&syncer->lock);
   free(syncer);

@@ -1,20 +1,40 @@
 #define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "reader.h"
 
-enum { LARGE_PAGE = 2 << 20, SMALL_TABLE = 64 << 10, BYTES_PER_RECORD = 4 };
+enum {
+  LARGE_PAGE = 2 << 20,
+  SMALL_TABLE = 64 << 10,
+  // Of a manifest of a task or two, as programs add them by the thousand: where there are threads, ending a mapping takes
+  // longer than reading such a one.
+  TINY_TABLE = 8 << 10,
+  TINY_LENGTH = 1 << 10,
+  BYTES_PER_RECORD = 4,
+};
 
 // As many records as most manifests of that length have. What is not used is never touched.
 static size_t first_size(size_t length) {
+  if (length <= TINY_LENGTH) return TINY_TABLE;
   size_t size = length / BYTES_PER_RECORD * sizeof(cyaml_record);
   return size < SMALL_TABLE ? SMALL_TABLE : (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
 }
 
-// The table in a mapping of `wanted` bytes instead of `size`, 0 for none so far.
+// The table in `wanted` bytes instead of `size`, 0 for none so far; in a mapping unless it is tiny.
 static void *mapping(cyaml_document *document, size_t size, size_t wanted) {
-  if (size) return mremap(document->records, size, wanted, MREMAP_MAYMOVE);
-  return mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (wanted <= TINY_TABLE) {
+    void *table = malloc(wanted);
+    return table ? table : MAP_FAILED;
+  }
+  if (size > TINY_TABLE) return mremap(document->records, size, wanted, MREMAP_MAYMOVE);
+  void *mapped = mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped != MAP_FAILED && size) {
+    memcpy(mapped, document->records, size);
+    free(document->records);
+  }
+  return mapped;
 }
 
 bool records_grow(cyaml_document *document, size_t length) {
@@ -32,9 +52,12 @@ bool records_grow(cyaml_document *document, size_t length) {
 }
 
 void records_release(cyaml_document *document) {
-  // Fails only for what is no mapping.
-  if (document->records) {
-    munmap(document->records, document->record_capacity * sizeof(cyaml_record));
+  size_t size = document->record_capacity * sizeof(cyaml_record);
+  if (size <= TINY_TABLE) {
+    free(document->records);
+  } else if (document->records) {
+    // Fails only for what is no mapping.
+    munmap(document->records, size);
   }
   document->records = NULL;
 }

@@ -16,7 +16,7 @@ extension Coordinator {
       return answer(client, request.id, .refused(what: "another process has taken the run over"))
     }
     do throws(OrderRefusal) {
-      let segment = try AddedFolder(request.id, of: self.request.folder).readSegment()
+      let segment = try AddedFolder(request.id, of: self.request.folder).segment(of: request)
       if let known = engine.answer(
         toExtension: request.id, by: segment, of: request.adder)
       {
@@ -25,7 +25,7 @@ extension Coordinator {
       let initial = try Self.initial(of: segment)
       try expectMeans(of: segment, initial)
       let entry = entry(request, asker, segment)
-      let grown = try grow(by: segment)
+      let grown = try grow(by: segment, mayFollow: request.carried != nil)
       use(grown)
       planKeys.insert(grown.key.description)
       let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
@@ -122,9 +122,9 @@ extension Coordinator {
     }
   }
 
-  private func grow(by segment: Plan) throws(OrderRefusal) -> Plan {
+  private func grow(by segment: Plan, mayFollow: Bool) throws(OrderRefusal) -> Plan {
     do throws(GrowthFault) {
-      return try growing.grow(by: segment)
+      return try growing.grow(by: segment, mayFollow: mayFollow)
     } catch {
       throw OrderRefusal(what: error.what(in: request.folder))
     }
@@ -144,6 +144,7 @@ extension Coordinator {
     entry.manifestPath = request.manifestPath
     entry.folder = request.folder
     entry.files = request.files
+    if let carried = request.carried { entry.copy = String(decoding: carried.copy, as: UTF8.self) }
     return entry
   }
 }

@@ -67,13 +67,18 @@ extension Coordinator {
       // The thread is started when there is something to sync for the first time: a short run needs
       // none.
       if syncer == nil { syncer = startSyncer() }
-      if let syncer { syncer.thread.request(place) } else { syncNow(upTo: place) }
+      if let syncer {
+        syncer.thread.request(place, first: growing.takeUnsynced())
+      } else {
+        syncNow(upTo: place)
+      }
     case .last: syncNow(upTo: place)
     }
   }
 
   private func syncNow(upTo place: UInt64) {
     do throws(Errno) {
+      try growing.syncNow()
       try journal.syncNow()
       tell(.synced(upTo: place))
     } catch {

@@ -137,8 +137,7 @@ package final class Coordinator {
     self.request = request
     plan = request.plan
     planKeys = [request.plan.key.description]
-    growing = GrowingPlan(
-      request.plan, in: request.folder, isSynced: request.durability != .none)
+    growing = GrowingPlan(request.plan, in: request.folder, request.durability)
     links = request.links
     var options = request.options
     make = request.sharesJobs ? Self.joinMake(&options) : nil

@@ -13,6 +13,17 @@ package struct FolderWatch: ~Copyable {
     self.init(descriptor)
   }
 
+  /// Watches one file of a folder, and what comes into the folder: what is written into others is nobody's concern.
+  ///
+  /// A file that takes that one's place is not watched.
+  package init(file: String, in folder: String) throws(Errno) {
+    let descriptor = Descriptor(owning: try call { clinux_watch_create() })
+    let watch = descriptor.rawValue
+    try call { clinux_watch_names(watch, folder) }
+    try call { clinux_watch_file(watch, file) }
+    self.init(descriptor)
+  }
+
   private init(_ descriptor: consuming Descriptor) {
     poll.set(0, descriptor.rawValue)
     self.descriptor = descriptor

@@ -57,3 +57,35 @@ extension StaticString {
     UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }
+
+/// A file that is mapped for as long as anybody refers to it: what is written to it shows in the mapping, so that who looks
+/// again needs no other one while the file has its length.
+///
+/// Not on a network's file system: what another machine wrote shows there in a file that was opened and mapped after that.
+package final class SharedMapping: Sendable {
+  private let file: MappedFile
+  private let identity: FileIdentity
+  private let isNetwork: Bool
+
+  /// - Parameter path: of the file, or of a folder that it is in.
+  package init(_ file: borrowing Descriptor, at path: String) throws(Errno) {
+    identity = try file.status().identity
+    self.file = try MappedFile(file)
+    isNetwork = NetworkFiles.isNetwork(at: path)
+  }
+
+  deinit { MappedFile.unmap(file.bytes) }
+
+  package var bytes: UnsafeRawBufferPointer { file.bytes }
+
+  /// Whether that is this file, and all of it is mapped and shows as it is by now. Its number is nobody else's while it is
+  /// mapped.
+  package func isAll(of status: FileStatus) -> Bool {
+    !isNetwork && status.identity == identity && status.sizeBytes == Int64(file.byteCount)
+  }
+
+  /// For who is given the bytes: keeps them mapped until it is called, or gone.
+  package var release: @Sendable (UnsafeRawBufferPointer) -> Void {
+    { _ in withExtendedLifetime(self) {} }
+  }
+}

@@ -23,7 +23,13 @@ package struct Syncer: ~Copyable {
   deinit { clinux_syncer_stop(thread) }
 
   /// Asks for everything written so far to be synced; the caller numbers it, counting up.
-  package func request(_ sequence: UInt64) { clinux_syncer_request(thread, sequence) }
+  ///
+  /// - Parameter first: another file, which is synced before. While a request with one is under way, there is no other
+  ///   with one.
+  package func request(_ sequence: UInt64, first: consuming Descriptor? = nil) {
+    let raw: Int32 = if let first { first.release() } else { -1 }
+    clinux_syncer_request(thread, sequence, raw)
+  }
 
   /// The number that the last completed sync covers. Throws why a sync failed: from then on nothing
   /// is synced, since the kernel may have dropped what it could not write.

@@ -44,6 +44,14 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
+  /// The process that drives the newest run; nil where none does.
+  private func driver(_ place: Workplace) -> pid_t? {
+    guard let run = place.runs.last, let lock = try? place.text(".opflow/runs/\(run)/lock") else {
+      return nil
+    }
+    return lock.split(separator: " ").first.flatMap { pid_t($0) }
+  }
+
   /// A sample of `scripts/soak hosts`.
   @Test(arguments: 1...6)
   func
@@ -55,5 +63,29 @@ struct LibraryHostTests {
       host: "\(Self.programs)/DrillHost", seed: UInt64(seed), taskCount: 24,
       parent: NSTemporaryDirectory())
     try drill.run(killing: 5)
+  }
+
+  @Test func `what the disk lacks of the plan after a loss of power, the journal has`() throws {
+    let place = try Workplace()
+    let host = try start("DrillHost", "24", "stop", in: place)
+    try host.waitForOutput("added t12\n")
+    let run = try #require(place.runs.last)
+    if let pid = driver(place) { kill(pid, SIGKILL) }
+    host.send(SIGKILL)
+    let said = try host.finish().output.split(separator: "\n")
+    let added = said.filter { $0.hasPrefix("added ") }.map { $0.dropFirst(6) }
+    // Its head says what the rest does not have.
+    let path = "\(place.path)/.opflow/runs/\(run)/plan"
+    let plan = try #require(FileHandle(forUpdatingAtPath: path))
+    let length = try plan.seekToEnd()
+    try plan.seek(toOffset: length / 4)
+    try plan.write(contentsOf: Data(count: Int(length - length / 4)))
+    try plan.close()
+    let end = try start("DrillHost", "24", "stop", in: place).finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(end.output.contains("run \(run)\n") && end.output.contains("finished 24 true\n"))
+    let ends = try place.journal().filter { $0.event == "success" }.map(\.task)
+    #expect(ends.count == Set(ends).count && added.allSatisfy { ends.contains(String($0)) })
+    place.expectNothingAlive()
   }
 }

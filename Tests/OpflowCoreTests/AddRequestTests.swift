@@ -29,6 +29,29 @@ struct AddRequestTests {
     #expect(try read(String(line.dropLast())) == .add(request))
   }
 
+  @Test func `a short addition is carried as it is`() throws {
+    var request = try request()
+    let copy = Array("tasks:\n  a: { run: \"x\\ty\" }\r\n".utf8)
+    request.carried = CarriedAddition(copy: copy, segment: (0...255).map { $0 } + [0, 0, 92, 48])
+    let line = try #require(OrderLines.line(request))
+    #expect(line.count { $0 == Field.lineFeed } == 1)
+    let found = try line.dropLast().withUnsafeBytes { bytes in
+      Result { () throws(UnreadableOrder) in try OrderLines.request(bytes) }
+    }.get()
+    #expect(found == .add(request))
+  }
+
+  @Test func `what is long is not carried`() {
+    let (most, text) = (1 << 14, UInt8(ascii: "x"))
+    func isShort(_ copy: Int, _ segment: Int) -> Bool {
+      CarriedAddition(
+        copy: [UInt8](repeating: text, count: copy),
+        segment: [UInt8](repeating: text, count: segment)
+      ).isShort
+    }
+    #expect(isShort(most, 1 << 17) && !isShort(most + 1, 1) && !isShort(1, 1 << 17 + 1))
+  }
+
   @Test(arguments: [
     ("add\t..\tplan=k\tmanifest=m\tfolder=f", "the id of what is added begins with a point"),
     ("add\t.a\tplan=k\tmanifest=m\tfolder=f", "the id of what is added begins with a point"),
@@ -37,6 +60,22 @@ struct AddRequestTests {
     ("add\ta\tplan=k\tmanifest=m", "it does not say what is added"),
     ("add\ta\tplan=k\tplan=k\tmanifest=m\tfolder=f", "`plan` stands twice"),
     ("add\ta\tplan=k\tvalue=1\tmanifest=m\tfolder=f", "an order has no `value`"),
+    (
+      "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=x",
+      "it carries a part of what is added only"
+    ),
+    (
+      "add\ta\tplan=k\tmanifest=m\tfolder=f\tsegment=x",
+      "it carries a part of what is added only"
+    ),
+    (
+      "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=\(String(repeating: "x", count: 1 << 14 + 1))\tsegment=x",
+      "what it carries is too long"
+    ),
+    (
+      "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=\\x\tsegment=x",
+      "`copy` is text that is not empty, not `\\x`"
+    ),
     ("adds\ta", "it begins with none of `order`, `add` and `host`"),
   ])
   func `a line that is none is refused`(line: String, what: String) {

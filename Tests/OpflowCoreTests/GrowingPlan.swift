@@ -49,7 +49,7 @@ final class GrowingPlan: Sendable {
 
   /// As a follower does it.
   var grown: JournalFollower.GrownPlan {
-    { [self] count in
+    { [self] count, _ in
       guard let plan = try? open(), plan.taskCount >= count else { return nil }
       return try? open(count)
     }

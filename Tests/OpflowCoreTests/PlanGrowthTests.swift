@@ -56,6 +56,34 @@ struct PlanGrowthTests {
     #expect(try Self.open(bytes).taskCount == 21)
   }
 
+  @Test func `what is new is checked by itself`() throws {
+    for seed in UInt64(100)..<140 {
+      var numbers = SplitMix64(seed: seed)
+      let segments = Self.segments(&numbers)
+      var bytes = PlanGrowth(room: try segments[0].make()).applied(to: [])
+      for segment in segments.dropFirst() {
+        let plan = try Self.open(bytes)
+        let growth = try PlanGrowth(of: plan, by: segment.make())
+        let before = bytes
+        bytes = growth.applied(to: bytes)
+        try Self.open(bytes).validate(grownFrom: plan)
+        if bytes.count != before.count { continue }
+        // Whatever stands there, nobody falls over it.
+        for place in bytes.indices where bytes[place] != before[place] {
+          var broken = bytes
+          broken[place] ^= UInt8.random(in: 1...255, using: &numbers)
+          guard let grown = try? Plan(copying: broken),
+            (try? grown.validate(grownFrom: plan)) != nil
+          else { continue }
+          for task in grown.tasks {
+            for edge in grown.needs(TaskID(task)) { _ = grown.needCondition(edge) }
+            for edge in grown.dependents(TaskID(task)) { _ = grown.dependent(edge) }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `one that dies between two writes leaves what was there`() throws {
     var numbers = SplitMix64(seed: 7)
     let segments = Self.segments(&numbers)

@@ -57,6 +57,61 @@ struct GrowingPlanTests {
     #expect(before.taskCount == count)
   }
 
+  /// What is to be synced before the journal.
+  private func takeUnsynced(of growing: GrowingPlan) -> FileIdentity? {
+    guard let file = growing.takeUnsynced() else { return nil }
+    return try? file.status().identity
+  }
+
+  @Test func `what may be synced behind its line is synced with that, all else before`() throws {
+    let growing = GrowingPlan(try open(), in: folder, .group)
+    func grow(_ name: String, mayFollow: Bool) throws -> Plan {
+      let segment = try segment("tasks: { \(name): { run: x } }", of: growing.plan)
+      return try growing.grow(by: segment, mayFollow: mayFollow)
+    }
+    // The first one makes a new file.
+    _ = try grow("a", mayFollow: true)
+    #expect(takeUnsynced(of: growing) == nil)
+    _ = try grow("b", mayFollow: false)
+    #expect(takeUnsynced(of: growing) == nil)
+    _ = try grow("c", mayFollow: true)
+    #expect(try takeUnsynced(of: growing) == Path.status(folder.plan).identity)
+    #expect(takeUnsynced(of: growing) == nil)
+    let first = try grow("d", mayFollow: true)
+    _ = try grow("e", mayFollow: true)
+    try growing.syncNow()
+    #expect(takeUnsynced(of: growing) == nil)
+    // One that was synced at once has taken what was written before along.
+    _ = try grow("f", mayFollow: true)
+    _ = try grow("g", mayFollow: false)
+    #expect(takeUnsynced(of: growing) == nil)
+    #expect(try open().taskCount == first.taskCount + 3)
+    for durability in [Durability.none, .each] {
+      let other = GrowingPlan(growing.plan, in: folder, durability)
+      let segment = try segment("tasks: { x\(durability): { run: x } }", of: other.plan)
+      _ = try other.grow(by: segment, mayFollow: true)
+      #expect(takeUnsynced(of: other) == nil)
+    }
+  }
+
+  @Test func `who follows a plan looks at what is new`() throws {
+    let growing = GrowingPlan(try open(), in: folder)
+    let followed = FollowedPlan(of: folder)
+    var plan = growing.plan
+    for round in 0..<100 {
+      let need = round == 0 ? "second" : "t\(round - 1)"
+      let grown = try growing.grow(
+        by: segment("tasks: { t\(round): { needs: [\(need), first], run: x } }", of: growing.plan))
+      #expect(followed.open(grownTo: grown.taskCount + 1, from: plan) == nil)
+      let next = try #require(followed.open(grownTo: grown.taskCount, from: plan))
+      #expect(next.taskCount == grown.taskCount && next.key == plan.key)
+      #expect(next.nameString(TaskID(next.taskCount - 1)) == "t\(round)")
+      plan = next
+    }
+    // What was open before is as it was.
+    try plan.validate()
+  }
+
   @Test func `a file that another run has as well is left as it is`() throws {
     let (other, growing) = (folder.path + "/other", GrowingPlan(try open(), in: folder))
     try Path.link(folder.plan, to: other)

@@ -85,6 +85,25 @@ import Testing
     #expect(try syncer.result() == 5)
   }
 
+  @Test func `another file is synced before, and closed`() throws {
+    let folder = try TemporaryFolder()
+    let file = try File.open(folder("f"), [.writeOnly, .create])
+    let syncer = try Syncer(file)
+    var poller = try Poller()
+    var events: [PollEvent] = []
+    try poller.add(syncer.rawDescriptor, token: 1)
+    let pipe = try Pipe()
+    let first = try File.open(folder("first"), [.writeOnly, .create])
+    try first.writeAll("record")
+    syncer.request(1, first: first)
+    while try syncer.result() < 1 { try poller.wait(timeout: nil, into: &events) }
+    // A pipe cannot be synced: what is synced behind it is not.
+    let end = pipe.takeWrite()
+    syncer.request(2, first: end)
+    try poller.wait(timeout: nil, into: &events)
+    #expect(throws: Errno.invalid) { _ = try syncer.result() }
+  }
+
   @Test func `a syncer that failed once does not try again`() throws {
     // A pipe cannot be synced: EINVAL.
     let pipe = try Pipe()

@@ -21,7 +21,7 @@ struct ModelCheck {
     self.source = source
     live = DriveModel(plan: plan, scope: DriveScope(initial))
     live.begin(atMilliseconds: 0)
-    follower = JournalFollower(plan: plan) { _ in source.plan }
+    follower = JournalFollower(plan: plan) { _, _ in source.plan }
     tasks = plan.tasks.map { TaskID($0) }.filter { !initial[$0.index].endsBefore }
     mayKeep = Set(
       tasks.filter { [.recheck, .later, .laterAfterNeeds].contains(initial[$0.index]) })

@@ -51,3 +51,9 @@ int32_t clinux_watch_create(void);
 /// From now on `watch` is readable when a file in the folder was made, written to, or closed by one
 /// who could write (inotify_add_watch(2)).
 int32_t clinux_watch_folder(int32_t watch, const char *path);
+
+/// The same when that file was written to, under whatever name.
+int32_t clinux_watch_file(int32_t watch, const char *path);
+
+/// The same when a file of the folder was made, or came there.
+int32_t clinux_watch_names(int32_t watch, const char *path);

@@ -8,7 +8,10 @@ struct clinux_syncer;
 struct clinux_syncer *clinux_syncer_start(int32_t descriptor, int32_t notify);
 
 /// Asks for a sync that covers everything written so far, which the caller numbers `sequence`.
-void clinux_syncer_request(struct clinux_syncer *syncer, uint64_t sequence);
+///
+/// `first`, unless it is -1, is a descriptor of another file that is synced before, and closed then. Where one of an
+/// earlier request still waits, it takes that one's place: both must be of the same file.
+void clinux_syncer_request(struct clinux_syncer *syncer, uint64_t sequence, int32_t first);
 
 /// The number that the last completed sync covers. Returns 0, or the errno of the first sync that
 /// failed: after that none is tried again.

@@ -85,6 +85,7 @@ extension QueueReader {
       var addition = try PreparedAddition(
         manifest, to: run.folder, run.plan, OrderID.new(), by: .none)
       addition.request.by = "Opflow"
+      if path == nil { addition.carry() }
       return addition
     } catch {
       throw QueueError(error, isComposed: path == nil)

@@ -7,14 +7,16 @@ internal import Synchronization
 extension QueueReader {
   /// Takes in what is new, and tells everybody who waits for it.
   func look() throws(QueueError) {
-    guard var run else { return }
+    // Out of the property, so that nothing is copied when it changes.
+    guard var run = self.run.take() else { return }
     let isFirst = !hasLooked
     hasLooked = true
-    // Out of the property, so that nothing is copied when it changes.
-    self.run = nil
+    defer { lookedAt = Clock.monotonicNanoseconds }
     defer { self.run = run }
     do throws(RunFolderError) {
-      try run.look(tellsAnew: true) { line, model, plan in
+      // Whoever is connected drives it.
+      try run.look(isHeld: link?.hasEnded == false ? true : nil, tellsAnew: true) {
+        line, model, plan in
         // What was before this program came is taken in as a whole.
         if isFirst {
           lastSequence = max(lastSequence, line.sequence)

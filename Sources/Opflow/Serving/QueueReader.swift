@@ -53,6 +53,9 @@ final class QueueReader {
   private static let lossWindow: Int64 = 30_000_000_000
   /// Where the kernel tells nothing of the folder.
   private static let pollInterval: Int64 = 100_000_000
+  /// When the journal was looked at last, in nanoseconds.
+  var lookedAt: Int64 = 0
+  private static let lookInterval: Int64 = 1_000_000
 
   init(_ board: QueueBoard, _ setting: ServerSetting) {
     self.board = board
@@ -88,13 +91,14 @@ final class QueueReader {
     poll.set(
       1, link?.rawDescriptor ?? -1,
       for: link?.wantsToWrite == true ? [.readable, .writable] : .readable)
-    poll.set(2, watch?.rawDescriptor ?? -1)
+    let rest = restNanoseconds
+    poll.set(2, rest > 0 ? -1 : watch?.rawDescriptor ?? -1)
     poll.set(
       3, blocks.link?.rawDescriptor ?? -1,
       for: blocks.link?.wantsToWrite == true ? [.readable, .writable] : .readable)
     let isBlind = watch == nil && link != nil
     do throws(Errno) {
-      _ = try poll.wait(nanoseconds: isBlind ? Self.pollInterval : -1)
+      _ = try poll.wait(nanoseconds: isBlind ? Self.pollInterval : rest > 0 ? rest : -1)
       if poll.isReady(2) { try watch?.takeChanges() }
     } catch {
       throw QueueError(.io, "cannot wait for the run: \(error)")
@@ -104,6 +108,13 @@ final class QueueReader {
     if poll.isReady(3) { hearOfBlocks() }
     if poll.isReady(1) { try hear() }
     if link != nil { flushAdds() }
+  }
+
+  /// For how long new lines of the journal may wait, so that many that come one by one are not looked at one by one. What
+  /// is answered is looked at at once.
+  private var restNanoseconds: Int64 {
+    guard watch != nil, link != nil else { return 0 }
+    return lookedAt + Self.lookInterval - Clock.monotonicNanoseconds
   }
 
   private func hear() throws(QueueError) {
@@ -143,7 +154,8 @@ final class QueueReader {
       } catch {
         throw QueueError(error)
       }
-      watch = try? FolderWatch([folder.path])
+      // Not the plan, which is written to in many places for each addition.
+      watch = try? FolderWatch(file: folder.journal, in: folder.path)
     case .ended(let folder):
       // It was joined at the moment at which the last program before this one was gone.
       if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {

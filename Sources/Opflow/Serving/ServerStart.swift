@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowManifest
 internal import OpflowRuntime
 internal import OpflowSystem
 
@@ -33,9 +34,7 @@ struct ServerStart {
       if try isHeld(known) {
         if let link = try connect(known) { return .live(link, known) }
       } else {
-        let history = try reading { () throws(RunFolderError) in
-          try known.readHistory(plan: known.openPlan()).history
-        }
+        let history = try history(of: known)
         // Nothing can be added to one that was closed.
         let isClosed = history.openness != .open
         if run != nil, history.close != nil { return .ended(known) }
@@ -48,6 +47,22 @@ struct ServerStart {
       .held,
       "the queue \(setting.name) cannot be joined: another process begins and ends it again and again"
     )
+  }
+
+  /// What the journal of a run tells that nobody drives. Where a loss of power left a plan that is none, that of a run without
+  /// a task does: what is asked of it is of the run as a whole, and a resume makes the plan anew.
+  private func history(of run: RunFolder) throws(QueueError) -> RunModel {
+    if let plan = try? run.openPlan() {
+      return try reading { () throws(RunFolderError) in try run.readHistory(plan: plan).history }
+    }
+    let none: Plan
+    do throws(PreparationError) {
+      none = try ManifestFile.none(named: setting.name)
+        .compile(runID: run.id.description, set: [], maxParallel: nil).openPlan()
+    } catch {
+      throw QueueError(error, isComposed: true)
+    }
+    return try reading { () throws(RunFolderError) in try run.readHistory(plan: none).history }
   }
 
   /// The run that is meant, or else the one that has the name now.

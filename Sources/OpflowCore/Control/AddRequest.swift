@@ -1,5 +1,5 @@
 /// Tasks that are to join a live run, as a line of control.sock asks for that. The run's folder has them
-/// already, as a segment of the run's plan, by the name of the id.
+/// already, as a segment of the run's plan, by the name of the id, or the line carries them itself.
 package struct AddRequest: Equatable, Sendable {
   package var id: OrderID
   /// The plan that the segment was compiled against.
@@ -12,6 +12,8 @@ package struct AddRequest: Equatable, Sendable {
   package var folder: String
   /// `HASH PATH` of each file that it was compiled from, as in `OpenEntry`.
   package var files: [String] = []
+  /// What is added, where the run's folder has nothing of it.
+  package var carried: CarriedAddition?
   /// What the asker calls itself.
   package var by = ""
 
@@ -32,6 +34,7 @@ package struct AddRequest: Equatable, Sendable {
     if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
     if planKey.isEmpty { return "it names no plan" }
     if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
+    if let fault = carried?.fault { return fault }
     if by.utf8.count > OrderRequest.longestNameBytes {
       return "`by` has \(by.utf8.count) bytes, and may have \(OrderRequest.longestNameBytes)"
     }
@@ -82,5 +85,34 @@ extension ControlRequest {
     case .add(let addition): addition.id
     case .host(let host): host.id
     }
+  }
+}
+
+/// A short addition, which goes from who adds it into the journal without a file of its own: nothing has to be synced before
+/// the line that tells of it, since that has all that a resume compiles it from.
+package struct CarriedAddition: Equatable, Sendable {
+  /// The manifest as it was read. It names no other file.
+  package var copy: [UInt8]
+  /// What it was compiled to: a plan file.
+  package var segment: [UInt8]
+
+  /// What is longer is kept in files: views read every line of the journal.
+  private static let mostCopyBytes = 1 << 14
+  private static let mostSegmentBytes = 1 << 17
+
+  package init(copy: [UInt8], segment: [UInt8]) {
+    self.copy = copy
+    self.segment = segment
+  }
+
+  /// Whether it is short enough.
+  package var isShort: Bool {
+    copy.count <= Self.mostCopyBytes && segment.count <= Self.mostSegmentBytes
+  }
+
+  /// What is wrong with it in itself; nil where nothing is.
+  var fault: String? {
+    if copy.isEmpty || segment.isEmpty { return "it carries a part of what is added only" }
+    return isShort ? nil : "what it carries is too long"
   }
 }

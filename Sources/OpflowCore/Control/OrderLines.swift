@@ -5,14 +5,15 @@
 // separated by TAB and ended by LF, at most 1 MiB with the LF.
 //
 //   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N] [by=TEXT]
-//   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N] [by=TEXT]
+//   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N] [copy=TEXT segment=BYTES] [by=TEXT]
 //   host ID stop|go-on
 //   hello …                              who has blocks: another protocol from here on (`BlockLines`)
 //   done ID count=N
 //   refused ID what=TEXT
 //
 // `host` says that this connection is that of a program that the run is for, and what is to become of the run
-// when it ends. VERB is a word of `OrderVerb`. N of `add` is the task that adds. RANGES are numbers of tasks of the plan with that key, ascending, as
+// when it ends. VERB is a word of `OrderVerb`. N of `add` is the task that adds; `copy` and `segment` are what is added, the
+// manifest and the plan file that it was compiled to, where the run's folder does not have them by the name of ID. RANGES are numbers of tasks of the plan with that key, ascending, as
 // `0-4,7`: who asks has mapped the run's plan and looks up names and patterns there. Keys stand in any
 // order, each once but for `file`; one that is unknown refuses the order, since nobody knows what it would have asked for.
 // ID is empty in the refusal of a line that has none.
@@ -174,6 +175,10 @@ package enum OrderLines {
     writer.field(.folder, request.folder)
     for file in request.files { writer.field(.file, file) }
     if !request.adder.isNone { writer.field(.tasks, request.adder.rawValue) }
+    if let carried = request.carried {
+      writer.field(.copy, carried.copy)
+      writer.field(.segment, carried.segment)
+    }
     writer.fieldUnlessEmpty(.by, request.by)
     writer.endLine()
     return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
@@ -183,11 +188,18 @@ package enum OrderLines {
     _ id: OrderID, _ fields: inout MessageFields
   ) throws(UnreadableOrder) -> AddRequest {
     var request = AddRequest(id: id, planKey: "", manifestPath: "", folder: "")
-    let known: Set<Key> = [.plan, .manifest, .folder, .file, .tasks, .by]
+    var carried = CarriedAddition(copy: [], segment: [])
+    let known: Set<Key> = [.plan, .manifest, .folder, .file, .tasks, .copy, .segment, .by]
     try forEachField(of: id, &fields, known.contains) { key, value in
       if key == .tasks {
         guard let task = Field.number(value, as: Int32.self), task >= 0 else { return false }
         request.adder = TaskID(task)
+        return true
+      }
+      if key == .copy || key == .segment {
+        guard let bytes = Field.unescaped(value), !bytes.isEmpty else { return false }
+        if key == .copy { carried.copy = bytes } else { carried.segment = bytes }
+        request.carried = carried
         return true
       }
       guard let text = Field.text(value), !text.isEmpty else { return false }

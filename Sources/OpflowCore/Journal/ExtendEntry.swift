@@ -1,6 +1,6 @@
 /// Tasks were added to the run, as a segment of its plan. The line comes before any other that speaks of them.
 package struct ExtendEntry: Sendable, Equatable {
-  /// Of the order that asked for it. The run's folder has what was added by this name.
+  /// Of the order that asked for it. The run's folder has what was added by this name, where `copy` is empty.
   package var id: OrderID
   package var asker: OrderAsker
   /// The task of the run that added them; `none` where somebody else did.
@@ -18,6 +18,8 @@ package struct ExtendEntry: Sendable, Equatable {
   package var folder = ""
   /// `HASH PATH` of each file that it was compiled from, as in `OpenEntry`.
   package var files: [String] = []
+  /// The manifest as it was read, where no file has it.
+  package var copy = ""
 
   package init(id: OrderID, asker: OrderAsker, taskCount: Int, added: Int) {
     self.id = id
@@ -50,6 +52,7 @@ extension JournalLine {
       case .manifest: entry.manifestPath = field.text
       case .folder: entry.folder = field.text
       case .file: entry.files.append(field.text)
+      case .copy: entry.copy = field.text
       default: break
       }
     }

@@ -263,6 +263,7 @@ extension FieldWriter {
     field(.manifest, extend.manifestPath)
     field(.folder, extend.folder)
     fields(.file, extend.files)
+    fieldUnlessEmpty(.copy, extend.copy)
   }
 
   fileprivate mutating func write(_ withdraw: WithdrawEntry, drive: Int) {

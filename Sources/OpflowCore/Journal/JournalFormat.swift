@@ -27,7 +27,7 @@
 //   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back
 //   stop             d signal what
-//   extend     (x)   d n id by pid uid plan count value manifest folder file
+//   extend     (x)   d n id by pid uid plan count value manifest folder file copy
 //   withdraw    x    d n dropped value
 //   site             d site state host cores memory gpus incarnation lease until what
 //   pause            d
@@ -103,8 +103,8 @@
 //
 // `extend` stands where tasks were added to the run, before anything is said of them: `count` is how many its plan has
 // from there on (of a run's `resume`: how many it has by then, where some were added), `value` how many are new, `plan` the key of the
-// segment, and `manifest`, `folder` and `file` say what it was compiled from, as in `open`. The run's folder has a copy of that by the name
-// of the `id`. Where a task added them, TASK and `n` say which, and in which of its tries.
+// segment, and `manifest`, `folder` and `file` say what it was compiled from, as in `open`. `copy` is that manifest as it was read; where
+// it is left out the run's folder has it by the name of the `id`. Where a task added them, TASK and `n` say which, and in which of its tries.
 //
 // `withdraw` stands where a task is tried again that added tasks in a try of the same drive: `dropped` names the orders that
 // gave them, `n` the try before this one, `value` how many tasks they are. None of them has begun. They have other names

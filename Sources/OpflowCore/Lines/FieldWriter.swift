@@ -82,6 +82,11 @@ package struct FieldWriter {
     escaped(value)
   }
 
+  mutating func field(_ key: Key, _ value: [UInt8]) {
+    begin(key)
+    escaped(value)
+  }
+
   mutating func field(_ key: Key, _ value: some FixedWidthInteger) {
     begin(key)
     number(value)
@@ -147,6 +152,17 @@ package enum Field {
       case .backslash: UInt8(ascii: "\\")
       }
     }
+
+    init?(letter: UInt8) {
+      switch letter {
+      case UInt8(ascii: "0"): self = .nul
+      case UInt8(ascii: "t"): self = .tab
+      case UInt8(ascii: "n"): self = .lineFeed
+      case UInt8(ascii: "r"): self = .carriageReturn
+      case UInt8(ascii: "\\"): self = .backslash
+      default: return nil
+      }
+    }
   }
 
   static func escapeLetter(_ byte: UInt8) -> UInt8? { Escape(rawValue: byte)?.letter }
@@ -154,11 +170,12 @@ package enum Field {
   /// The bytes that an escaped field stands for; nil when an escape is none.
   package static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
+    result.reserveCapacity(field.underestimatedCount)
     var pending = false
     for byte in field {
       if pending {
         pending = false
-        guard let escape = Escape.allCases.first(where: { $0.letter == byte }) else { return nil }
+        guard let escape = Escape(letter: byte) else { return nil }
         result.append(escape.rawValue)
       } else if byte == backslash {
         pending = true

@@ -24,7 +24,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case capacity, failures, trace, on, around, serve, name
 
   // An order
-  case id, verb, by, uid, value, resource, expects, back, among, count
+  case id, verb, by, uid, value, resource, expects, back, among, count, copy, segment
 
   // A worker
   case pid, start, boot, group
@@ -104,6 +104,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .back: "back"
     case .among: "among"
     case .count: "count"
+    case .copy: "copy"
+    case .segment: "segment"
     case .capacity: "capacity"
     case .failures: "failures"
     case .trace: "trace"
@@ -131,8 +133,16 @@ package enum Key: UInt8, CaseIterable, Sendable {
   }
 
   package init?(name: UnsafeRawBufferPointer) {
-    guard let key = Self.allCases.first(where: { name.equals($0.name) }) else { return nil }
+    guard name.count < Self.byLength.count,
+      let key = Self.byLength[name.count].first(where: { name.equals($0.name) })
+    else { return nil }
     self = key
+  }
+
+  private static let byLength: [[Key]] = allCases.reduce(into: []) { keys, key in
+    let length = key.name.utf8CodeUnitCount
+    while keys.count <= length { keys.append([]) }
+    keys[length].append(key)
   }
 
   /// What its value is to a program that reads lines as JSON.
@@ -151,7 +161,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,
       .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace, .job,
-      .step, .around, .name:
+      .step, .around, .name, .copy, .segment:
       .text
     }
   }

@@ -18,8 +18,9 @@ package struct JournalFollower: Sendable {
   private let grown: GrownPlan
   private var place = JournalPlace()
 
-  /// Opens the plan anew, which has so many tasks or more by now; nil where it cannot.
-  package typealias GrownPlan = @Sendable (_ taskCount: Int) -> Plan?
+  /// Opens the plan anew, which has so many tasks or more by now; nil where it cannot. It is given what was open so far,
+  /// where that is a part of it.
+  package typealias GrownPlan = @Sendable (_ taskCount: Int, _ earlier: Plan?) -> Plan?
 
   /// - Parameters:
   ///   - keepingDetails: the model's `details` are wanted.
@@ -29,7 +30,7 @@ package struct JournalFollower: Sendable {
   ///   - grown: called for a line by which the plan has more tasks than this one.
   package init(
     plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
-    absolutePlan: Plan? = nil, grown: @escaping GrownPlan = { _ in nil }
+    absolutePlan: Plan? = nil, grown: @escaping GrownPlan = { _, _ in nil }
   ) {
     self.plan = plan
     self.grown = grown
@@ -94,7 +95,8 @@ package struct JournalFollower: Sendable {
   private mutating func openPlan(after event: JournalEvent) {
     let isOther = event == .withdraw
     guard let count = model.taskCount, isOther || count > plan.taskCount,
-      let next = grown(max(count, plan.taskCount)), next.key == plan.key,
+      let next = grown(max(count, plan.taskCount), isOther ? nil : plan),
+      next.key == plan.key,
       isOther || next.taskCount > plan.taskCount
     else { return }
     if model.mayLack(tasksOf: next) { isBlind = true }

@@ -267,7 +267,7 @@ extension Plan {
   }
 
   /// What a need may be.
-  private func validateNeed(
+  func validateNeed(
     of task: TaskID, for target: TaskID, on condition: NeedCondition
   ) throws(PlanError) {
     // A `finally` task runs when all others have ended, so none of those may wait for it.

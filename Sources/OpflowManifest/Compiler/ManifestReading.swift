@@ -58,7 +58,9 @@ struct ManifestReading: ~Copyable {
       readLink: options.readLink)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
-    if let first = loader.run?.plan.filesRead.first, first.utf8.first == UInt8(ascii: "/") {
+    if let run = loader.run?.plan, let first = run.files.first.map(run.string),
+      first.utf8.first == UInt8(ascii: "/")
+    {
       written.note(named: first)
     }
     let files = [source.path] + included.compactMap { $0.1?.realPath }

@@ -8,6 +8,12 @@ extension AddedFolder {
   func manifestFile(
     _ entry: ExtendEntry, _ located: RunManifest
   ) throws(PreparationError) -> ManifestFile {
+    if !entry.copy.isEmpty {
+      return ManifestFile(
+        bytes: Array(entry.copy.utf8), displayPath: "<added \(entry.id.text)>",
+        realPath: located.place(of: entry.manifestPath),
+        folder: located.place(of: entry.folder))
+    }
     do throws(Errno) {
       var file = ManifestFile(
         bytes: try File.read(manifest), displayPath: manifest,

@@ -66,11 +66,19 @@ package struct PreparedAddition {
     self.kept = kept
   }
 
+  /// Has the order itself carry what is added, where that is short and names no other file: nothing is written into the
+  /// run's folder then, and nothing synced, before the order.
+  package mutating func carry() {
+    guard case .manifest(let copy) = source, kept.files.isEmpty, taskCount > 0 else { return }
+    let carried = CarriedAddition(copy: copy, segment: segment)
+    if carried.isShort { request.carried = carried }
+  }
+
   /// Puts it into the run's folder, where the run, and a resume of it, find it.
   package func write() throws(RunFolderError) {
-    try folder.write(segment: segment, source, kept)
+    if request.carried == nil { try folder.write(segment: segment, source, kept) }
   }
 
   /// It was refused.
-  package func remove() { folder.remove() }
+  package func remove() { if request.carried == nil { folder.remove() } }
 }

@@ -81,27 +81,34 @@ package struct AddedFolder: Sendable {
   /// The segment, checked as what anybody may have written.
   ///
   /// - Throws: what is wrong with it, as a refusal says it.
-  func readSegment() throws(OrderRefusal) -> Plan {
-    let bytes: [UInt8]
+  func segment(of request: AddRequest) throws(OrderRefusal) -> Plan {
+    if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
+    return try Self.open(try readSegment(), segment)
+  }
+
+  private func readSegment() throws(OrderRefusal) -> [UInt8] {
     do throws(Errno) {
       let folder = try File.open(run.added, [.readOnly, .directory, .noFollow])
       let own = try File.open(id.text, in: folder, [.readOnly, .directory, .noFollow])
       let file = try File.open("plan", in: own, [.readOnly, .noFollow, .nonblocking])
       let status = try file.status()
       guard status.kind == .file, status.sizeBytes <= Int64(Self.mostBytes) else { throw .invalid }
-      bytes = try file.readAll(atMost: Self.mostBytes)
+      return try file.readAll(atMost: Self.mostBytes)
     } catch {
       // A resume has removed it, before which nothing was added by that id.
       let why = error == .noSuchFile ? "\(AddRequest.outdated): " : ""
       throw OrderRefusal(what: "\(why)cannot read \(segment): \(error)")
     }
+  }
+
+  private static func open(_ bytes: [UInt8], _ name: String) throws(OrderRefusal) -> Plan {
     do throws(PlanError) {
       let plan = try Plan(copying: bytes)
       try plan.validate()
       return plan
     } catch {
       throw OrderRefusal(
-        what: "\(segment) is no segment that can be added: \(error.message); the opflow that adds"
+        what: "\(name) is no segment that can be added: \(error.message); the opflow that adds"
           + " and the one that drives the run must be the same")
     }
   }

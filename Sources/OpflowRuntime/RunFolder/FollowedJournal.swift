@@ -20,9 +20,10 @@ package struct FollowedJournal {
     keepingAttempts: Bool = false, absolutePlan: Plan? = nil
   ) {
     path = folder.journal
+    let followed = FollowedPlan(of: folder)
     fresh = JournalFollower(
       plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
-      absolutePlan: absolutePlan, grown: { folder.openPlan(grownTo: $0) })
+      absolutePlan: absolutePlan, grown: { followed.open(grownTo: $0, from: $1) })
     follower = fresh
   }
 
@@ -101,22 +102,23 @@ package struct FollowedJournal {
       }
       defer { MappedFile.unmap(mapped.bytes) }
       let new = mapped.bytes.dropFirst(follower.offset)
-      return try journal { () throws(JournalError) in
+      return try Self.journal(path) { () throws(JournalError) in
         try fold(&follower, UnsafeRawBufferPointer(rebasing: new))
       }
     }
     let new = try doing("read", path) { () throws(Errno) in
       try Self.read(descriptor, at: Int64(follower.offset), count)
     }
-    return try journal { () throws(JournalError) in
+    return try Self.journal(path) { () throws(JournalError) in
       try new.withUnsafeBufferPointer { new throws(JournalError) in
         try fold(&follower, UnsafeRawBufferPointer(new))
       }
     }
   }
 
-  private func journal<Result>(
-    _ body: () throws(JournalError) -> Result
+  /// Of the type: a method would be given a copy of all that is folded so far, which `body` then has to copy as it changes it.
+  private static func journal<Result>(
+    _ path: String, _ body: () throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
     do throws(JournalError) {
       return try body()

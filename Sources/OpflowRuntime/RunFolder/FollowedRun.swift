@@ -24,23 +24,25 @@ package struct FollowedRun {
   package var plan: Plan { journal.plan }
 
   /// Takes in what is new.
-  package mutating func look() throws(RunFolderError) { try look(each: nil) }
+  package mutating func look() throws(RunFolderError) { try look(isHeld: nil, each: nil) }
 
   /// Takes in what is new, and hands on each line of that.
   ///
-  /// - Parameter tellsAnew: `each` is called also for what is read anew, from the beginning.
+  /// - Parameters:
+  ///   - isHeld: whether a process drives the run, where that is known without its lock.
+  ///   - tellsAnew: `each` is called also for what is read anew, from the beginning.
   package mutating func look(
-    tellsAnew: Bool, each: JournalFollower.EachLine
+    isHeld: Bool? = nil, tellsAnew: Bool, each: JournalFollower.EachLine
   ) throws(RunFolderError) {
     try withoutActuallyEscaping(each) { each throws(RunFolderError) in
-      try look(each: (tellsAnew, each))
+      try look(isHeld: isHeld, each: (tellsAnew, each))
     }
   }
 
   private mutating func look(
-    each: (tellsAnew: Bool, body: JournalFollower.EachLine)?
+    isHeld known: Bool?, each: (tellsAnew: Bool, body: JournalFollower.EachLine)?
   ) throws(RunFolderError) {
-    isHeld = try RunFolderLock.isHeld(folder)
+    isHeld = if let known { known } else { try RunFolderLock.isHeld(folder) }
     try read(each)
     let found = PlanOrigin(model)
     if let origin, !origin.isLeft(for: found, plan) { return }

@@ -7,27 +7,57 @@ internal import OpflowSystem
 /// has all that the journal tells of: what is there of others counts for nobody. Where it does not, the views of such a
 /// run may fail until a resume makes the file anew. On a network's file system the head goes to the server behind what it
 /// counts, since a worker of another machine may open the file in between.
+///
+/// What is added one by one in a run that syncs in groups (`mayFollow`) would wait for the disk each time. Its states:
+///
+///     written ─► journaled ─► answered ─► file synced ─► journal synced
+///
+/// - From *written* on it outlives any process: a kill loses nothing.
+/// - The journal's line carries all that a resume compiles the tasks from, so that it may reach the disk at any time: before
+///   the file (by the sync of lines before it), or never, and then nobody can be told of the tasks by anything but that answer.
+/// - Each sync of the journal is preceded by one of the file (`takeUnsynced`). Where the power is lost between *journaled* and
+///   the next *file synced*, the journal may have tasks that the file lacks: views of the run then lack them too, or
+///   fail, until a resume makes the file anew. That takes nothing from this file.
 final class GrowingPlan {
   private(set) var plan: Plan
   private let folder: RunFolder
-  private let isSynced: Bool
+  private let durability: Durability
+  /// Of the file as it was written last; nil before.
+  private var mapping: SharedMapping?
+  /// Written since the last sync.
+  private var unsynced: Descriptor?
   /// What stands behind the plan's tasks in the file is not to be built upon.
   private var isTorn = false
   /// It is not known whether the file counts tasks that this process does not: somebody may take them for
   /// those that would be added next.
   private var isLost = false
 
-  init(_ plan: Plan, in folder: RunFolder, isSynced: Bool = true) {
+  init(_ plan: Plan, in folder: RunFolder, _ durability: Durability = .each) {
     self.plan = plan
     self.folder = folder
-    self.isSynced = isSynced
+    self.durability = durability
   }
+
+  // MARK: - What is to be synced
+
+  /// The file, where it is to be synced before the journal is; the caller does that.
+  func takeUnsynced() -> Descriptor? { unsynced.take() }
+
+  func syncNow() throws(Errno) {
+    guard let file = unsynced.take() else { return }
+    try file.syncData()
+    try file.close()
+  }
+
+  // MARK: - Growing
 
   /// Makes the plan's file one that has the tasks of a segment as well, and opens it anew.
   ///
-  /// - Parameter segment: has been validated.
+  /// - Parameters:
+  ///   - segment: has been validated.
+  ///   - mayFollow: the file may be synced behind the journal's line, which has all that the segment is made from.
   /// - Throws: why the plan stays as it was.
-  func grow(by segment: Plan) throws(GrowthFault) -> Plan {
+  func grow(by segment: Plan, mayFollow: Bool = false) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth: PlanGrowth
     do throws(SegmentError) {
@@ -35,13 +65,13 @@ final class GrowingPlan {
     } catch {
       throw .unfit(error)
     }
-    let bytes =
+    let mapped =
       if let count = growth.newFileByteCount {
         try replaceFile(growth, count)
       } else {
-        try writeBehind(growth)
+        try writeBehind(growth, isSynced: durability == .each || durability == .group && !mayFollow)
       }
-    return try open(bytes)
+    return try open(mapped)
   }
 
   /// Makes the plan's file another one, in which tasks that are withdrawn have other names, and opens that.
@@ -59,10 +89,11 @@ final class GrowingPlan {
     return try open(try replaceFile(growth, growth.newFileByteCount ?? 0))
   }
 
-  private func open(_ bytes: UnsafeRawBufferPointer) throws(GrowthFault) -> Plan {
+  private func open(_ mapped: SharedMapping) throws(GrowthFault) -> Plan {
     do throws(PlanError) {
       // What was there has been checked, and so has what was written behind it.
-      plan = try Plan(bytes: bytes, checksum: false, release: MappedFile.unmap)
+      plan = try Plan(bytes: mapped.bytes, checksum: false, release: mapped.release)
+      mapping = mapped
       return plan
     } catch {
       isLost = true
@@ -78,38 +109,52 @@ final class GrowingPlan {
 
   /// Mapped before anything counts: what fails then fails without a trace.
   private func writeBehind(
-    _ growth: PlanGrowth
-  ) throws(GrowthFault) -> UnsafeRawBufferPointer {
+    _ growth: PlanGrowth, isSynced: Bool
+  ) throws(GrowthFault) -> SharedMapping {
     let (records, head) = growth.recordsAndHead
     let isNetwork = NetworkFiles.isNetwork(at: folder.path)
-    var mapped: MappedFile?
     var isCounting = false
     do throws(Errno) {
       let file = try File.open(folder.plan, [.readWrite, .noFollow])
-      let new = try MappedFile(file)
-      mapped = new
-      for write in records { try Self.write(write, to: file) }
+      let new = try mapping(of: file)
+      for write in records where !isThere(write, in: new.bytes) { try Self.write(write, to: file) }
       if isNetwork { try file.sync() }
       isCounting = true
       for write in head { try Self.write(write, to: file) }
       // On a network's file system also the last chance to learn of a failure.
-      if isSynced || isNetwork { try file.syncData() }
-      try file.close()
-      return new.bytes
+      if isSynced || isNetwork {
+        try file.syncData()
+        unsynced = nil
+      }
+      if durability == .group, !isSynced, !isNetwork {
+        unsynced = consume file
+      } else {
+        try file.close()
+      }
+      return new
     } catch {
-      if let mapped { MappedFile.unmap(mapped.bytes) }
       isTorn = true
       isLost = isCounting
       throw .file(error)
     }
   }
 
+  private func mapping(of file: borrowing Descriptor) throws(Errno) -> SharedMapping {
+    if let mapping, mapping.isAll(of: try file.status()) { return mapping }
+    return try SharedMapping(file, at: folder.path)
+  }
+
+  /// Much of what a task is given by default is zeroes, which stand there already.
+  private func isThere(_ write: PlanGrowth.Write, in file: UnsafeRawBufferPointer) -> Bool {
+    write.bytes.count <= 64
+      && file[write.offset..<(write.offset + write.bytes.count)].elementsEqual(write.bytes)
+  }
+
   /// Until it has its name the file is what it was.
   private func replaceFile(
     _ growth: PlanGrowth, _ byteCount: Int
-  ) throws(GrowthFault) -> UnsafeRawBufferPointer {
+  ) throws(GrowthFault) -> SharedMapping {
     let temporary = folder.plan + ".new"
-    var mapped: MappedFile?
     var isCounting = false
     do throws(Errno) {
       try Path.removeIfThere(temporary)
@@ -117,17 +162,16 @@ final class GrowingPlan {
         temporary, [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
       try file.truncate(to: Int64(byteCount))
       for write in growth.writes { try Self.write(write, to: file) }
-      let new = try MappedFile(file)
-      mapped = new
-      if isSynced { try file.sync() }
+      let new = try SharedMapping(file, at: folder.path)
+      if durability != .none { try file.sync() }
       try file.close()
       isCounting = true
       try Path.rename(temporary, to: folder.plan)
-      if isSynced { try Path.syncFolder(folder.path) }
+      if durability != .none { try Path.syncFolder(folder.path) }
+      unsynced = nil
       isTorn = false
-      return new.bytes
+      return new
     } catch {
-      if let mapped { MappedFile.unmap(mapped.bytes) }
       // A name that is still there was not taken.
       isLost = isCounting && !Path.exists(temporary)
       try? Path.removeIfThere(temporary)

@@ -39,13 +39,6 @@ extension RunFolder {
     return try map(file, taskCount: told, verifyingChecksum: verifyingChecksum)
   }
 
-  /// The same for a look that goes on with a journal, in which the run has so many tasks; nil where there are not so
-  /// many.
-  func openPlan(grownTo taskCount: Int) -> Plan? {
-    guard let plan = try? openPlan(), plan.taskCount >= taskCount else { return nil }
-    return plan
-  }
-
   private func openPlanFile() throws(RunFolderError) -> Descriptor {
     try doing("open", plan) { () throws(Errno) in try File.open(plan, .readOnly) }
   }

@@ -7,6 +7,7 @@ package final class WorkerPlan {
   package private(set) var current: Plan
   /// Nil where there is no file to look into.
   private let path: String?
+  private var mapping: SharedMapping?
 
   /// One that does not grow.
   package init(_ plan: Plan) {
@@ -16,7 +17,9 @@ package final class WorkerPlan {
 
   init(at path: String) throws(WorkerFailure) {
     self.path = path
-    current = try Self.open(path)
+    let mapping = try Self.map(path)
+    self.mapping = mapping
+    current = try Self.open(mapping, path)
   }
 
   /// Of the run; nil where there is no file.
@@ -28,18 +31,33 @@ package final class WorkerPlan {
   /// - Parameter last: the number of the last task that is spoken of.
   func extend(to last: TaskID) {
     guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
-      let grown = try? Self.open(path), grown.key == current.key,
+      let mapping = mapped(path), let grown = try? Self.open(mapping, path),
+      grown.key == current.key,
       grown.taskCount > current.taskCount
     else { return }
     current = grown
+    self.mapping = mapping
   }
 
-  private static func open(_ path: String) throws(WorkerFailure) -> Plan {
-    let file = try WorkerFailure.naming("cannot open \(path)") { () throws(Errno) in
-      try MappedFile(path)
+  /// What is mapped already shows what was written into the same file.
+  private func mapped(_ path: String) -> SharedMapping? {
+    if let mapping, let status = try? Path.status(path), mapping.isAll(of: status) {
+      return mapping
     }
+    return try? Self.map(path)
+  }
+
+  private static func map(_ path: String) throws(WorkerFailure) -> SharedMapping {
+    try WorkerFailure.naming("cannot open \(path)") { () throws(Errno) in
+      try SharedMapping(File.open(path, .readOnly), at: path)
+    }
+  }
+
+  private static func open(
+    _ mapping: SharedMapping, _ path: String
+  ) throws(WorkerFailure) -> Plan {
     do throws(PlanError) {
-      return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
+      return try Plan(bytes: mapping.bytes, checksum: false, release: mapping.release)
     } catch {
       throw WorkerFailure(
         what: "\(path) is no plan that this opflow can use: \(error.message)")
