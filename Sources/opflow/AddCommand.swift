@@ -54,7 +54,8 @@ enum AddCommand {
       case .refused(let what) where what.hasPrefix(AddRequest.outdated): addition.remove()
       case .refused(let what):
         addition.remove()
-        throw CommandError(.usage, "add: \(CleanText.string(what))")
+        let isOutput = what.hasPrefix(AddRequest.unwritable)
+        throw CommandError(isOutput ? .io : .usage, "add: \(CleanText.string(what))")
       }
     }
     throw CommandError(

@@ -25,7 +25,9 @@ for number in 0..<count {
         _ = poll(nil, 0, milliseconds)
         tell("ended \(id)")
       } : .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"),
-    needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [])
+    needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [],
+    // Who kills a worker may hit what it is just about to start.
+    retry: .init(max: 10, delay: .milliseconds(1)))
   tell("added \(id)")
   last = task
 }

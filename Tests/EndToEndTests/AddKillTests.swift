@@ -101,4 +101,20 @@ struct AddKillTests {
     let before = try syncs(adding: false, durability: durability)
     #expect(try syncs(adding: true, durability: durability) == before + count)
   }
+
+  @Test func `a disk that is full is told as that, and more can be added when it has room`() throws
+  {
+    let place = try Workplace("tasks: { work: { run: 'echo in > in; read w < out' } }")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.startShell(
+      "exec '\(Self.injector)' coordinator ftruncate 28 2 2 -- $opflow run")
+    _ = try `in`.next()
+    try place.write("more.yaml", "tasks: { more: { run: echo more >> trace } }")
+    let refused = try place.opflow("add", "more.yaml", status: 74)
+    #expect(refused.errors.contains("add: cannot write "), "\(refused)")
+    try place.opflow("add", "more.yaml")
+    try out.letGo()
+    #expect(try run.finish().status == 0)
+    #expect(place.lines() == ["more"])
+  }
 }

@@ -13,7 +13,8 @@ struct BlockRunTests {
         lines = [line for line in journal if line.split("\\t")[3:5] in (["open", ""], ["resume", ""])]
     key = lines[-1].split("\\tplan=")[1].split("\\t")[0].strip()
     how = dict(word.split("=", 1) for word in sys.argv[1:])
-    # Before the connection, so that the kernel lets go of them first when this process is killed.
+    # Before the connection: when this process is killed, locks of lockf go as each file is closed, in the order in which
+    # they were opened, and a connection ends after that (those of flock may go later than it).
     marks = {task: open("busy-" + task, "a") for task, does in how.items() if does == "work"}
     s = socket.socket(socket.AF_UNIX)
     s.connect(folder + "/control.sock")
@@ -27,11 +28,11 @@ struct BlockRunTests {
         # Nobody else is at it, here or elsewhere.
         if task in busy: twice(task)
         busy.add(task)
-        try: fcntl.flock(marks[task], fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError: twice(task)
+        try: fcntl.lockf(marks[task], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError: twice(task)
         sum(range(random.randrange(300_000)))
         with open("trace", "a") as trace: trace.write(task + "\\n")
-        fcntl.flock(marks[task], fcntl.LOCK_UN)
+        fcntl.lockf(marks[task], fcntl.LOCK_UN)
         busy.discard(task)
         say(f"ended\\t{task}\\t{attempt}\\texit=0")
     say(how.pop("", f"hello\\t10\\t{key}\\t{os.getpid()}\\tcores=1\\tactions=block"))

@@ -325,11 +325,7 @@ struct Drive {
       if transition.event.kind == .resume, transition.isLate {
         log?("    \(transition.brief(plan))")
         if transition.event == .resume(.skippedBefore) {
-          if plan.isService(transition.task), !witness.wasSkippedByItself(transition.task) {
-            try witness.takeServiceBack(transition)
-          } else {
-            try witness.takeBackAddition(transition.task)
-          }
+          try witness.takeBackSkipped(transition)
         } else {
           try witness.takeBack(transition.task)
         }

@@ -89,7 +89,7 @@ extension Witness {
   }
 
   /// A service that ended since nothing needed it is needed by what was added.
-  mutating func takeServiceBack(_ line: Transition) throws(Finding) {
+  private mutating func takeServiceBack(_ line: Transition) throws(Finding) {
     rankAll()
     if stand[line.task.index] == .over, ends[line.task] == nil, isService(line.task) {
       // It ended in an earlier drive.
@@ -101,15 +101,24 @@ extension Witness {
   }
 
   /// For its `if`, or for want of what it needs.
-  func wasSkippedByItself(_ task: TaskID) -> Bool {
+  private func wasSkippedByItself(_ task: TaskID) -> Bool {
     switch ends[task]?.event {
     case .skip(.condition), .skip(.emptyMatrix), .skip(.upstream): true
     default: false
     }
   }
 
+  /// A service that is needed again, or what was added and is to be withdrawn.
+  mutating func takeBackSkipped(_ line: Transition) throws(Finding) {
+    if isService(line.task), !wasSkippedByItself(line.task) {
+      try takeServiceBack(line)
+    } else {
+      try takeBackAddition(line.task)
+    }
+  }
+
   /// What was added is taken out of its end, to be withdrawn.
-  mutating func takeBackAddition(_ task: TaskID) throws(Finding) {
+  private mutating func takeBackAddition(_ task: TaskID) throws(Finding) {
     guard stand[task.index] == .over, wasSkippedByItself(task) else {
       throw fault(task, "it is taken back, and was not skipped by itself")
     }

@@ -23,8 +23,8 @@ MANIFEST = """\
 name: try <b>& "all"
 max_failures: 0
 tasks:
-  fetch: {{ run: "sleep 0.2" }}
-  configure: {{ needs: [fetch], run: "sleep 0.2" }}
+  fetch: {{ run: "sleep 1" }}
+  configure: {{ needs: [fetch], run: "sleep 1" }}
   flaky: {{ needs: [fetch], run: "test -e once || {{ : >once; exit 7; }}", retry: {{ max: 2, delay: 10ms }} }}
   lint: {{ needs: [fetch], run: "exit 1", allow_failure: true }}
   compile: {{ matrix: {{ part: {{ range: [1, {compile}] }} }}, needs: [configure], run: "true" }}

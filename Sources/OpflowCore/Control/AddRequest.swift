@@ -27,6 +27,8 @@ package struct AddRequest: Equatable, Sendable {
   /// Begins the refusal of what was compiled when the run had other tasks than it has by now: compiled anew it
   /// may be added, or be wrong.
   package static let outdated = "the run has grown meanwhile"
+  /// How a refusal begins for which nobody is to blame who asks: an error of output, such as a full disk.
+  package static let unwritable = "cannot write"
 
   /// What is wrong with it in itself, whatever the run; nil where nothing is.
   var fault: String? {

@@ -21,14 +21,18 @@ struct WithdrawnNames {
     let withdrawn = Set(tasks.map { Int32(truncatingIfNeeded: $0) })
     var taken: Set<[UInt8]> = []
     for task in withdrawn.sorted() {
-      let name = Self.freeName(plan.nameBytes(TaskID(task)), attempt, plan, taken)
+      let name = Self.freeName(plan.nameBytes(TaskID(task)), attempt) { name in
+        taken.contains(name) || name.withUnsafeBytes { plan.task(named: $0) != nil }
+      }
       taken.insert(name)
       names[task] = name
       refs[Int(task)] = add(name, behind: plan)
       flags[Int(task)] &= ~Self.declared.rawValue
     }
+    var familyNames = Set(families.map { Array(plan.text($0.name)) })
     for index in families.indices where withdrawn.contains(families[index].firstTask) {
-      let name = Self.freeName(plan.text(families[index].name), attempt, plan, taken)
+      let name = Self.freeName(plan.text(families[index].name), attempt, familyNames.contains)
+      familyNames.insert(name)
       families[index].name = add(name, behind: plan)
     }
     guard plan.arena.count + text.count < Int(UInt32.max) else { throw .tooLarge }
@@ -50,17 +54,14 @@ struct WithdrawnNames {
     return TextRef(offset: offset, length: UInt32(truncatingIfNeeded: name.count))
   }
 
-  /// Another task of the same name may have been withdrawn before it.
+  /// Another one of the same name may have been withdrawn before.
   private static func freeName(
-    _ name: UnsafeRawBufferPointer, _ attempt: Int32, _ plan: Plan, _ taken: Set<[UInt8]>
+    _ name: UnsafeRawBufferPointer, _ attempt: Int32, _ isTaken: ([UInt8]) -> Bool
   ) -> [UInt8] {
     var number = Int(attempt)
     while true {
       let free = Array(name) + Array("~\(number)".utf8)
-      let isKnown = free.withUnsafeBytes {
-        plan.task(named: $0) != nil || plan.family(named: $0) != nil
-      }
-      if !isKnown, !taken.contains(free) { return free }
+      if !isTaken(free) { return free }
       number += 1
     }
   }

@@ -211,7 +211,7 @@ enum GrowthFault: Error {
     case .unfit(.resources): "\(AddRequest.outdated): its resources are others"
     case .unfit(.secrets): "secrets of a run stand in its first manifest"
     case .unfit(.tooLarge): "the run has as many tasks as it can have"
-    case .file(let error): "cannot write \(folder.plan): \(error)"
+    case .file(let error): "\(AddRequest.unwritable) \(folder.plan): \(error)"
     case .unsound(let error):
       "\(folder.plan) cannot be used after that: \(error.message); a resume makes it anew"
     case .lost:
