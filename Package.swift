@@ -128,12 +128,15 @@ let package = Package(
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
-    // What the library costs, a program that is killed, and one that has children of its own.
+    // What the library costs, a program that is killed, one that asks for rare things, and one that has children.
     .executableTarget(
       name: "LibraryBench", dependencies: ["Opflow"], path: "Tests/LibraryBench",
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "DrillHost", dependencies: ["Opflow"], path: "Tests/DrillHost",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "ProbeHost", dependencies: ["Opflow"], path: "Tests/ProbeHost",
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "QuietHost", dependencies: ["Opflow"], path: "Tests/QuietHost",

@@ -32,6 +32,7 @@ extension Coordinator {
 
   /// Called when all that came in this turn was read: who asks may be a task whose start was told in it.
   func takeOrders() {
+    control.hosts.isLeaving = engine.isLeaving
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
     for (client, demand) in demands {
       switch demand {

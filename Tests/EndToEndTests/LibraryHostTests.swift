@@ -44,6 +44,17 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
+  @Test(arguments: [
+    ("parallel", "most: 2\n"), ("reopen", "there: 20, of 20\n"),
+    ("cancel", "t: cancelled, next: skipped\n"), ("finish", "finished: true\nagain: true\n"),
+  ])
+  func `what is rarely asked for is done as well`(_ what: String, _ told: String) throws {
+    let place = try Workplace()
+    let end = try start("ProbeHost", what, in: place).finish()
+    #expect(end.status == 0 && end.output == told, "\(end)")
+    place.expectNothingAlive()
+  }
+
   /// The process that drives the newest run; nil where none does.
   private func driver(_ place: Workplace) -> pid_t? {
     guard let run = place.runs.last, let lock = try? place.text(".opflow/runs/\(run)/lock") else {

@@ -145,7 +145,7 @@ public final class TaskQueue: Sendable {
     guard (1...1_000_000).contains(most) else {
       throw QueueError(.usage, "maxConcurrent is a whole number from 1 to 1000000, not \(most)")
     }
-    let carried = CarriedValue(resource: "cpu", number: Int64(most) * 1000)
+    let carried = CarriedValue(resource: "cpu", number: Int64(most))
     try await board.ask(.parallel, .run, carried)
   }
 
@@ -164,10 +164,15 @@ public final class TaskQueue: Sendable {
   /// Returns as soon as that is known, and not only then when the run has ended.
   public func close() async throws(QueueError) { try await board.ask(.close, .run) }
 
-  /// Closes the queue, and waits until its run has ended.
+  /// Closes the queue, and waits until its run has ended. One that is closed already is waited for all the same.
   @discardableResult
   public func finish() async throws(QueueError) -> TaskTally {
-    try await close()
+    do throws(QueueError) {
+      try await close()
+    } catch {
+      // Closed before, stopping or over: its end is about to come.
+      if error.kind != .refused && error.kind != .ended { throw error }
+    }
     try await board.wait(for: .end)
     return tally
   }

@@ -123,6 +123,8 @@ final class BlockHost {
       var complaint: String?
       do {
         try await body()
+        // It may have returned early for that.
+        if Task.isCancelled { complaint = "it was cancelled" }
       } catch {
         complaint = "\(error)"
       }

@@ -167,7 +167,7 @@ extension QueueReader {
     case .pause: isPaused = true
     case .proceed: if case .run = job.about { isPaused = false }
     case .parallel:
-      if let most = job.carried.number { setMaxConcurrent(Int(clamping: most) / 1000) }
+      if let most = job.carried.number { setMaxConcurrent(Int(clamping: most)) }
     case .cancel, .suspend, .priority, .retry, .skip, .approve, .reject, .close: break
     }
   }

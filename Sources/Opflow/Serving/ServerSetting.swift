@@ -23,6 +23,9 @@ struct ServerSetting: Sendable {
       throw QueueError(
         .usage, "a queue's name has letters, digits, `.`, `_` and `-`, and is not `\(name)`")
     }
+    guard !folder.isEmpty else {
+      throw QueueError(.usage, "a queue's folder has a name; `.opflow` is the usual one")
+    }
     if let maxConcurrent, !(1...1_000_000).contains(maxConcurrent) {
       throw QueueError(
         .usage, "maxConcurrent is a whole number from 1 to 1000000, not \(maxConcurrent)")

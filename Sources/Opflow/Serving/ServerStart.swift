@@ -26,13 +26,20 @@ struct ServerStart {
   func open() throws(QueueError) -> Found {
     try prepareFolder()
     var silentEnds = 0
-    for _ in 0..<Self.mostTries {
+    var tries = 0
+    while tries < Self.mostTries {
+      tries += 1
       guard let known = try named(run) else {
         if let found = try start(nil, &silentEnds) { return found }
         continue
       }
       if try isHeld(known) {
-        if let link = try connect(known) { return .live(link, known) }
+        switch try connect(known) {
+        case .link(let link): return .live(link, known)
+        case .nobody: break
+        // As long as its tasks take to end; then it is resumed, or another one is begun.
+        case .leaving: tries = 0
+        }
       } else {
         let history = try history(of: known)
         // Nothing can be added to one that was closed.
@@ -86,10 +93,20 @@ struct ServerStart {
 
   // MARK: - One that is live
 
-  /// Nil where it is not to be had now: it begins or ends.
-  private func connect(_ folder: RunFolder) throws(QueueError) -> HostLink? {
-    guard let link = try Self.link(to: folder) else { return nil }
-    return try greet(link) ? link : nil
+  private enum Connected {
+    case link(HostLink)
+    /// It begins or ends.
+    case nobody
+    case leaving
+  }
+
+  private func connect(_ folder: RunFolder) throws(QueueError) -> Connected {
+    guard let link = try Self.link(to: folder) else { return .nobody }
+    return switch try greet(link) {
+    case .welcome: .link(link)
+    case .gone: .nobody
+    case .leaving: .leaving
+    }
   }
 
   /// A connection on which nothing was said; nil where nobody listens.
@@ -107,10 +124,16 @@ struct ServerStart {
     }
   }
 
+  private enum Greeting {
+    case welcome
+    /// The other end went away.
+    case gone
+    /// Its run is about to end.
+    case leaving
+  }
+
   /// Says whose run it is, and waits until that is known there.
-  ///
-  /// - Returns: false where the other end went away.
-  private func greet(_ link: HostLink) throws(QueueError) -> Bool {
+  private func greet(_ link: HostLink) throws(QueueError) -> Greeting {
     let id = OrderID.new()
     link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
     var poll = PollSet(slots: 1)
@@ -131,11 +154,12 @@ struct ServerStart {
       }
     }
     switch answer {
-    case .done: return true
+    case .done: return .welcome
+    case .refused(HostRequest.leaving): return .leaving
     case .refused(let what):
       throw QueueError(
         .opflow, "the opflow that drives the run does not know this library: \(what)")
-    case nil: return false
+    case nil: return .gone
     }
   }
 
@@ -161,7 +185,7 @@ struct ServerStart {
       throw QueueError(.opflow, "cannot start \(setting.program): \(error)")
     }
     let link = try link(pair.takeFirst())
-    if try greet(link) {
+    if case .welcome = try greet(link) {
       // It holds the run's lock, and its name is nobody else's.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)

@@ -3,6 +3,9 @@ package struct HostRequest: Equatable, Sendable {
   package var id: OrderID
   package var afterHost: AfterHost
 
+  /// The refusal of a run that is about to end: another one is to be begun, or this one resumed, when it has.
+  package static let leaving = "the run is ending"
+
   package init(id: OrderID, afterHost: AfterHost) {
     self.id = id
     self.afterHost = afterHost

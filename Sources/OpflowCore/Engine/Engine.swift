@@ -353,6 +353,9 @@ package struct Engine {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
+  /// Whether the drive comes to its end, and whoever comes now comes too late.
+  package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
+
   /// Whether the time of a machine is over, and nothing runs there any more.
   package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
 

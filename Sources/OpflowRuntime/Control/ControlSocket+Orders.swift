@@ -65,6 +65,13 @@ extension ControlSocket {
     case host(HostRequest)
   }
 
+  private func join(_ host: HostRequest, as client: ClientID) -> OrderAnswer {
+    if hosts.isLeaving { return .refused(what: HostRequest.leaving) }
+    return hosts.add(client, host.afterHost)
+      ? .done(count: 1)
+      : .refused(what: "the run is for \(Hosts.most) programs already that are connected")
+  }
+
   /// The orders whose turn has come, after all that workers said.
   ///
   /// - Parameter running: the task that a worker runs; `none` where it runs none.
@@ -85,13 +92,7 @@ extension ControlSocket {
       switch outcome {
       case .success(.host(let host)):
         client.state = .asked
-        let isOne = hosts.add(client.id, host.afterHost)
-        answer(
-          client.id, host.id,
-          isOne
-            ? .done(count: 1)
-            : .refused(what: "the run is for \(Hosts.most) programs already that are connected"),
-          at: now)
+        answer(client.id, host.id, join(host, as: client.id), at: now)
       case .success(.demand(let demand)):
         if case .order(let order) = demand {
           bytes += 4 * (order.tasks.count + order.among.count)

@@ -8,6 +8,8 @@ struct Hosts {
   private var afterEach: [ClientID: AfterHost] = [:]
   /// The last one has ended since that was asked for, and wants the run to stop.
   private var wantsStop = false
+  /// The run is about to end: none joins it any more.
+  var isLeaving = false
 
   var count: Int { afterEach.count }
 
