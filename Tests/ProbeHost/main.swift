@@ -18,7 +18,9 @@ case "parallel":
         .block {
           let now = running.add(1, ordering: .relaxed).newValue
           most.max(now, ordering: .relaxed)
-          try await Task.sleep(for: .milliseconds(20))
+          // Until a second one is there, and long enough for a third.
+          while most.load(ordering: .relaxed) < 2 { await Task.yield() }
+          for _ in 0..<20_000 { await Task.yield() }
           running.subtract(1, ordering: .relaxed)
         })
     })
