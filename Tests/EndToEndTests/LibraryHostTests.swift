@@ -64,7 +64,7 @@ struct LibraryHostTests {
   }
 
   /// A sample of `scripts/soak hosts`.
-  @Test(arguments: 1...6)
+  @Test(arguments: 1...4)
   func
     `killed at any moment, with all that works for it, nothing is lost and nothing is done twice`(
       _ seed: Int

@@ -50,7 +50,7 @@ struct SimulationTests {
   func `every promise holds in runs of which tasks add tasks, and are tried again`(
     _ slice: Int
   ) {
-    for seed in stride(from: slice, to: 480, by: Self.slices.count) {
+    for seed in stride(from: slice, to: 240, by: Self.slices.count) {
       var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true, adds: true)
       do {
         try life.run()
