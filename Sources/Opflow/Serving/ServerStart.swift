@@ -35,8 +35,8 @@ struct ServerStart {
       }
       if try isHeld(known) {
         switch try connect(known) {
-        case .link(let link): return .live(link, known)
-        case .nobody: break
+        case .welcome(let link): return .live(link, known)
+        case .gone: break
         // As long as its tasks take to end; then it is resumed, or another one is begun.
         case .leaving: tries = 0
         }
@@ -59,17 +59,17 @@ struct ServerStart {
   /// What the journal of a run tells that nobody drives. Where a loss of power left a plan that is none, that of a run without
   /// a task does: what is asked of it is of the run as a whole, and a resume makes the plan anew.
   private func history(of run: RunFolder) throws(QueueError) -> RunModel {
-    if let plan = try? run.openPlan() {
-      return try reading { () throws(RunFolderError) in try run.readHistory(plan: plan).history }
-    }
-    let none: Plan
+    let plan = if let plan = try? run.openPlan() { plan } else { try planWithoutTasks(run) }
+    return try reading { () throws(RunFolderError) in try run.readHistory(plan: plan).history }
+  }
+
+  private func planWithoutTasks(_ run: RunFolder) throws(QueueError) -> Plan {
     do throws(PreparationError) {
-      none = try ManifestFile.none(named: setting.name)
+      return try ManifestFile.none(named: setting.name)
         .compile(runID: run.id.description, set: [], maxParallel: nil).openPlan()
     } catch {
       throw QueueError(error, isComposed: true)
     }
-    return try reading { () throws(RunFolderError) in try run.readHistory(plan: none).history }
   }
 
   /// The run that is meant, or else the one that has the name now.
@@ -93,20 +93,9 @@ struct ServerStart {
 
   // MARK: - One that is live
 
-  private enum Connected {
-    case link(HostLink)
-    /// It begins or ends.
-    case nobody
-    case leaving
-  }
-
-  private func connect(_ folder: RunFolder) throws(QueueError) -> Connected {
-    guard let link = try Self.link(to: folder) else { return .nobody }
-    return switch try greet(link) {
-    case .welcome: .link(link)
-    case .gone: .nobody
-    case .leaving: .leaving
-    }
+  private func connect(_ folder: RunFolder) throws(QueueError) -> Greeting {
+    guard let link = try Self.link(to: folder) else { return .gone }
+    return try greet(link)
   }
 
   /// A connection on which nothing was said; nil where nobody listens.
@@ -125,8 +114,8 @@ struct ServerStart {
   }
 
   private enum Greeting {
-    case welcome
-    /// The other end went away.
+    case welcome(HostLink)
+    /// The other end went away, or was never there: it begins or ends.
     case gone
     /// Its run is about to end.
     case leaving
@@ -154,7 +143,7 @@ struct ServerStart {
       }
     }
     switch answer {
-    case .done: return .welcome
+    case .done: return .welcome(link)
     case .refused(HostRequest.leaving): return .leaving
     case .refused(let what):
       throw QueueError(
@@ -256,7 +245,6 @@ struct ServerStart {
     if text.hasPrefix("opflow: ") { text.removeFirst(8) }
     return text
   }
-
 }
 
 /// Runs `body` on the files of runs.
