@@ -156,11 +156,7 @@ struct RunGrowthTests {
       $0.add("last") { $0.flags.insert(.finally) }
     }
     #expect(run.runningNames == ["slow"])
-    var order = Order(
-      id: try #require(OrderID("again")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
-    order.tasks = [try #require(run.plan.task(named: "broken"))]
-    run.tell(.order(order, from: ClientID(1)))
+    #expect(run.ask(.retry, ["broken"]) == .done(count: 1))
     run.finish()
     #expect(run.state("new") == .succeeded)
     #expect(run.state("last") == .succeeded)

@@ -113,11 +113,7 @@ struct WithdrawalTests {
     }
     run.end("scan", exit: 1)
     run.end("tidy")
-    var order = Order(
-      id: try #require(OrderID("again")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
-    order.tasks = [try #require(run.plan.task(named: "scan"))]
-    run.tell(.order(order, from: ClientID(1)))
+    #expect(run.ask(.retry, ["scan"]) == .done(count: 1))
     run.settle()
     #expect(run.withdrawn == [])
     run.end("scan")
@@ -133,11 +129,7 @@ struct WithdrawalTests {
     try add(["a"], "1", to: &run)
     run.end("scan", exit: 1)
     #expect(run.state("a") == .skipped)
-    var order = Order(
-      id: try #require(OrderID("again")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
-    order.tasks = [try #require(run.plan.task(named: "scan"))]
-    run.tell(.order(order, from: ClientID(1)))
+    #expect(run.ask(.retry, ["scan"]) == .done(count: 1))
     run.settle()
     #expect(run.withdrawn.map(\.orders) == [["1"]])
     try add(["a"], "2", to: &run)
