@@ -35,13 +35,23 @@ extension Scheduler {
     } else if graph.has(.skipsAtBegin, task) {
       settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
     } else if plan.flags(task).contains(.conditionFalse) {
-      let reason: SkipReason =
-        plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
-      settle(task, as: .skipped, Transition(.skip(reason), task), into: &actions)
+      settle(task, as: .skipped, Transition(.skip(falseCondition(of: task)), task), into: &actions)
     } else {
       return false
     }
     return true
+  }
+
+  /// Why a task was skipped whose `if` is false.
+  func falseCondition(of task: TaskID) -> SkipReason {
+    plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
+  }
+
+  /// Tells that a task was taken out of its end, as it was skipped or not needed.
+  func tellTakenBack(_ task: TaskID, into actions: inout [EngineStep]) {
+    var transition = Transition(.resume(.skippedBefore), task)
+    transition.isLate = true
+    actions.append(.tell(.transition(transition)))
   }
 
   /// Journals a task's end and lets it spread.

@@ -198,11 +198,7 @@ extension Scheduler {
     if back.isEmpty { return }
     services.countUsersAnew()
     rankAll()
-    for service in back {
-      var transition = Transition(.resume(.skippedBefore), service)
-      transition.isLate = true
-      actions.append(.tell(.transition(transition)))
-    }
+    for service in back { tellTakenBack(service, into: &actions) }
     graph.offerAnew(back)
     followChanges(into: &actions)
   }

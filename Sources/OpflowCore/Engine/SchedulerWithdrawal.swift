@@ -8,9 +8,7 @@ extension Scheduler {
     let all = Set(tasks.joined().lazy.map { Int32(truncatingIfNeeded: $0) })
     guard all.allSatisfy({ mayWithdraw(TaskID($0), with: all) }) else { return }
     for number in tasks.joined() where graph.state(TaskID(number)) != .waiting {
-      var transition = Transition(.resume(.skippedBefore), TaskID(number))
-      transition.isLate = true
-      actions.append(.tell(.transition(transition)))
+      tellTakenBack(TaskID(number), into: &actions)
     }
     let entry = WithdrawEntry(
       adder: adder, attempt: attempt[adder.index], orders: additions.map(\.order.text),
@@ -57,10 +55,7 @@ extension Scheduler {
 
   /// Of a task that was not skipped by an order.
   private func reasonOfSkip(of task: TaskID) -> SkipReason {
-    let flags = plan.flags(task)
-    if flags.contains(.conditionFalse) {
-      return flags.contains(.emptyMatrix) ? .emptyMatrix : .condition
-    }
-    return .upstream(graph.firstLackedNeed(of: task) ?? .none)
+    plan.flags(task).contains(.conditionFalse)
+      ? falseCondition(of: task) : .upstream(graph.firstLackedNeed(of: task) ?? .none)
   }
 }

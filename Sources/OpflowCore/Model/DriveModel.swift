@@ -235,7 +235,7 @@ package struct DriveModel {
     orders.apply(order, atMilliseconds: now, drive: 1)
   }
 
-  /// Tasks that wait are no part of the drive any more.
+  /// Tasks that wait, and never began, are no part of the drive any more.
   ///
   /// - Parameter renamed: has the names that they have by now.
   package mutating func withdraw(_ tasks: some Sequence<TaskID>, _ renamed: Plan) {
@@ -244,7 +244,6 @@ package struct DriveModel {
       counts.add(states[task.index], -1)
       if !legs.isEmpty, let family = plan.family(of: task) { legs[family.index].total -= 1 }
       scope.leave(task)
-      interrupted.removeAll { $0 == task }
     }
   }
 

@@ -53,7 +53,6 @@ struct GrowingFile {
       let index = Int(section.rawValue)
       counts[index] = bytes.count / strides[index]
     }
-    counts[Int(PlanSection.arena.rawValue)] += renaming?.text.count ?? 0
     head = Self.firstHead
     nameTableSize = PlanNames.tableSize(
       taskCount: (plan.taskCount + records.taskCount) * 2 + Self.leastRoom)
@@ -152,18 +151,14 @@ struct GrowingFile {
         writes.append(.init(offset: offsets[index], records: nameTable(with: segment)))
       case .outerEdges, .firstOuterEdge, .lastOuterEdge: continue
       default:
-        let bytes = before(section) + records.bytes[index]
+        let before = renaming?.sections[section] ?? Array(plan.sections.bytes(of: section))
+        let bytes = before + records.bytes[index]
         if !bytes.isEmpty { writes.append(.init(offset: offsets[index], bytes: bytes)) }
       }
     }
     writes += chainWrites(records)
     writes.append(.init(offset: 0, bytes: header))
     return writes + headWrites(records)
-  }
-
-  private func before(_ section: PlanSection) -> [UInt8] {
-    let bytes = renaming?.sections[section] ?? Array(plan.sections.bytes(of: section))
-    return section == .arena ? bytes + (renaming?.text ?? []) : bytes
   }
 
   private func nameTable(with segment: Plan?) -> [Int32] {

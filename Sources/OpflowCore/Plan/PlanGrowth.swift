@@ -37,9 +37,11 @@ package struct PlanGrowth: Sendable {
   }
 
   /// The same plan in a file with room, with no task more.
-  package init(room plan: Plan) {
+  package init(room plan: Plan) { self.init(room: plan, nil) }
+
+  private init(room plan: Plan, _ renaming: WithdrawnNames?) {
     let records = SegmentRecords.none
-    let file = GrowingFile(roomFor: plan, and: records)
+    let file = GrowingFile(roomFor: plan, and: records, renaming)
     newFileByteCount = file.byteCount
     writes = file.writes(all: records, of: nil)
   }
@@ -53,11 +55,7 @@ package struct PlanGrowth: Sendable {
     of plan: Plan, withdrawing tasks: some Sequence<Int>, attempt: Int32
   ) throws(SegmentError) {
     assert(!plan.isCut)
-    let records = SegmentRecords.none
-    let renaming = try WithdrawnNames(of: plan, tasks, attempt: attempt)
-    let file = GrowingFile(roomFor: plan, and: records, renaming)
-    newFileByteCount = file.byteCount
-    writes = file.writes(all: records, of: nil)
+    self.init(room: plan, try WithdrawnNames(of: plan, tasks, attempt: attempt))
   }
 
   /// What the file has in it then.

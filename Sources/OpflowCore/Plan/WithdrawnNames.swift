@@ -9,7 +9,7 @@ struct WithdrawnNames {
   /// Sections of the plan as they are with that.
   private(set) var sections: [PlanSection: [UInt8]] = [:]
   /// What stands behind the texts of the plan.
-  private(set) var text: [UInt8] = []
+  private var text: [UInt8] = []
 
   /// - Parameters:
   ///   - tasks: each family of theirs is among them with all its legs.
@@ -36,13 +36,14 @@ struct WithdrawnNames {
       families[index].name = add(name, behind: plan)
     }
     guard plan.arena.count + text.count < Int(UInt32.max) else { throw .tooLarge }
+    sections[.arena] = Array(plan.arena) + text
     sections[.taskName] = Self.bytes(refs)
     sections[.taskFlags] = Self.bytes(flags)
     sections[.families] = Self.bytes(families)
     sections[.declarations] = Self.bytes(plan.declarations.filter { !withdrawn.contains($0.task) })
   }
 
-  private static let declared: TaskFlags = [.checked, .declaresOutputs, .cached]
+  private static let declared = TaskFlags.declares.union(.cached)
 
   private static func bytes(_ records: [some BitwiseCopyable]) -> [UInt8] {
     records.withUnsafeBytes { Array($0) }

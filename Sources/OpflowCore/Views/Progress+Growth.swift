@@ -30,7 +30,7 @@ extension ProgressView {
   ) {
     nowMilliseconds = now
     let known = model.plan
-    let withdrawn = known.tasks.lazy.map { TaskID($0) }.filter {
+    let withdrawn = known.tasks.map { TaskID($0) }.filter {
       !known.nameBytes($0).equals(plan.nameBytes($0))
     }
     model.withdraw(withdrawn, plan)
