@@ -200,6 +200,13 @@ package struct Descriptor: ~Copyable, Sendable {
     return Descriptor(owning: try call { clinux_duplicate(descriptor, lowest) })
   }
 
+  /// The same where it is none of the three standard ones; else one that is none of them. A process that has closed those
+  /// writes its messages to whatever has their numbers.
+  package consuming func aboveStandard() throws(Errno) -> Descriptor {
+    if rawValue > 2 { return self }
+    return try duplicate()
+  }
+
   /// Makes `number` a descriptor of the same open file, kept open over exec (dup2(2)).
   package borrowing func place(at number: Int32) throws(Errno) {
     let descriptor = rawValue

@@ -6,7 +6,7 @@ package struct EventDescriptor: ~Copyable, Sendable {
   package var rawValue: Int32 { descriptor.rawValue }
 
   package init() throws(Errno) {
-    descriptor = Descriptor(owning: try call { clinux_event_descriptor() })
+    descriptor = try Descriptor(owning: try call { clinux_event_descriptor() }).aboveStandard()
   }
 
   /// Adds one, which makes it readable.

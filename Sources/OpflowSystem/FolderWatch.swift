@@ -17,7 +17,7 @@ package struct FolderWatch: ~Copyable {
   ///
   /// A file that takes that one's place is not watched.
   package init(file: String, in folder: String) throws(Errno) {
-    let descriptor = Descriptor(owning: try call { clinux_watch_create() })
+    let descriptor = try Descriptor(owning: try call { clinux_watch_create() }).aboveStandard()
     let watch = descriptor.rawValue
     try call { clinux_watch_names(watch, folder) }
     try call { clinux_watch_file(watch, file) }

@@ -6,7 +6,14 @@ import OpflowSystem
 enum Opflow {
   static func main(_ words: [String]) -> Int32 {
     do throws(CommandError) {
-      return try perform(try invocation(words))
+      let invocation = try invocation(words)
+      let starter = invocation.controlDescriptor.map(StarterSocket.init)
+      do throws(CommandError) {
+        return try perform(invocation)
+      } catch {
+        starter?.tell(error)
+        throw error
+      }
     } catch {
       Console.complain(error.text)
       return error.code.rawValue

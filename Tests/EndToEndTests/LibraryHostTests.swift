@@ -47,12 +47,67 @@ struct LibraryHostTests {
   @Test(arguments: [
     ("parallel", "most: 2\n"), ("reopen", "there: 20, of 20\n"),
     ("cancel", "t: cancelled, next: skipped\n"), ("finish", "finished: true\nagain: true\n"),
+    ("closed", "0 is nobody's: true\n"),
+    (
+      "stopped",
+      """
+      waitCancelled: the task that waited was cancelled; what it asked for may be done all the same
+      waitCancelled: the task that waited for the queue was cancelled, or the queue was let go of
+      t: 1
+      done
+      paused: true
+
+      """
+    ),
   ])
   func `what is rarely asked for is done as well`(_ what: String, _ told: String) throws {
     let place = try Workplace()
     let end = try start("ProbeHost", what, in: place).finish()
     #expect(end.status == 0 && end.output == told, "\(end)")
     place.expectNothingAlive()
+  }
+
+  @Test func `a mistake is told with its task and the property, in the words of the library`()
+    throws
+  {
+    let place = try Workplace()
+    let end = try start("ProbeHost", "wrong", in: place).finish()
+    #expect(end.status == 0)
+    let name =
+      "usage: a queue's name has 1 to 200 letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, and is not"
+    #expect(
+      end.output == """
+        manifest: task late, needs: unknown task `nobody`; the other tasks are right, good
+        manifest: task again, retry: `max` must be at least 0, not -1; such as `max: 3`
+        manifest: task file, download.url: `url` must be an http, https or file URL; the scheme \
+        'ftp' is not one of http, https and file
+        task file, download.maxSpeed: `maxSpeed` must be a size per second; such as 10MiB
+        manifest: task here, cwd: `cwd` is empty; such as `cwd: src`
+        manifest: task far, stop: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, \
+        ALRM, USR1, USR2 or a number, not "NOPE"; such as `signal: INT`
+        io: cannot read ./-: No such file or directory
+        there: ["good"]
+        \(name) ``
+        \(name) `.`
+        \(name) `..`
+        \(name) `-x`
+        \(name) `\(String(repeating: "a", count: 200))`
+
+        """)
+    place.expectNothingAlive()
+  }
+
+  @Test(
+    .enabled(if: getuid() == 0, "mounting a file system needs root"),
+    arguments: ["64k", "68k", "80k"])
+  func `a full disk is told as that to who opens a queue`(_ size: String) throws {
+    let place = try Workplace()
+    try place.shell("mkdir m; mount -t tmpfs -o size=\(size) none m")
+    defer { _ = try? place.shell("umount m") }
+    try place.shell("head -c 60k /dev/zero > m/fill")
+    let end = try start("ProbeHost", "open", "m", in: place).finish()
+    #expect(end.status == 0)
+    #expect(end.output.hasSuffix(": No space left on device\n"), "\(end)")
   }
 
   /// The process that drives the newest run; nil where none does.

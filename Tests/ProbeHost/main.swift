@@ -6,6 +6,24 @@ import Synchronization
 let running = Atomic<Int>(0)
 let most = Atomic<Int>(0)
 
+/// Prints what it throws.
+func tell(_ body: () async throws -> Void) async {
+  do {
+    try await body()
+    print("done")
+  } catch {
+    print((error as? QueueError).map { "\($0.kind): \($0)" } ?? "\(error)")
+  }
+}
+
+/// The process that drives a queue's run.
+func driver(of queue: TaskQueue) -> pid_t {
+  var text = [CChar](repeating: 0, count: 32)
+  guard let file = fopen("\(queue.folder)/runs/\(queue.runID)/lock", "r") else { return 0 }
+  defer { fclose(file) }
+  return fgets(&text, Int32(text.count), file) == nil ? 0 : pid_t(atoi(text))
+}
+
 switch CommandLine.arguments[1] {
 case "parallel":
   // One at a time, then two.
@@ -51,5 +69,59 @@ case "finish":
   try await queue.close()
   print("finished: \(try await queue.finish().isSuccess)")
   print("again: \(try await queue.finish().isSuccess)")
+case "open":
+  await tell { _ = try await TaskQueue(name: "open", folder: CommandLine.arguments[2]) }
+case "wrong":
+  let queue = try await TaskQueue(name: "wrong")
+  let good = try await queue.add("good", .shell("true"))
+  var far = NewTask("far", .shell("true"))
+  far.stop = StopPolicy(signal: "NOPE")
+  for task in [
+    NewTask("late", .shell("true"), needs: ["nobody"]),
+    NewTask("again", .shell("true"), needs: [.success(good)], retry: .init(max: -1)),
+    NewTask("file", .download("ftp://example.org/", to: "f", maxSpeed: 0)),
+    NewTask("here", .shell("true"), cwd: ""), far,
+  ] {
+    // With one that is right.
+    await tell { try await queue.add([NewTask("right", .shell("true")), task]) }
+  }
+  await tell { try await queue.add(contentsOf: "-") }
+  print("there: \(queue.tasks.map(\.id))")
+  for name in ["", ".", "..", "-x", String(repeating: "a", count: 201)] {
+    await tell { _ = try await TaskQueue(name: name) }
+  }
+case "stopped":
+  // What drives the run stands still for a while.
+  let queue = try await TaskQueue(name: "stopped", whenHostEnds: .goOn)
+  let changes = queue.changes
+  let driver = driver(of: queue)
+  kill(driver, SIGSTOP)
+  let add = Task { try await queue.add("t", .command(["/bin/true"])) }
+  let second = Task { try await TaskQueue(name: "stopped") }
+  add.cancel()
+  second.cancel()
+  await tell { _ = try await add.value }
+  await tell { _ = try await second.value }
+  kill(driver, SIGCONT)
+  // It was given all the same.
+  for await change in changes where change.task.id == "t" && change.state.isFinished { break }
+  print("t: \(queue.tally[.succeeded])")
+  // So is an order on the way out.
+  let leaving = Task {
+    withUnsafeCurrentTask { $0?.cancel() }
+    try await queue.pause()
+  }
+  await tell { try await leaving.value }
+  print("paused: \(queue.isSuspended)")
+  try await queue.`continue`()
+  try await queue.finish()
+case "closed":
+  // The runtime has what it needs for timers, so that it does not take the number.
+  try await Task.sleep(nanoseconds: 1)
+  close(0)
+  let queue = try await TaskQueue(name: "closed")
+  try await queue.add("t", .block {}).waitUntilFinished()
+  print("0 is nobody's: \(fcntl(0, F_GETFD) == -1)")
+  try await queue.finish()
 default: exit(2)
 }

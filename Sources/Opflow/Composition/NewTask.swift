@@ -16,7 +16,7 @@ public struct NewTask: Sendable {
   /// How often it is tried again after a failure. Nil for what the kind does by itself: a download three times,
   /// everything else never.
   public var retry: RetryPolicy?
-  /// After which a try is stopped, and has failed.
+  /// After which a try is stopped, and has failed; nil, and zero, for never.
   public var timeout: Duration?
   /// Where it runs; nil for the folder that the queue was made in. A relative path starts there.
   public var cwd: String?

@@ -70,7 +70,8 @@ extension TaskQueue {
   /// - Returns: its tasks, those among them that the run had already.
   @discardableResult
   public func add(contentsOf path: String) async throws(QueueError) -> [QueuedTask] {
-    handles(try await board.add(.manifest(path: path)))
+    // That word alone would be this program's standard input.
+    handles(try await board.add(.manifest(path: path == "-" ? "./-" : path)))
   }
 
   private func handles(_ places: [Int32]) -> [QueuedTask] {

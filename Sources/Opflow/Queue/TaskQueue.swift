@@ -36,13 +36,13 @@ public final class TaskQueue: Sendable {
   /// Joins, continues or begins the run of that name.
   ///
   /// - Parameters:
-  ///   - name: letters, digits, `.`, `_` and `-`.
+  ///   - name: at most 200 letters, digits, `.`, `_` and `-`, of which `.` and `-` do not begin it.
   ///   - folder: where runs are kept; made where it is not there. `opflow status --state-dir FOLDER` looks into it.
   ///   - maxConcurrent: how many tasks run at once, of those that hold one `cpu`; 1 makes a serial queue. Nil for the
   ///     processors that this process may use. It has no effect on a run that is live already.
   ///   - whenHostEnds: what becomes of the run when this program ends.
   ///   - opflow: the program that drives runs; nil for the one beside this program's own file, else the one in `PATH`.
-  /// - Throws: why there is no run.
+  /// - Throws: why there is no run; `waitCancelled` where the Swift task that waits for it is cancelled.
   public init(
     name: String, folder: String = ".opflow", maxConcurrent: Int? = nil,
     whenHostEnds: HostEnd = .stop, opflow: String? = nil
@@ -60,18 +60,26 @@ public final class TaskQueue: Sendable {
     self.folder = setting.stateFolder
     self.board = board
     lease = QueueLease(board)
-    let opened = await withCheckedContinuation { continuation in
-      do throws(Errno) {
-        try OwnThread.start("opflow-queue", stackBytes: Self.stackBytes) {
-          QueueReader(board, setting).perform { continuation.resume(returning: $0) }
+    let isCancelled = Atomic(false)
+    let opened = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        do throws(Errno) {
+          try OwnThread.start("opflow-queue", stackBytes: Self.stackBytes) {
+            QueueReader(board, setting).perform { continuation.resume(returning: $0) }
+          }
+        } catch {
+          continuation.resume(
+            returning: Result<Void, QueueError>.failure(
+              QueueError(.io, "a queue cannot have its thread: \(error)")))
         }
-      } catch {
-        continuation.resume(
-          returning: Result<Void, QueueError>.failure(
-            QueueError(.io, "a queue cannot have its thread: \(error)")))
       }
+    } onCancel: {
+      isCancelled.store(true, ordering: .relaxed)
+      board.inbox.put(.leave)
     }
     try opened.get()
+    // After it was found, but before anybody knew.
+    if isCancelled.load(ordering: .relaxed) { throw ServerStart.cancelled }
   }
 
   /// What reading manifests takes.
@@ -190,18 +198,26 @@ extension QueueBoard {
   func ask(
     _ verb: OrderVerb, _ about: OrderJob.About, _ carried: CarriedValue = CarriedValue()
   ) async throws(QueueError) -> Int {
-    try expectOwnProcess()
-    let result = await withCheckedContinuation { continuation in
-      inbox.put(
-        .order(OrderJob(verb, about, carried) { continuation.resume(returning: $0) }))
-    }
-    return try result.get()
+    try await reply { .order(OrderJob(verb, about, carried, $0)) }
   }
 
   func add(_ content: AddJob.Content) async throws(QueueError) -> [Int32] {
+    try await reply { .add(AddJob(content, $0)) }
+  }
+
+  /// Asks the reader, and waits for its answer. A request stands when the Swift task that waits for it is cancelled.
+  private func reply<Value>(
+    to request: (Reply<Value>) -> QueueRequest
+  ) async throws(QueueError) -> Value {
     try expectOwnProcess()
-    let result = await withCheckedContinuation { continuation in
-      inbox.put(.add(AddJob(content) { continuation.resume(returning: $0) }))
+    let reply = Reply<Value>()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        reply.wait(continuation)
+        inbox.put(request(reply))
+      }
+    } onCancel: {
+      inbox.put(.giveUp(reply))
     }
     return try result.get()
   }

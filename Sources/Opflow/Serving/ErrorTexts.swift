@@ -16,15 +16,15 @@ extension QueueError {
 
   /// Why tasks cannot be added.
   ///
-  /// - Parameter isComposed: nobody wrote the manifest, so that places in it say nothing.
-  init(_ error: PreparationError, isComposed: Bool) {
+  /// - Parameter composed: the manifest where nobody wrote it, so that places in it say nothing.
+  init(_ error: PreparationError, composed: ManifestText?) {
     switch error {
     case .unreadable(let path, let errno):
       self.init(.io, "cannot read \(CleanText.string(path)): \(errno)")
     case .mistakes(let mistakes):
       self.init(
         .manifest,
-        isComposed ? Self.text(mistakes) : DiagnosticRenderer(isColored: false).render(mistakes))
+        composed?.text(mistakes) ?? DiagnosticRenderer(isColored: false).render(mistakes))
     case .folder(let error): self.init(error)
     case .unsoundPlan(let error):
       self.init(.journal, "the plan that was compiled is not sound: \(error.message)")
@@ -32,13 +32,5 @@ extension QueueError {
       .secretOn, .noDescriptors, .noMemoryLimits, .noTerminal, .workersElsewhere, .tooFewDevices:
       self.init(.usage, "cannot be added: \(error)")
     }
-  }
-
-  private static func text(_ mistakes: ManifestError) -> String {
-    mistakes.diagnostics.filter { $0.severity == .error }
-      .map { diagnostic in
-        let message = CleanText.string(diagnostic.message)
-        return diagnostic.help.map { "\(message); \(CleanText.string($0))" } ?? message
-      }.joined(separator: "\n")
   }
 }

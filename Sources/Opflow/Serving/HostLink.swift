@@ -14,7 +14,8 @@ final class HostLink {
   /// The other end is gone; what it said before is answered all the same.
   private(set) var hasEnded = false
 
-  init(_ descriptor: consuming Descriptor) throws(Errno) {
+  init(_ end: consuming Descriptor) throws(Errno) {
+    let descriptor = try end.aboveStandard()
     fork = ForkGuard(descriptor.rawValue)
     try descriptor.setNonblocking(true)
     self.descriptor = descriptor

@@ -75,12 +75,13 @@ extension QueueReader {
       case .manifest(let named): path = named
       }
     }
+    let composed = path == nil ? ManifestText(tasks) : nil
     do throws(PreparationError) {
       let manifest =
         if let path {
           try ManifestFile(at: ManifestFile.path(path))
         } else {
-          ManifestFile.composed(ManifestText(tasks).bytes, folder: setting.workingFolder)
+          ManifestFile.composed(composed?.bytes ?? [], folder: setting.workingFolder)
         }
       var addition = try PreparedAddition(
         manifest, to: run.folder, run.plan, OrderID.new(), by: .none)
@@ -88,7 +89,7 @@ extension QueueReader {
       if path == nil { addition.carry() }
       return addition
     } catch {
-      throw QueueError(error, isComposed: path == nil)
+      throw QueueError(error, composed: composed)
     }
   }
 

@@ -44,6 +44,10 @@ final class QueueReader {
   var alone: Set<ObjectIdentifier> = []
   var addOnItsWay: SentAddition?
   var orders: [OrderID: OrderJob] = [:]
+  /// What those wait for who were cancelled, and until when, in nanoseconds: an order that is given on the way out is
+  /// answered as any, unless nobody is there to answer.
+  private var givenUp: [(until: Int64, reply: any PendingReply)] = []
+  private static let lastWait: Int64 = 1_000_000_000
   /// What holds for every program that drives the run, since an order of one ends with it.
   var isPaused = false
 
@@ -56,6 +60,7 @@ final class QueueReader {
   /// When the journal was looked at last, in nanoseconds.
   var lookedAt: Int64 = 0
   private static let lookInterval: Int64 = 1_000_000
+  private static let lookIntervalOfAdds: Int64 = 5_000_000
 
   init(_ board: QueueBoard, _ setting: ServerSetting) {
     self.board = board
@@ -65,7 +70,7 @@ final class QueueReader {
   /// - Parameter opened: called once, with whether there is a run.
   func perform(_ opened: (Result<Void, QueueError>) -> Void) {
     do throws(QueueError) {
-      try open(ServerStart(setting: setting))
+      try open(ServerStart(setting, board.inbox))
       try look()
     } catch {
       board.finish(error)
@@ -97,8 +102,12 @@ final class QueueReader {
       3, blocks.link?.rawDescriptor ?? -1,
       for: blocks.link?.wantsToWrite == true ? [.readable, .writable] : .readable)
     let isBlind = watch == nil && link != nil
+    var most = isBlind ? Self.pollInterval : rest > 0 ? rest : Int64.max
+    if let first = givenUp.first {
+      most = min(most, max(0, first.until - Clock.monotonicNanoseconds))
+    }
     do throws(Errno) {
-      _ = try poll.wait(nanoseconds: isBlind ? Self.pollInterval : rest > 0 ? rest : -1)
+      _ = try poll.wait(nanoseconds: most == .max ? -1 : most)
       if poll.isReady(2) { try watch?.takeChanges() }
     } catch {
       throw QueueError(.io, "cannot wait for the run: \(error)")
@@ -108,13 +117,19 @@ final class QueueReader {
     if poll.isReady(3) { hearOfBlocks() }
     if poll.isReady(1) { try hear() }
     if link != nil { flushAdds() }
+    let now = givenUp.isEmpty ? 0 : Clock.monotonicNanoseconds
+    while let first = givenUp.first, first.until <= now {
+      givenUp.removeFirst()
+      first.reply.giveUp()
+    }
   }
 
   /// For how long new lines of the journal may wait, so that many that come one by one are not looked at one by one. What
-  /// is answered is looked at at once.
+  /// is answered is looked at at once, so that an answer that is about to come spares a look.
   private var restNanoseconds: Int64 {
     guard watch != nil, link != nil else { return 0 }
-    return lookedAt + Self.lookInterval - Clock.monotonicNanoseconds
+    let interval = addOnItsWay == nil ? Self.lookInterval : Self.lookIntervalOfAdds
+    return lookedAt + interval - Clock.monotonicNanoseconds
   }
 
   private func hear() throws(QueueError) {
@@ -137,6 +152,7 @@ final class QueueReader {
       case .order(let job):
         if link == nil { job.answer(.failure(board.endError)) } else { send(job) }
       case .blockEnded(let end): if blocks.take(end) { offerBlocks() }
+      case .giveUp(let reply): givenUp.append((Clock.monotonicNanoseconds + Self.lastWait, reply))
       case .leave: isLeaving = true
       }
     }
@@ -159,7 +175,7 @@ final class QueueReader {
     case .ended(let folder):
       // It was joined at the moment at which the last program before this one was gone.
       if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {
-        return try open(ServerStart(setting: setting))
+        return try open(ServerStart(setting, board.inbox))
       }
       try finish(folder)
     }
@@ -182,10 +198,10 @@ final class QueueReader {
             + " no end. `opflow resume \(folder.id)` continues it")
       }
     }
-    try open(ServerStart(setting: setting, run: folder))
+    try open(ServerStart(setting, board.inbox, run: folder))
     if link == nil { return }
     try look()
-    if isPaused { send(OrderJob(.pause) { _ in }) }
+    if isPaused { send(OrderJob(.pause)) }
     offerBlocks()
     askAgain()
   }

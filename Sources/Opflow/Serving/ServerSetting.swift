@@ -19,9 +19,11 @@ struct ServerSetting: Sendable {
   init(
     name: String, folder: String, maxConcurrent: Int?, goesOn: Bool, opflow: String?
   ) throws(QueueError) {
-    guard !name.isEmpty, name.utf8.allSatisfy(Self.mayName) else {
+    guard Self.isName(name) else {
       throw QueueError(
-        .usage, "a queue's name has letters, digits, `.`, `_` and `-`, and is not `\(name)`")
+        .usage,
+        "a queue's name has 1 to \(Self.mostNameBytes) letters, digits, `.`, `_` and `-`, begins with a letter,"
+          + " a digit or `_`, and is not `\(name.prefix(Self.mostNameBytes))`")
     }
     guard !folder.isEmpty else {
       throw QueueError(.usage, "a queue's folder has a name; `.opflow` is the usual one")
@@ -40,6 +42,16 @@ struct ServerSetting: Sendable {
     self.maxConcurrent = maxConcurrent
     self.goesOn = goesOn
     program = try Self.find(opflow, from: workingFolder)
+  }
+
+  /// It is part of a file's name, and a word of a command line.
+  private static let mostNameBytes = 200
+
+  private static func isName(_ text: String) -> Bool {
+    guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
+      return false
+    }
+    return text.utf8.count <= mostNameBytes && text.utf8.allSatisfy(mayName)
   }
 
   private static func mayName(_ byte: UInt8) -> Bool {

@@ -8,9 +8,16 @@ internal import OpflowSystem
 /// The program that drives it is no child of the host that the host could see. It is started with one end of a pair of
 /// sockets, which is the host's connection from its first turn on: so a host that dies at any time is noticed.
 struct ServerStart {
-  let setting: ServerSetting
+  private let setting: ServerSetting
   /// Of a queue that had this run before: only that one is meant.
-  var run: RunFolder?
+  private let run: RunFolder?
+  private let inbox: QueueInbox
+
+  init(_ setting: ServerSetting, _ inbox: QueueInbox, run: RunFolder? = nil) {
+    self.setting = setting
+    self.inbox = inbox
+    self.run = run
+  }
 
   enum Found {
     case live(HostLink, RunFolder)
@@ -22,6 +29,10 @@ struct ServerStart {
   /// Between two looks at what another process is about, in nanoseconds.
   private static let interval: Int64 = 20_000_000
   private static let connectTimeout = Duration.seconds(10)
+  /// What drives a run answers within a turn of its loop.
+  private static let longestGreeting: Int64 = 30_000_000_000
+  static let cancelled = QueueError(
+    .waitCancelled, "the task that waited for the queue was cancelled, or the queue was let go of")
 
   func open() throws(QueueError) -> Found {
     try prepareFolder()
@@ -39,6 +50,9 @@ struct ServerStart {
         case .gone: break
         // As long as its tasks take to end; then it is resumed, or another one is begun.
         case .leaving: tries = 0
+        case .refused(let what):
+          throw QueueError(
+            .opflow, "the opflow that drives the run does not know this library: \(what)")
         }
       } else {
         let history = try history(of: known)
@@ -47,8 +61,8 @@ struct ServerStart {
         if run != nil, history.close != nil { return .ended(known) }
         if let found = try start(isClosed ? nil : known, &silentEnds) { return found }
       }
-      // Fails for no reason that waiting less would not mend.
-      try? PollSet.pause(nanoseconds: Self.interval)
+      var nothing = PollSet(slots: 1)
+      _ = try wait(&nothing, leaving: 0, nanoseconds: Self.interval)
     }
     throw QueueError(
       .held,
@@ -68,7 +82,7 @@ struct ServerStart {
       return try ManifestFile.none(named: setting.name)
         .compile(runID: run.id.description, set: [], maxParallel: nil).openPlan()
     } catch {
-      throw QueueError(error, isComposed: true)
+      throw QueueError(error, composed: ManifestText([]))
     }
   }
 
@@ -95,7 +109,14 @@ struct ServerStart {
 
   private func connect(_ folder: RunFolder) throws(QueueError) -> Greeting {
     guard let link = try Self.link(to: folder) else { return .gone }
-    return try greet(link)
+    guard let greeting = try greet(link, atMost: Self.longestGreeting) else {
+      let holder = RunFolderLock.holder(folder).map { ", process \($0.pid)," } ?? ""
+      throw QueueError(
+        .held,
+        "run \(folder.id) is live, but what drives it\(holder) does not answer: it was stopped (`kill -CONT`"
+          + " lets it go on), or this machine has no time for it")
+    }
+    return greeting
   }
 
   /// A connection on which nothing was said; nil where nobody listens.
@@ -119,22 +140,26 @@ struct ServerStart {
     case gone
     /// Its run is about to end.
     case leaving
+    /// It cannot drive the run, and says why.
+    case refused(what: String)
   }
 
   /// Says whose run it is, and waits until that is known there.
-  private func greet(_ link: HostLink) throws(QueueError) -> Greeting {
+  ///
+  /// - Returns: nil where that lasts too long.
+  private func greet(
+    _ link: HostLink, atMost nanoseconds: Int64? = nil
+  ) throws(QueueError) -> Greeting? {
     let id = OrderID.new()
     link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
-    var poll = PollSet(slots: 1)
+    let end = nanoseconds.map { Clock.monotonicNanoseconds + $0 }
+    var poll = PollSet(slots: 2)
     var answer: OrderAnswer?
     while answer == nil, !link.hasEnded {
       poll.set(
         0, link.rawDescriptor, for: link.wantsToWrite ? [.readable, .writable] : .readable)
-      do throws(Errno) {
-        _ = try poll.wait(nanoseconds: -1)
-      } catch {
-        throw QueueError(.io, "cannot wait for opflow: \(error)")
-      }
+      let rest = end.map { max(0, $0 - Clock.monotonicNanoseconds) }
+      if try !wait(&poll, leaving: 1, nanoseconds: rest ?? -1) { return nil }
       if link.wantsToWrite { link.flush() }
       link.receive { line in
         if let (answered, found) = OrderLines.answer(line), answered == id || answered == nil {
@@ -145,11 +170,26 @@ struct ServerStart {
     switch answer {
     case .done: return .welcome(link)
     case .refused(HostRequest.leaving): return .leaving
-    case .refused(let what):
-      throw QueueError(
-        .opflow, "the opflow that drives the run does not know this library: \(what)")
+    case .refused(let what): return .refused(what: CleanText.string(what))
     case nil: return .gone
     }
+  }
+
+  /// Waits, for as long as the host needs the queue.
+  ///
+  /// - Returns: false where nothing came in time.
+  private func wait(
+    _ poll: inout PollSet, leaving slot: Int, nanoseconds: Int64
+  ) throws(QueueError) -> Bool {
+    poll.set(slot, inbox.leavingDescriptor)
+    let isReady: Bool
+    do throws(Errno) {
+      isReady = try poll.wait(nanoseconds: nanoseconds)
+    } catch {
+      throw QueueError(.io, "cannot wait for opflow: \(error)")
+    }
+    if poll.isReady(slot) { throw Self.cancelled }
+    return isReady
   }
 
   // MARK: - One that is started
@@ -174,14 +214,19 @@ struct ServerStart {
       throw QueueError(.opflow, "cannot start \(setting.program): \(error)")
     }
     let link = try link(pair.takeFirst())
-    if case .welcome = try greet(link) {
+    var complaint = ""
+    switch try greet(link) {
+    case .welcome:
       // It holds the run's lock, and its name is nobody else's.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)
+    case .refused(let what): complaint = what
+    case .gone, .leaving, nil: break
     }
     // It ended before it took orders.
     if let other = try named(folder), try isHeld(other) { return nil }
-    let complaint = complaint(from: log.start)
+    // What it wrote is whole, unless the disk is full.
+    if let written = complaints(from: log.start) { complaint = written }
     if complaint.isEmpty, silentEnds < Self.mostSilentEnds {
       silentEnds += 1
       return nil
@@ -237,13 +282,13 @@ struct ServerStart {
   /// Who says nothing was killed.
   private static let mostSilentEnds = 5
 
-  /// What it complained of; empty for nothing.
-  private func complaint(from start: Int64) -> String {
+  /// What it complained of; nil for nothing.
+  private func complaints(from start: Int64) -> String? {
     let bytes = (try? File.read(logPath)) ?? []
     var text = String(decoding: bytes.dropFirst(Int(clamping: start)), as: UTF8.self)
     while text.last?.isNewline == true { text.removeLast() }
     if text.hasPrefix("opflow: ") { text.removeFirst(8) }
-    return text
+    return text.isEmpty ? nil : text
   }
 }
 

@@ -8,6 +8,8 @@ enum QueueRequest: Sendable {
   case order(OrderJob)
   /// A closure has ended.
   case blockEnded(BlockEnd)
+  /// Who waits for this has been cancelled.
+  case giveUp(any PendingReply)
   /// The host needs the queue no more.
   case leave
 }
@@ -21,14 +23,14 @@ final class AddJob: Sendable {
 
   let content: Content
   /// Of the tasks' places, in their order; of a manifest's in any.
-  private let answered: @Sendable (Result<[Int32], QueueError>) -> Void
+  private let reply: Reply<[Int32]>
 
-  init(_ content: Content, _ answered: @escaping @Sendable (Result<[Int32], QueueError>) -> Void) {
+  init(_ content: Content, _ reply: Reply<[Int32]>) {
     self.content = content
-    self.answered = answered
+    self.reply = reply
   }
 
-  func answer(_ result: Result<[Int32], QueueError>) { answered(result) }
+  func answer(_ result: Result<[Int32], QueueError>) { reply.give(result) }
 }
 
 /// Something that is asked of the run.
@@ -43,19 +45,20 @@ final class OrderJob: Sendable {
   let verb: OrderVerb
   let about: About
   let carried: CarriedValue
-  private let answered: @Sendable (Result<Int, QueueError>) -> Void
+  /// Nil where nobody waits.
+  private let reply: Reply<Int>?
 
   init(
     _ verb: OrderVerb, _ about: About = .run, _ carried: CarriedValue = CarriedValue(),
-    _ answered: @escaping @Sendable (Result<Int, QueueError>) -> Void
+    _ reply: Reply<Int>? = nil
   ) {
     self.verb = verb
     self.about = about
     self.carried = carried
-    self.answered = answered
+    self.reply = reply
   }
 
-  func answer(_ result: Result<Int, QueueError>) { answered(result) }
+  func answer(_ result: Result<Int, QueueError>) { reply?.give(result) }
 }
 
 /// A closure that was run has ended.
@@ -73,12 +76,20 @@ struct BlockEnd: Sendable {
 final class QueueInbox: Sendable {
   private let requests = Mutex<[QueueRequest]>([])
   private let event: EventDescriptor
+  private let leaving: EventDescriptor
 
-  init() throws(Errno) { event = try EventDescriptor() }
+  init() throws(Errno) {
+    event = try EventDescriptor()
+    leaving = try EventDescriptor()
+  }
 
   var rawDescriptor: Int32 { event.rawValue }
+  /// Readable from the moment on at which the host needs the queue no more: for a reader that waits for something else
+  /// before it takes requests.
+  var leavingDescriptor: Int32 { leaving.rawValue }
 
   func put(_ request: QueueRequest) {
+    if case .leave = request { try? leaving.signal() }
     let isFirst = requests.withLock { requests in
       requests.append(request)
       return requests.count == 1

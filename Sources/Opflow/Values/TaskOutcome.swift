@@ -44,7 +44,7 @@ public struct TaskOutcome: Sendable, Equatable {
   public var signal: Int?
   /// Why, where the exit code does not say it: `timeout`, `cancel`, `upstream` and so on, as the journal has it.
   public var reason: String?
-  /// What was the matter, in words.
+  /// What was the matter, in words: of an error that a closure threw the beginning.
   public var message: String?
   /// It failed and may, so that what needs it runs all the same.
   public var isAllowedFailure: Bool
