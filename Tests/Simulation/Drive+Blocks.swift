@@ -17,7 +17,8 @@ extension Drive {
       if !program.outbox.isEmpty { moves.append(Move(kind: .programSays, worker: index)) }
       guard program.isThere else { continue }
       if !program.inbox.isEmpty { moves.append(Move(kind: .programReads, worker: index)) }
-      if program.running.contains(where: { endStatus(of: $0) != nil }) {
+      // What has its end already goes on for a while, so that whoever would begin it anew is seen.
+      if program.running.contains(where: { endStatus(of: $0) != nil && !lingers($0) }) {
         moves.append(Move(kind: .blockEnds, worker: index))
       }
       if blocks.contains(where: { !program.offers.contains($0) && mayOffer($0, program) }) {
@@ -57,16 +58,36 @@ extension Drive {
       programs[index].outbox.append(.offers(task))
     case .blockEnds:
       let able = programs[index].running.indices.filter {
-        endStatus(of: programs[index].running[$0]) != nil
+        endStatus(of: programs[index].running[$0]) != nil && !lingers(programs[index].running[$0])
       }
-      let tried = programs[index].running.remove(at: able[random.below(able.count)])
-      guard let status = endStatus(of: tried) else { return }
-      let outcome = Outcome(status: status)
-      try witness.endBlock(tried.task, tried.attempt, outcome)
-      programs[index].outbox.append(
-        .ended(tried.task, attempt: tried.attempt, outcome, what: ""))
+      try end(able[random.below(able.count)], in: index)
     default: break
     }
+  }
+
+  private func lingers(_ tried: ImaginedProgram.Try) -> Bool {
+    !chaos.isNone && witness.lingers(tried.task, tried.attempt)
+  }
+
+  private mutating func end(_ place: Int, in index: Int) throws(Finding) {
+    let tried = programs[index].running.remove(at: place)
+    guard let status = endStatus(of: tried) else { return }
+    let outcome = Outcome(status: status)
+    try witness.endBlock(tried.task, tried.attempt, outcome)
+    programs[index].outbox.append(.ended(tried.task, attempt: tried.attempt, outcome, what: ""))
+  }
+
+  /// Nothing else can happen.
+  ///
+  /// - Returns: whether anybody came, or what has its end already ended in its program as well.
+  mutating func letProgramsGoOn() throws(Finding) -> Bool {
+    if bringProgram() { return true }
+    for index in programs.indices {
+      guard let place = programs[index].running.firstIndex(where: { lingers($0) }) else { continue }
+      try end(place, in: index)
+      return true
+    }
+    return false
   }
 
   private mutating func say(_ index: Int) throws(Finding) {
@@ -140,7 +161,14 @@ extension Drive {
   /// Something of theirs that should not happen, or not so.
   mutating func disturbPrograms() throws(Finding) {
     let there = programs.indices.filter { programs[$0].isThere }
-    switch random.below(4) {
+    switch random.below(5) {
+    case 4:
+      let some = there.filter { programs[$0].running.contains { lingers($0) } }
+      if let index = some.randomElement(using: &random),
+        let place = programs[index].running.firstIndex(where: { lingers($0) })
+      {
+        try end(place, in: index)
+      }
     // Each has all to offer anew.
     case 0: if programs.count < 12 { comeProgram() }
     case 1:

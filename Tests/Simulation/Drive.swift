@@ -268,7 +268,7 @@ struct Drive {
       return
     } else if try letGoOfSomething() {
       return
-    } else if plan.hasBlocks, bringProgram() {
+    } else if plan.hasBlocks, try letProgramsGoOn() {
       return
     } else if try answerSomeGate() {
       return

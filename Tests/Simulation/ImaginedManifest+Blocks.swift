@@ -12,6 +12,7 @@ extension ImaginedManifest {
         !task.needs.contains(where: { services.contains($0.task) })
       else { continue }
       tasks[index].becomeBlock()
+      if random.chance(15) { tasks[index].outliveItsEnd() }
     }
   }
 }
@@ -28,5 +29,13 @@ extension ImaginedManifest.Task {
     demand.removeAll { $0.resource == 5 }
     // What it does is begun, or throws.
     if case .isRefused = behaviour { behaviour = .fails(1) }
+  }
+
+  /// It does not heed that its time is up, and is tried again.
+  fileprivate mutating func outliveItsEnd() {
+    (behaviour, ignoresStop) = (.hangs, true)
+    if policy.timeoutMilliseconds == 0 { policy.timeoutMilliseconds = 50 }
+    policy.retryMax = max(1, policy.retryMax)
+    retryCodes = []
   }
 }
