@@ -77,7 +77,7 @@ extension Drive {
     programs[index].outbox.append(.ended(tried.task, attempt: tried.attempt, outcome, what: ""))
   }
 
-  /// Nothing else can happen.
+  /// Nothing else can happen before a deadline.
   ///
   /// - Returns: whether anybody came, or what has its end already ended in its program as well.
   mutating func letProgramsGoOn() throws(Finding) -> Bool {
@@ -161,14 +161,7 @@ extension Drive {
   /// Something of theirs that should not happen, or not so.
   mutating func disturbPrograms() throws(Finding) {
     let there = programs.indices.filter { programs[$0].isThere }
-    switch random.below(5) {
-    case 4:
-      let some = there.filter { programs[$0].running.contains { lingers($0) } }
-      if let index = some.randomElement(using: &random),
-        let place = programs[index].running.firstIndex(where: { lingers($0) })
-      {
-        try end(place, in: index)
-      }
+    switch random.below(4) {
     // Each has all to offer anew.
     case 0: if programs.count < 12 { comeProgram() }
     case 1:

@@ -252,7 +252,7 @@ struct Drive {
       guard worker.phase == .talking, let deadline = worker.deadline else { continue }
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
     }
-    if plan.hasBlocks, chaos.isNone || random.chance(50), bringProgram() { return }
+    if plan.hasBlocks, chaos.isNone || random.chance(50), try letProgramsGoOn() { return }
     if random.chance(20), try letGoOfSomething() { return }
     if random.chance(30), try tendSites() { return }
     if chaos.isNone || random.chance(50), try answerSomeGate() { return }
