@@ -116,8 +116,10 @@ case "stopped":
   try await queue.`continue`()
   try await queue.finish()
 case "closed":
-  // The runtime has what it needs for timers, so that it does not take the number.
-  try await Task.sleep(nanoseconds: 1)
+  // The runtime has opened what it needs by then.
+  let before = try await TaskQueue(name: "before")
+  try await before.add("t", .block {}).waitUntilFinished()
+  try await before.finish()
   close(0)
   let queue = try await TaskQueue(name: "closed")
   try await queue.add("t", .block {}).waitUntilFinished()
