@@ -23,7 +23,7 @@ struct FaultDrillTests {
     #expect(all.count > 500)
     // Other ones for the other scene.
     let first = scene == .run ? 0 : 7
-    for index in stride(from: first, to: all.count, by: max(all.count / 30, 1)) {
+    for index in stride(from: first, to: all.count, by: max(all.count / 20, 1)) {
       try drill.check(all[index], in: scene)
     }
     try drill.cleanUp()

@@ -5,14 +5,14 @@ import Testing
 /// A sample of `scripts/soak services`.
 struct ServiceDrillTests {
   @Test(.enabled(if: ServiceDrill.isPossible, "PostgreSQL is not there"))
-  func `runs with a database killed fifteen times at random moments end right`() throws {
+  func `runs with a database killed six times at random moments end right`() throws {
     var (kills, seed) = (0, UInt64(1))
     // A run may be over before it is struck.
-    while kills < 15 {
+    while kills < 6 {
       var drill = try ServiceDrill(
         program: Program.path, seed: seed, jobs: Program.package + "/jobs",
         parent: NSTemporaryDirectory())
-      try drill.run(killing: 15 - kills)
+      try drill.run(killing: 6 - kills)
       kills += drill.kills
       seed += 1
     }

@@ -36,7 +36,7 @@ struct CorpusTests {
   func `one byte of the corpus cut or changed does no harm`(_ target: FuzzTarget) throws {
     let folder = Self.folder.appendingPathComponent(target.rawValue)
     let names = try Self.names(in: folder)
-    let step = target == .plan || target == .segment ? 97 : 23
+    let step = target == .plan || target == .segment ? 193 : 47
     let corpus = try names.map { name in
       (name, Array(try Data(contentsOf: folder.appendingPathComponent(name))))
     }

@@ -2,7 +2,7 @@ import OpflowCore
 import Testing
 
 @Suite struct JournalFollowerTests {
-  private static let seeds: Range<UInt64> = 0..<300
+  private static let seeds: Range<UInt64> = 0..<100
 
   /// Looks of a follower at a file.
   private struct Looks {

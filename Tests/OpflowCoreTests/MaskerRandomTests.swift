@@ -53,7 +53,7 @@ struct MaskerRandomTests {
     return (0...bytes.count - part.count).contains { bytes[$0...].starts(with: part) }
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: 0..<20)
   func `no secret gets out in any words, however it is cut`(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let values = (0..<5).map { _ in Self.value(&random) }
@@ -84,7 +84,7 @@ struct MaskerRandomTests {
   }
 
   /// Against a search that is as simple as can be, for words that overlap in every way.
-  @Test(arguments: 0..<60)
+  @Test(arguments: 0..<30)
   func `the stream itself is masked as a simple search would`(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed) &* 7919)
     let letters = Array("ab".utf8)

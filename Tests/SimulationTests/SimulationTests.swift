@@ -9,7 +9,7 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
-    for seed in stride(from: slice, to: 6000, by: Self.slices.count) {
+    for seed in stride(from: slice, to: 1600, by: Self.slices.count) {
       var life = Life(seed: UInt64(seed), checkingOneIn: 4)
       do {
         try life.run()
@@ -22,7 +22,7 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs to which tasks are added while they go on`(_ slice: Int) {
-    for seed in stride(from: slice, to: 480, by: Self.slices.count) {
+    for seed in stride(from: slice, to: 240, by: Self.slices.count) {
       var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true)
       do {
         try life.run()
@@ -35,7 +35,7 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs of which tasks make legs`(_ slice: Int) {
-    for seed in stride(from: slice, to: 480, by: Self.slices.count) {
+    for seed in stride(from: slice, to: 240, by: Self.slices.count) {
       var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true, makesLegs: true)
       do {
         try life.run()
