@@ -1,6 +1,20 @@
 # What a task costs on the nodes of a cluster, against what else there is for that.
 # shellcheck shell=bash disable=SC2154
 
+# What the coordinator and one stream to a machine with 64 workers take, all else left out.
+bench_stream() {
+  local count
+  count=$(sized 50000)
+  cc -O2 -o "$place/agent" "$own/agent.c"
+  awk -v count="$count" 'BEGIN {
+    print "tasks:"
+    for (t = 0; t < count; t++) printf "  t%d: { run: [/bin/true] }\n", t
+  }' >opflow.yaml
+  stream_run() { rm -rf state; measure 1 "$opflow" run -q --state-dir state --on "exec:$place/agent 64"; }
+  goal['a task over one stream, 64 workers/wall/']=200
+  race 'a task over one stream, 64 workers' "$count" 'wall cpu' stream
+}
+
 # A hundred tasks of 0.01 s on three nodes with four processors each, which are at hand.
 bench_cluster() {
   local count tasks
