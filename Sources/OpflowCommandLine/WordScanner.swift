@@ -33,9 +33,12 @@ struct WordScanner {
     }
   }
 
-  /// No letter of a flag is a digit, and a priority may be below zero.
+  /// No letter of a flag is a digit, and the number of an order may be below zero.
   private func isNegativeNumber(_ word: String) -> Bool {
-    command == .order(.priority) && word.dropFirst().first.map { ("0"..."9").contains($0) } == true
+    guard word.dropFirst().first.map({ ("0"..."9").contains($0) }) == true,
+      case .order(let verb) = command, case .number(let number) = verb.row.carries
+    else { return false }
+    return number.range.lowerBound < 0
   }
 
   private mutating func scanLong(

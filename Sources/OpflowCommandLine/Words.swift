@@ -18,8 +18,8 @@ enum Words {
   case shell
   /// Tasks that an order is about: some, or, where the whole run may be meant, none.
   case asked(mayBeNone: Bool)
-  /// The same, then a priority.
-  case askedAndPriority
+  /// The same, then a number.
+  case askedAndNumber(OrderNumber)
   /// A capacity: that of `cpu`, or `NAME=N`.
   case capacity
   /// One file: a manifest, whatever its name, or `-`.
@@ -36,7 +36,7 @@ enum Words {
     switch row.carries {
     case .nothing where row.about == .run: self = .nothing
     case .nothing: self = .asked(mayBeNone: row.about == .either)
-    case .priority: self = .askedAndPriority
+    case .number(let number): self = .askedAndNumber(number)
     case .capacity: self = .capacity
     }
   }
@@ -52,7 +52,7 @@ enum Words {
     case .someTasks: ("", " TASK...")
     case .run: ("", " [RUN]")
     case .asked(let mayBeNone): ("", mayBeNone ? " [SEL...]" : " SEL...")
-    case .askedAndPriority: ("", " SEL... N")
+    case .askedAndNumber: ("", " SEL... N")
     case .capacity: ("", " N|NAME=N")
     case .file: ("", " FILE")
     case .optionalFile: ("", " [FILE]")
@@ -99,12 +99,14 @@ enum Words {
       invocation.run = try Self.single(words[...])
     case .asked(let mayBeNone):
       invocation.tasks = try Self.asked(words, mayBeNone: mayBeNone, "SEL...")
-    case .askedAndPriority:
+    case .askedAndNumber(let number):
       guard let value = words.last else { throw Complaint("SEL... and N are missing") }
       if words.count == 1, !value.isEmpty, Int(value) == nil,
-        !PriorityLevels.words.contains(value)
+        !number.words.contains(where: { $0.word.description == value })
       {
-        throw Complaint("N is missing: `opflow priority \(value.clean) high`, or a number")
+        let example = "opflow \(invocation.command?.word ?? "") \(value.clean) \(number.example)"
+        throw Complaint(
+          "N is missing: `\(example)`" + (number.words.isEmpty ? "" : ", or a number"))
       }
       invocation.tasks = try Self.asked(words.dropLast(), mayBeNone: false, "SEL... N")
       invocation.value = value

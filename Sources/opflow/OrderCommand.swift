@@ -33,7 +33,7 @@ enum OrderCommand {
     var amount = ""
     switch verb.row.carries {
     case .nothing: break
-    case .priority: request.carried.number = Int64(try priority(arguments.value))
+    case .number(let kind): request.carried.number = try number(arguments.value, kind, verb)
     case .capacity: amount = try setCapacity(arguments, plan, into: &request)
     }
     return (request, amount)
@@ -95,10 +95,12 @@ enum OrderCommand {
     request.among = TaskRanges(all.filter { among.contains($0) && !named.contains($0) })
   }
 
-  private static func priority(_ text: String) throws(CommandError) -> Int16 {
-    if let priority = AskedValues.priority(text) { return priority }
+  private static func number(
+    _ text: String, _ kind: OrderNumber, _ verb: OrderVerb
+  ) throws(CommandError) -> Int64 {
+    if let number = AskedValues.number(text, of: kind) { return number }
     throw CommandError(
-      .usage, "priority: N is \(AskedValues.priorities), not `\(CleanText.string(text))`")
+      .usage, "\(verb.rawValue): N is \(kind.known), not `\(CleanText.string(text))`")
   }
 
   /// - Returns: the capacity as it is shown.

@@ -246,7 +246,7 @@ import Testing
   @Test func `a priority changes what starts next`() throws {
     var run = try Self.run()
     run.settle()
-    #expect(run.ask(.priority, ["y"], value: .priority(3)) == .done(count: 1))
+    #expect(run.ask(.priority, ["y"], value: .number(3)) == .done(count: 1))
     run.end("a")
     #expect(run.runningNames == ["y"])
   }

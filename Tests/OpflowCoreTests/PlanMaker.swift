@@ -96,7 +96,7 @@ struct PlanMaker {
       entry.record.script = builder.intern(task.script)
       entry.record.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
       entry.record.directory = builder.intern("/")
-      entry.record.isLocal = task.isLocal
+      entry.record.processes.isLocal = task.isLocal
       if task.kind == .download {
         let sources = builder.list([builder.intern("http://localhost/\(task.name)")])
         let target = builder.intern("/\(task.name)")

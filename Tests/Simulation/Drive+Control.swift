@@ -116,7 +116,7 @@ extension Drive {
     case 2: (.pause, .nothing)
     case 3, 4: (.proceed, .nothing)
     case 5: (.suspend, .nothing)
-    case 6: (.priority, .priority(Int16(random.below(5)) - 2))
+    case 6: (.priority, .number(Int64(random.below(5)) - 2))
     case 7: (.parallel, randomCapacity())
     case 8, 9, 10: (.retry, .nothing)
     default: (.skip, .nothing)

@@ -104,10 +104,12 @@ package struct ImaginedManifest: Sendable {
         service.ports = builder.list((0..<task.ports).map { builder.intern("p\($0)") })
         entry.record.service = builder.service(service)
       }
-      if task.hasJobserver { entry.record.jobserver = JobserverStyle.ofMake.rawValue }
+      if task.hasJobserver {
+        entry.record.processes[.jobserver] = UInt64(JobserverStyle.ofMake.rawValue)
+      }
       addLate(of: task, without: before, to: &entry, &builder)
       entry.record.directory = builder.intern("/")
-      entry.record.isLocal = task.isLocal
+      entry.record.processes.isLocal = task.isLocal
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
       entry.policy = builder.policy(policy)

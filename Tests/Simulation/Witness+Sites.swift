@@ -4,7 +4,8 @@ import OpflowCore
 extension Witness {
   /// Downloads, and what comes after all others, run on the coordinator's machine.
   func isBoundHere(_ task: TaskID) -> Bool {
-    plan.kind(task) == .download || isGate(task) || isBlock(task) || plan.record(task).isLocal
+    plan.kind(task) == .download || isGate(task) || isBlock(task)
+      || plan.record(task).processes.isLocal
       || plan.flags(task).contains(.finally)
       || isInteractive(task) || boundHere.contains(task)
   }
@@ -17,7 +18,7 @@ extension Witness {
       let task = TaskID(index)
       let stays =
         plan.isService(task) && (plan.dependents(task).isEmpty || held.contains(task))
-        || plan.kind(task) == .download || plan.record(task).isLocal
+        || plan.kind(task) == .download || plan.record(task).processes.isLocal
         || plan.flags(task).contains(.finally) || plan.flags(task).contains(.interactive)
       if stays { found.formUnion(group(of: task, plan)) }
     }

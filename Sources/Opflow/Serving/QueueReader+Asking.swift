@@ -164,12 +164,13 @@ extension QueueReader {
 
   /// What is to hold for the next program that drives the run, too.
   private func note(_ job: OrderJob) {
-    switch job.verb {
-    case .pause: isPaused = true
-    case .proceed: if case .run = job.about { isPaused = false }
-    case .parallel:
-      if let most = job.carried.number { setMaxConcurrent(Int(clamping: most)) }
-    case .cancel, .suspend, .priority, .retry, .skip, .approve, .reject, .close: break
+    let row = job.verb.row
+    if case .run = job.about {
+      if row.holdsBack { isPaused = true }
+      if row.undoes.contains(.pause) { isPaused = false }
+    }
+    if case .capacity = row.carries, let most = job.carried.number {
+      setMaxConcurrent(Int(clamping: most))
     }
   }
 

@@ -136,10 +136,10 @@ package struct CompletionQuestion: Equatable, Sendable {
       note(positionals)
       kinds = file == nil ? [.tasks, .manifests, .runs] : [.tasks]
     case .tasks, .someTasks, .asked: kinds = [.tasks]
-    case .askedAndPriority:
+    case .askedAndNumber(let number):
       kinds = [.tasks]
       if !positionals.isEmpty {
-        words = PriorityLevels.words.map { CompletionCandidate($0) }
+        words = number.words.map { CompletionCandidate($0.word.description) }
       }
     case .run: if positionals.isEmpty { kinds = [.runs, .manifests] }
     case .capacity: if positionals.isEmpty { kinds = [.resources] }
@@ -213,7 +213,7 @@ extension Words {
   /// Whether it names tasks of a run, not of a manifest.
   fileprivate var isOfRun: Bool {
     switch self {
-    case .tasks, .someTasks, .asked, .askedAndPriority, .capacity, .run, .actionAndRun, .kindAndRun:
+    case .tasks, .someTasks, .asked, .askedAndNumber, .capacity, .run, .actionAndRun, .kindAndRun:
       true
     case .nothing, .manifestAndTasks, .manifestOrRun, .file, .optionalFile, .topic, .shell: false
     }

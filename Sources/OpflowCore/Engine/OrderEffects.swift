@@ -138,7 +138,8 @@ private struct PriorityOrder: OrderEffect {
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
     into actions: inout [EngineStep]
   ) {
-    guard case .priority(let priority) = order.value else { return }
+    guard case .number(let number) = order.value else { return }
+    let priority = Int16(clamping: number)
     run.prioritise(tasks.map { TaskPriority(task: $0, priority: priority) })
   }
 }

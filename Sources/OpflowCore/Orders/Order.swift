@@ -19,7 +19,7 @@ package struct Order: Equatable, Sendable {
   package var expects: Int32 = 0
 
   package init(id: OrderID, asker: OrderAsker, verb: OrderVerb, value: OrderValue = .nothing) {
-    precondition(value.kind == verb.row.carries, "`\(verb)` was given another value than it has")
+    precondition(value.isOf(verb.row.carries), "`\(verb)` was given another value than it has")
     self.id = id
     self.asker = asker
     self.verb = verb

@@ -1,18 +1,23 @@
 /// What an order carries beside its tasks.
 package enum OrderValue: Equatable, Sendable {
   case nothing
-  /// What starts first, among what waits.
-  case priority(Int16)
+  /// What it means says the order's row (`OrderNumber`).
+  case number(Int64)
   /// There is that much of a resource of the plan from now on.
   case capacity(resource: Int, UInt64)
 
-  package enum Kind: Sendable { case nothing, priority, capacity }
+  /// What orders may carry.
+  package enum Kind: Sendable {
+    case nothing
+    case number(OrderNumber)
+    case capacity
+  }
 
-  package var kind: Kind {
-    switch self {
-    case .nothing: .nothing
-    case .priority: .priority
-    case .capacity: .capacity
+  /// Whether an order that carries such a thing may carry this.
+  func isOf(_ kind: Kind) -> Bool {
+    switch (self, kind) {
+    case (.nothing, .nothing), (.number, .number), (.capacity, .capacity): true
+    case (.nothing, _), (.number, _), (.capacity, _): false
     }
   }
 }
@@ -31,14 +36,12 @@ package struct CarriedValue: Equatable, Sendable {
   package init(_ value: OrderValue, of plan: Plan) {
     switch value {
     case .nothing: break
-    case .priority(let priority): number = Int64(priority)
+    case .number(let number): self.number = number
     case .capacity(let index, let amount):
       resource = plan.string(plan.resources[index].name)
       number = Int64(clamping: amount)
     }
   }
-
-  package static let priorities: ClosedRange<Int64> = -1000...1000
 
   /// Of a journal, in which any may stand.
   package var priority: Int16 { Int16(clamping: number ?? 0) }
@@ -57,18 +60,17 @@ package struct CarriedValue: Equatable, Sendable {
   /// What is wrong with it as that of an order, whatever the run; nil where nothing is.
   func fault(of verb: OrderVerb) -> String? {
     let word = verb.rawValue
-    let kind = verb.row.carries
-    if (kind == .capacity) == resource.isEmpty {
-      return kind == .capacity ? "`\(word)` names no resource" : "`\(word)` is about no resource"
+    switch verb.row.carries {
+    case .nothing, .number:
+      if !resource.isEmpty { return "`\(word)` is about no resource" }
+    case .capacity:
+      if resource.isEmpty { return "`\(word)` names no resource" }
     }
-    switch (kind, number) {
+    switch (verb.row.carries, number) {
     case (.nothing, nil): return nil
     case (.nothing, .some): return "`\(word)` has no `value`, and it is given one"
-    case (.priority, nil), (.capacity, nil): return "`\(word)` has no `value`"
-    case (.priority, let number?):
-      let (least, most) = (Self.priorities.lowerBound, Self.priorities.upperBound)
-      return Self.priorities.contains(number)
-        ? nil : "a priority is a number from \(least) to \(most), not \(number)"
+    case (.number, nil), (.capacity, nil): return "`\(word)` has no `value`"
+    case (.number(let kind), let number?): return kind.fault(number)
     case (.capacity, let number?):
       return number >= 0 ? nil : "a capacity is not negative, and `value` is \(number)"
     }
@@ -80,7 +82,7 @@ package struct CarriedValue: Equatable, Sendable {
   func value(_ kind: OrderValue.Kind, of plan: Plan) throws(OrderRefusal) -> OrderValue {
     switch kind {
     case .nothing: return .nothing
-    case .priority: return .priority(priority)
+    case .number: return .number(number ?? 0)
     case .capacity:
       guard let index = resourceIndex(in: plan) else {
         throw OrderRefusal(what: "the plan has no resource `\(resource)`")
@@ -101,7 +103,7 @@ package struct CarriedValue: Equatable, Sendable {
   func text(_ kind: OrderValue.Kind, plan: Plan) -> String {
     switch kind {
     case .nothing: return ""
-    case .priority: return "\(number ?? 0)"
+    case .number: return "\(number ?? 0)"
     case .capacity:
       let amount = UInt64(clamping: number ?? 0)
       let index = resourceIndex(in: plan).map { UInt32(truncatingIfNeeded: $0) }

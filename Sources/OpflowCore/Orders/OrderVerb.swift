@@ -1,7 +1,7 @@
 /// What can be asked of a live run, by its word in the journal, on the wire and on the command line.
 ///
 /// A new one is a case and a row here, its effect on the run (`OrderVerb.effect`), and the help of its command
-/// (`CommandRow.order`). What it carries beside tasks is one of `OrderValue`.
+/// (`CommandRow.order`). What it carries beside tasks is one of `OrderValue`, a number an `OrderNumber`.
 package enum OrderVerb: String, CaseIterable, Sendable {
   case cancel, pause
   case proceed = "continue"
@@ -36,7 +36,7 @@ package enum OrderVerb: String, CaseIterable, Sendable {
       }
     case .priority:
       OrderRow(
-        about: .tasks, carries: .priority, standing: .run,
+        about: .tasks, carries: .number(.priority), standing: .run,
         phrase: OrderRow.Phrase(
           short: { "priority \($0.priority)" }, sentence: { "its priority is \($0.priority)" })
       ) { "set the priority of \($0.tasks) to \($0.carried.number ?? 0)" }

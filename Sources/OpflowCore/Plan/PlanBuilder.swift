@@ -206,9 +206,9 @@ package struct PlanBuilder: ~Copyable {
     if task.kind == .approve { hasGates = true }
     if task.kind == .block { hasBlocks = true }
     if task.flags.contains(.cached) { hasCaches = true }
-    if task.record.jobserver != 0 { hasJobservers = true }
+    if task.record.processes[.jobserver] != 0 { hasJobservers = true }
     if task.flags.makesLegs { hasLegMakers = true }
-    if task.record.memoryLimitBytes != 0 { hasMemoryLimits = true }
+    if task.record.processes[.memoryLimit] != 0 { hasMemoryLimits = true }
     tasks.append(task)
     return id
   }

@@ -6,6 +6,6 @@ extension Plan {
   /// Nil for a task that has none.
   package func jobserver(of task: TaskID) -> JobserverStyle? {
     guard hasJobservers else { return nil }
-    return JobserverStyle(rawValue: record[task.index].jobserver)
+    return JobserverStyle(rawValue: UInt32(record[task.index].processes[.jobserver]))
   }
 }

@@ -2,7 +2,7 @@
 /// in the file, filled by who compiles the task and read by who runs or shows it.
 ///
 /// A key of a task comes to be a field here, with a line in `Plan.isSound` where it refers to
-/// something.
+/// something; one that its worker heeds, and that is a number, a size or a yes or no, a `ProcessRule`.
 package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// The script of a `shell` action; of an `approve` action, the question.
   package var script = TextRef.empty
@@ -30,35 +30,10 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// That file, as the one text of a list; empty for the manifest itself.
   package var file: ListIndex = 0
 
-  /// What its processes are given, and held to: `JobserverStyle` in the lowest two bits, then whether they are to be
-  /// on the coordinator's machine, and in the others the limit of memory in units of 128 KiB; 0 for none of each.
-  private(set) var processes: UInt32 = 0
+  /// What its processes are given, and held to.
+  package var processes = ProcessRules()
 
   package init() {}
-
-  /// `JobserverStyle` of a task that has one; 0 for none.
-  package var jobserver: UInt32 {
-    get { processes & 3 }
-    set { processes = processes & ~3 | newValue & 3 }
-  }
-
-  /// What it and all that it starts may use, in bytes; 0 for no limit. Kept rounded up, and at most 64 TiB.
-  package var memoryLimitBytes: UInt64 {
-    get { UInt64(processes >> 3) * Self.memoryUnitBytes }
-    set {
-      let (units, rest) = newValue.quotientAndRemainder(dividingBy: Self.memoryUnitBytes)
-      let count = min(units + (rest > 0 ? 1 : 0), UInt64(UInt32.max >> 3))
-      processes = processes & 7 | UInt32(count) << 3
-    }
-  }
-
-  private static let memoryUnitBytes: UInt64 = 1 << 17
-
-  /// `local: true`: it runs on the coordinator's machine wherever others do.
-  package var isLocal: Bool {
-    get { processes & 4 != 0 }
-    set { processes = processes & ~4 | (newValue ? 4 : 0) }
-  }
 
   /// How a service comes to be ready: a number that the builder gave. No service is a download, so that one
   /// field is enough.

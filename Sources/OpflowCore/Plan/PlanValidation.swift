@@ -193,14 +193,9 @@ extension Plan {
       && isList(record.allowedCodes, in: codeOffsets)
       && isList(record.file, in: listOffsets) && record.line < PlanFormat.lineLimit
       && (kind != .download || Int(record.download) < downloads.count)
-      && isSound(jobserver: record.jobserver, of: kind)
-      && (record.memoryLimitBytes == 0 || hasMemoryLimits && (kind == .shell || kind == .command))
-  }
-
-  private func isSound(jobserver: UInt32, of kind: ActionKind) -> Bool {
-    if jobserver == 0 { return true }
-    return hasJobservers && JobserverStyle(rawValue: jobserver) != nil
-      && (kind == .shell || kind == .command)
+      && record.processes.isSound(of: kind)
+      && (hasJobservers || record.processes[.jobserver] == 0)
+      && (hasMemoryLimits || record.processes[.memoryLimit] == 0)
   }
 
   private func isList(_ index: UInt32, in offsets: Column<UInt32>) -> Bool {

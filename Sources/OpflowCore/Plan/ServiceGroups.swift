@@ -76,6 +76,6 @@ extension Plan {
   package func staysOnCoordinator(_ task: TaskID) -> Bool {
     let (kind, flags) = (kind(task), flags(task))
     return kind == .download || kind == .approve || kind == .block || flags.contains(.finally)
-      || flags.contains(.interactive) || record(task).isLocal
+      || flags.contains(.interactive) || record(task).processes.isLocal
   }
 }

@@ -23,27 +23,14 @@ struct DefinitionComparison {
       ?? differentSetting(a, b) ?? differentAction(a, b)
   }
 
-  private static let flags: [(TaskFlags, TaskKey)] = [
-    (.finally, .finally), (.conditionFalse, .condition), (.allowAnyFailure, .allowFailure),
-    (.failWhenInterrupted, .onInterrupted), (.emptyMatrix, .matrix), (.manual, .manual),
-    (.interactive, .interactive), (.control, .control), (.lateCondition, .condition),
-    (.checked, .inputs), (.declaresOutputs, .outputs), (.cached, .cache), (.service, .service),
-  ]
-
   private func differentFlag(_ a: TaskID, _ b: TaskID) -> TaskKey? {
     let different = old.flags(a).symmetricDifference(new.flags(b))
-    return Self.flags.first { different.contains($0.0) }?.1
+    return TaskKey.ofFlags.first { different.contains($0.flag) }?.key
   }
 
   private func differentPolicy(_ a: TaskPolicy, _ b: TaskPolicy) -> TaskKey? {
-    if a.timeoutMilliseconds != b.timeoutMilliseconds { return .timeout }
-    if (a.stopSignal, a.stopGraceMilliseconds) != (b.stopSignal, b.stopGraceMilliseconds) {
-      return .stop
-    }
-    let codes = old.codeList(a.retryCodes).elementsEqual(new.codeList(b.retryCodes))
-    var (a, b) = (a, b)
-    (a.retryCodes, b.retryCodes) = (0, 0)
-    return codes && a == b ? nil : .retry
+    PolicyReader.differentKey(
+      a, b, sameCodes: old.codeList(a.retryCodes).elementsEqual(new.codeList(b.retryCodes)))
   }
 
   private func differentSetting(_ a: TaskID, _ b: TaskID) -> TaskKey? {
@@ -58,9 +45,9 @@ struct DefinitionComparison {
     if !old.text(before.description).isSame(as: new.text(after.description)) { return .desc }
     if !isSame(before.tags, after.tags) { return .tags }
     if !isSame(before.secrets, after.secrets) { return .secrets }
-    if before.jobserver != after.jobserver { return .jobserver }
-    if before.memoryLimitBytes != after.memoryLimitBytes { return .memoryLimit }
-    if before.isLocal != after.isLocal { return .local }
+    for row in TaskKey.ofProcesses where before.processes[row.rule] != after.processes[row.rule] {
+      return row.key
+    }
     if old.inputs(of: a) != new.inputs(of: b) { return .inputs }
     if old.outputs(of: a) != new.outputs(of: b) { return .outputs }
     if !isSameCondition(a, b) { return .condition }

@@ -129,12 +129,10 @@ struct PlanEmitter: ~Copyable {
       entry.record.secrets = builder.list(task.secrets.map { builder.intern($0) })
     }
     if let service = task.service { entry.record.service = add(service) }
-    entry.record.jobserver = task.jobserver?.rawValue ?? 0
-    entry.record.memoryLimitBytes = task.memoryLimitBytes
+    entry.record.processes = task.processes
     if let legs = task.legs {
       builder.expect(caches: legs.areCached, memoryLimits: legs.areLimited)
     }
-    entry.record.isLocal = task.isLocal
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
     if task.own.contains(.environment) {

@@ -16,9 +16,6 @@ struct FlagReader {
     if let node = keys[.interactive], values.boolean(node, Subject(TaskKey.interactive)) == true {
       readInteractive(node, keys, into: &task)
     }
-    if let node = keys[.local], let isLocal = values.boolean(node, Subject(TaskKey.local)) {
-      task.isLocal = isLocal
-    }
     if let node = keys[.control], values.boolean(node, Subject(TaskKey.control)) == true {
       readControl(node, keys, into: &task)
     }

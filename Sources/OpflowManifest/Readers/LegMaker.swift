@@ -30,7 +30,7 @@ package enum LegMaker {
   ) {
     task.legs = Legs(
       sources: sources, areCached: task.flags.contains(.cached),
-      areLimited: task.memoryLimitBytes > 0)
+      areLimited: task.processes[.memoryLimit] > 0)
     let legFlags: TaskFlags = [.manual, .leavesValues, .decidesOthers, .conditionFalse]
     task.flags.formIntersection(legFlags)
     if !hasOwnFate { task.flags.remove(.conditionFalse) }
@@ -52,10 +52,9 @@ package enum LegMaker {
     task.hasInputs = false
     task.written.removeAll()
     task.service = nil
-    task.jobserver = nil
-    task.memoryLimitBytes = 0
+    task.processes = ProcessRules()
     // The legs are added on the coordinator's machine, with its environment.
-    task.isLocal = true
+    task.processes.isLocal = true
     task.lists = TaskLists()
     task.own.formUnion([.environment, .demands, .policy, .directory])
     task.settings.policy = TaskPolicy()

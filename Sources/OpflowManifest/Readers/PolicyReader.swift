@@ -24,6 +24,19 @@ struct PolicyReader {
     return isOwn
   }
 
+  /// The key that says where one policy is not another.
+  ///
+  /// - Parameter sameCodes: whether the exit codes of both that are retried are the same.
+  static func differentKey(_ a: TaskPolicy, _ b: TaskPolicy, sameCodes: Bool) -> TaskKey? {
+    if a.timeoutMilliseconds != b.timeoutMilliseconds { return .timeout }
+    if (a.stopSignal, a.stopGraceMilliseconds) != (b.stopSignal, b.stopGraceMilliseconds) {
+      return .stop
+    }
+    var (a, b) = (a, b)
+    (a.retryCodes, b.retryCodes) = (0, 0)
+    return sameCodes && a == b ? nil : .retry
+  }
+
   private func readTimeout(_ node: Node, into settings: inout TaskSettings) {
     if let value = values.duration(node, Subject(TaskKey.timeout)) {
       settings.policy.timeoutMilliseconds = value

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Reads what the processes of a task are given, and held to: `jobserver` and `memory_limit`.
+/// Reads what the processes of a task are given, and held to (`TaskKey.ofProcesses`).
 struct ProcessReader {
   let values: ValueReader
 
@@ -8,56 +8,60 @@ struct ProcessReader {
   ///
   /// - Parameter defaults: what it asks of resources where it says nothing of its own.
   func read(_ keys: Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
-    if let key = keys.key(.jobserver) { readJobserver(key, defaults, into: &task) }
-    if let key = keys.key(.memoryLimit) { readMemoryLimit(key, into: &task) }
+    for (name, rule, use) in TaskKey.ofProcesses {
+      guard let key = keys.key(name), let number = readNumber(key.value, name, rule),
+        !rule.isOfPrograms || hasPrograms(task, key, name, use)
+      else { continue }
+      if rule == .jobserver, !hasProcessor(task, defaults, key) { continue }
+      task.processes[rule] = number
+    }
   }
 
-  private func readJobserver(_ key: Node, _ defaults: Demands, into task: inout TaskValues) {
-    guard let style = readStyle(key.value) else { return }
-    let place = values.document.place(key)
-    switch task.kind {
-    case .approve, .block: return
-    case .download:
-      return values.mistakes.error(
-        place, "a download cannot have a `jobserver`",
-        help: "it starts no program that could take jobs from it; take it away")
-    case .shell, .command: break
+  /// Nil for a no, and for what cannot be read.
+  private func readNumber(_ node: Node, _ key: TaskKey, _ rule: ProcessRule) -> UInt64? {
+    switch rule.takes {
+    case .flag: values.boolean(node, Subject(key)) == true ? 1 : nil
+    case .bytes: values.size(node, Subject(key))
+    case .number(let range): values.integer(node, Subject(key), in: range).map { UInt64($0) }
+    case .style: readStyle(node, key).map { UInt64($0.rawValue) }
     }
-    // That is a mistake of its own.
-    if task.flags.contains(.service) { return }
-    let demands = task.own.contains(.demands) ? task.lists.demands : defaults
-    let cpu = demands.resolved(for: task.kind).first { $0.resource == ResourceEntry.cpu }
-    if cpu == nil {
-      return values.mistakes.error(
-        place, "a task with a `jobserver` holds at least one `cpu`",
-        help: "its first job takes one; take `cpu: 0` away")
-    }
-    task.jobserver = style
   }
 
-  /// Nil for `false`, and for what cannot be read.
-  private func readStyle(_ node: Node) -> JobserverStyle? {
+  private func readStyle(_ node: Node, _ key: TaskKey) -> JobserverStyle? {
     let expected: StaticString = "true, false, fifo or pipe"
     if values.document.kind(node) == .scalar {
       let text = values.document.text(node)
       if text == "fifo" { return .fifo }
       if text == "pipe" { return .pipe }
     }
-    let isGiven = values.boolean(node, Subject(TaskKey.jobserver), expected: expected)
-    return isGiven == true ? .ofMake : nil
+    return values.boolean(node, Subject(key), expected: expected) == true ? .ofMake : nil
   }
 
-  private func readMemoryLimit(_ key: Node, into task: inout TaskValues) {
-    guard let bytes = values.size(key.value, Subject(TaskKey.memoryLimit)) else { return }
-    let place = values.document.place(key)
+  /// Whether the task starts programs. That a question and a block do not is a mistake that was told of.
+  private func hasPrograms(
+    _ task: TaskValues, _ key: Node, _ name: TaskKey, _ use: StaticString
+  ) -> Bool {
     switch task.kind {
-    case .approve, .block: return
+    case .shell, .command: return true
+    case .approve, .block: return false
     case .download:
-      return values.mistakes.error(
-        place, "a download cannot have a `memory_limit`",
-        help: "it starts no program that could use it up; take it away")
-    case .shell, .command: break
+      values.mistakes.error(
+        values.document.place(key), "a download cannot have a `\(name.name)`",
+        help: "it starts no program that could \(use); take it away")
+      return false
     }
-    task.memoryLimitBytes = bytes
+  }
+
+  private func hasProcessor(_ task: TaskValues, _ defaults: Demands, _ key: Node) -> Bool {
+    // That is a mistake of its own.
+    if task.flags.contains(.service) { return false }
+    let demands = task.own.contains(.demands) ? task.lists.demands : defaults
+    if demands.resolved(for: task.kind).contains(where: { $0.resource == ResourceEntry.cpu }) {
+      return true
+    }
+    values.mistakes.error(
+      values.document.place(key), "a task with a `jobserver` holds at least one `cpu`",
+      help: "its first job takes one; take `cpu: 0` away")
+    return false
   }
 }

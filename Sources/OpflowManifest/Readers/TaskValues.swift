@@ -36,12 +36,7 @@ struct TaskValues {
   var written: [WrittenFile] = []
   /// Nil for what ends by itself.
   var service: ServiceValues?
-  /// Nil for none.
-  var jobserver: JobserverStyle?
-  /// 0 for no limit.
-  var memoryLimitBytes: UInt64 = 0
-  /// It runs on the coordinator's machine wherever others do.
-  var isLocal = false
+  var processes = ProcessRules()
   /// Nil where the task makes no legs of a family.
   var legs: LegMaker.Legs?
 
@@ -113,9 +108,7 @@ struct TaskValues {
     hasInputs = false
     if !inputs.isEmpty { inputs.removeAll(keepingCapacity: true) }
     if service != nil { service = nil }
-    jobserver = nil
-    memoryLimitBytes = 0
-    isLocal = false
+    processes = ProcessRules()
     legs = nil
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }

@@ -87,17 +87,15 @@ enum KeyMap: String, CaseIterable {
   }
 
   private static var rulesOfTask: [KeyRule] {
-    let ofCommandsOnly: [TaskKey] = [.inputs, .outputs, .cache]
+    let notOfDownloads = TaskKey.notOfDownloads
     return [
       .oneOfOrOnly(names(TaskKey.actions), "needs", names(TaskKey.ofNames)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
       .without(TaskKey.block.name.description, names(TaskKey.notOfBlocks)),
-      .without(
-        TaskKey.download.name.description, names(ofCommandsOnly + [.service, .memoryLimit])),
+      .without(TaskKey.download.name.description, names(notOfDownloads.always)),
       .unlessFalse(
         TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve, .block])),
-      .withoutTrue(
-        TaskKey.download.name.description, names([TaskKey.interactive, .control, .jobserver])),
+      .withoutTrue(TaskKey.download.name.description, names(notOfDownloads.ifTrue)),
       .withoutList(TaskKey.approve.name.description, TaskKey.allowFailure.name.description),
       .notBothTrue(TaskKey.finally.name.description, TaskKey.manual.name.description),
     ]

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// What a key takes.
 indirect enum ValueShape {
   /// A text that is not empty.
@@ -49,6 +51,16 @@ indirect enum ValueShape {
   /// A map of names, each with the same meaning.
   static func each(_ names: NameShape, _ value: ValueShape) -> ValueShape {
     .entries(names, value, known: [], mayBeEmpty: true)
+  }
+
+  /// Of a key that says something of a task's processes.
+  init(_ rule: ProcessRule) {
+    switch rule.takes {
+    case .flag: self = .boolean
+    case .bytes: self = .size
+    case .number(let range): self = .integer(range)
+    case .style: self = .either([.boolean, .word(["fifo", "pipe"])])
+    }
   }
 
   /// As the help and the manual call it.

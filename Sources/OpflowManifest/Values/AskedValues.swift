@@ -1,13 +1,14 @@
-internal import OpflowCore
+package import OpflowCore
 
 /// Values of a manifest that somebody gives on a command line, in the same words.
 package enum AskedValues {
-  /// A priority, by a word or a number; nil for anything else.
-  package static func priority(_ text: String) -> Int16? {
-    with(text) { PriorityName.value($0) }
+  /// A number that an order carries, or a word for it; nil for anything else.
+  package static func number(_ text: String, of kind: OrderNumber) -> Int64? {
+    with(text) { text in
+      if let level = kind.words.first(where: { text == $0.word }) { return Int64(level.value) }
+      return CoreSchema.integer(text).flatMap { kind.range.contains($0) ? $0 : nil }
+    }
   }
-
-  package static var priorities: String { PriorityName.known.description }
 
   /// An amount of a resource, by its number, in what it is counted in (`ResourceEntry`); nil for anything
   /// else: a whole number of `cpu` and `download`, a size of `memory`, a size or a number with up to three

@@ -21,14 +21,13 @@ package struct HeldServices: Sendable {
   }
 
   private func isSame(_ service: TaskID, _ task: TaskID, in other: Plan) -> Bool {
-    let (record, otherRecord) = (plan.record(service), other.record(task))
-    return other.isService(task) && plan.fingerprint(service) == other.fingerprint(task)
+    other.isService(task) && plan.fingerprint(service) == other.fingerprint(task)
       && plan.policy(service) == other.policy(task)
       && plan.readiness(of: service) == other.readiness(of: task)
       && plan.restarts(of: service) == other.restarts(of: task)
       && plan.portNames(of: service) == other.portNames(of: task)
       && plan.secretNames(service) == other.secretNames(task)
-      && record.memoryLimitBytes == otherRecord.memoryLimitBytes
+      && plan.record(service).processes.isSameOfPrograms(as: other.record(task).processes)
       // Whether what it read is as it was, nobody knows before it is read again.
       && !plan.flags(service).contains(.readsValues) && !other.flags(task).contains(.readsValues)
   }

@@ -3,7 +3,7 @@ internal import OpflowCore
 extension CommandWorker {
   /// - Returns: the control group that a task is to start in; nil for this process's own.
   func beginLimit(of task: TaskID) -> Int32? {
-    limit.begin(limitBytes: plan.record(task).memoryLimitBytes)
+    limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }
 
   /// The task and all that it started are gone: sees whether that was for want of memory.

@@ -1,6 +1,16 @@
-// What the keys of services take and mean.
+// The keys of services: each has its word, what it takes and what it means here, and nowhere else.
 
-extension ServiceKey {
+enum ServiceKey: Int, SchemaKey {
+  case ready, restart, ports
+
+  var name: StaticString {
+    switch self {
+    case .ready: "ready"
+    case .restart: "restart"
+    case .ports: "ports"
+    }
+  }
+
   var row: KeyRow {
     switch self {
     case .ready:
@@ -23,7 +33,23 @@ extension ServiceKey {
   }
 }
 
-extension ReadyKey {
+enum ReadyKey: Int, SchemaKey {
+  case port, http, log, exec, file, timeout, every
+
+  var name: StaticString {
+    switch self {
+    case .port: "port"
+    case .http: "http"
+    case .log: "log"
+    case .exec: "exec"
+    case .file: "file"
+    case .timeout: "timeout"
+    case .every: "every"
+    }
+  }
+
+  static let probes: [ReadyKey] = [.port, .http, .log, .exec, .file]
+
   var row: KeyRow {
     switch self {
     case .port:

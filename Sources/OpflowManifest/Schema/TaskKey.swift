@@ -1,8 +1,117 @@
 internal import OpflowCore
 
-// What the keys of a task take and mean.
+// The keys of a task: each has its word, what it takes and what it means here, and nowhere else.
 
-extension TaskKey {
+enum TaskKey: Int, SchemaKey {
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "a task"
+
+  case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
+  case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
+  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
+
+  var name: StaticString {
+    switch self {
+    case .run: "run"
+    case .download: "download"
+    case .needs: "needs"
+    case .priority: "priority"
+    case .env: "env"
+    case .dir: "dir"
+    case .shell: "shell"
+    case .timeout: "timeout"
+    case .retry: "retry"
+    case .stop: "stop"
+    case .allowFailure: "allow_failure"
+    case .resources: "resources"
+    case .condition: "if"
+    case .matrix: "matrix"
+    case .inputs: "inputs"
+    case .outputs: "outputs"
+    case .finally: "finally"
+    case .onInterrupted: "on_interrupted"
+    case .secrets: "secrets"
+    case .desc: "desc"
+    case .tags: "tags"
+    case .manual: "manual"
+    case .interactive: "interactive"
+    case .control: "control"
+    case .approve: "approve"
+    case .cache: "cache"
+    case .service: "service"
+    case .jobserver: "jobserver"
+    case .memoryLimit: "memory_limit"
+    case .local: "local"
+    case .block: "block"
+    }
+  }
+
+  /// Those that say what a task does: it has one of them.
+  static let actions: [TaskKey] = [.run, .download, .approve, .block]
+
+  /// Those of a task without an action, which is a name for the tasks that it needs.
+  static let ofNames: [TaskKey] = [
+    .needs, .desc, .tags, .manual, .condition, .priority, .matrix, .finally,
+  ]
+
+  /// Those that say nothing of a question.
+  static let notOfGates: [TaskKey] =
+    [
+      .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
+      .secrets, .interactive, .control, .cache,
+    ] + ofPrograms
+
+  /// Those that say nothing of what a program does that offers it.
+  static let notOfBlocks: [TaskKey] =
+    [
+      .env, .dir, .shell, .inputs, .outputs, .finally, .secrets, .interactive, .control, .cache,
+    ] + ofPrograms
+
+  /// Those that say nothing of what does not end by itself.
+  static let notOfServices: [TaskKey] = [
+    .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
+    .interactive, .jobserver,
+  ]
+
+  /// Those that are a yes or no, as the plan has them, or tell that there is more of it there.
+  static let ofFlags: [(key: TaskKey, flag: TaskFlags)] = [
+    (.finally, .finally), (.condition, .conditionFalse), (.allowFailure, .allowAnyFailure),
+    (.onInterrupted, .failWhenInterrupted), (.matrix, .emptyMatrix), (.manual, .manual),
+    (.interactive, .interactive), (.control, .control), (.condition, .lateCondition),
+    (.inputs, .checked), (.outputs, .declaresOutputs), (.cache, .cached), (.service, .service),
+  ]
+
+  /// Those that say what its processes are given, and held to: `ProcessReader` reads them. `use` is what programs make
+  /// of it, where it is about programs.
+  static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
+    (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
+    (.local, .local, ""),
+  ]
+
+  /// Those of them that are about programs.
+  private static var ofPrograms: [TaskKey] {
+    ofProcesses.filter(\.rule.isOfPrograms).map(\.key)
+  }
+
+  /// Those that say nothing of a download; of `ifTrue` that they are true.
+  static var notOfDownloads: (always: [TaskKey], ifTrue: [TaskKey]) {
+    var keys: (always: [TaskKey], ifTrue: [TaskKey]) = (
+      [.inputs, .outputs, .cache, .service], [.interactive, .control]
+    )
+    for row in ofProcesses where row.rule.isOfPrograms {
+      switch row.rule.takes {
+      case .flag, .style: keys.ifTrue.append(row.key)
+      case .bytes, .number: keys.always.append(row.key)
+      }
+    }
+    return keys
+  }
+
+  /// Those that `defaults` may set for all tasks, in the order in which they are offered.
+  static let ofDefaults: [TaskKey] = [
+    .shell, .dir, .env, .timeout, .retry, .stop, .priority, .resources, .onInterrupted,
+  ]
+
   var row: KeyRow {
     switch self {
     case .run:
@@ -136,113 +245,19 @@ extension TaskKey {
         example: "run: ./server\nservice: { ready: { port: 8080 } }")
     case .jobserver:
       KeyRow(
-        .either([.boolean, .word(["fifo", "pipe"])]), standard: "`false`",
+        ValueShape(.jobserver), standard: "`false`",
         "a `make`, `ninja` or `cargo` that it runs takes its jobs from the run's `cpu`",
         example: "run: make\njobserver: true")
     case .memoryLimit:
       KeyRow(
-        .size, standard: "none",
+        ValueShape(.memoryLimit), standard: "none",
         "it is ended when it and all that it started use more; it needs a control group",
         example: "memory_limit: 2GiB")
     case .local:
       KeyRow(
-        .boolean, standard: "`false`",
+        ValueShape(.local), standard: "`false`",
         "it runs on the machine where opflow was started, whatever further machines a run has",
         example: "local: true")
-    }
-  }
-}
-
-extension NeedKey {
-  var row: KeyRow {
-    switch self {
-    case .task:
-      KeyRow(
-        .id, standard: "required", "a task, or a family, or legs of one", example: "task: build")
-    case .on:
-      KeyRow(
-        .word(["success", "failure", "finished", "ran"]), standard: "`success`",
-        "which end of it is waited for", example: "task: build\non: failure")
-    }
-  }
-}
-
-extension RetryKey {
-  var row: KeyRow {
-    switch self {
-    case .max:
-      KeyRow(
-        .integer(KeyBounds.retries), standard: "0; of a download 3", "tries after the first",
-        example: "max: 3")
-    case .delay:
-      KeyRow(.duration, standard: "1s", "before the second try", example: "delay: 5s")
-    case .backoff:
-      KeyRow(
-        .number(KeyBounds.backoff), standard: "2", "what the delay is multiplied by each time",
-        example: "backoff: 1.5")
-    case .maxDelay:
-      KeyRow(
-        .duration, standard: "1m, or `delay` where that is longer",
-        "what the delay does not exceed",
-        example: "max_delay: 5m")
-    case .jitter:
-      KeyRow(
-        .number(KeyBounds.jitter), standard: "0.2",
-        "how much of the delay is left to chance, as a part of one", example: "jitter: 0")
-    case .exitCodes:
-      KeyRow(
-        .list(.integer(KeyBounds.exitCode), mayBeEmpty: false), standard: "any failure",
-        "only these are tried again; timeouts and signals then are final",
-        example: "exit_codes: [75]")
-    }
-  }
-}
-
-extension StopKey {
-  var row: KeyRow {
-    switch self {
-    case .signal:
-      KeyRow(
-        .wordOrNumber(SignalWords.all, KeyBounds.signal), standard: "`TERM`",
-        "sent to all processes of the task", example: "signal: INT")
-    case .grace:
-      KeyRow(
-        .duration, standard: "5s", "after which what is left is killed", example: "grace: 30s")
-    }
-  }
-}
-
-/// What a signal may be called.
-private enum SignalWords {
-  private static let short = [
-    "HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM", "WINCH", "PWR",
-  ]
-
-  static var all: [String] { short + short.map { "SIG" + $0 } }
-}
-
-extension CacheKey {
-  var row: KeyRow {
-    switch self {
-    case .secrets:
-      KeyRow(
-        .boolean, standard: "`false`",
-        "also of a task with `secrets`: what it leaves goes to everybody who has the cache",
-        example: "secrets: true")
-    }
-  }
-}
-
-extension InputKey {
-  var row: KeyRow {
-    switch self {
-    case .env:
-      KeyRow(
-        .name(.taskVariable), "the value of a variable, as the task finds it", example: "env: CC")
-    case .run:
-      KeyRow(
-        .command, "what a command prints that is run in the task's `dir`",
-        example: "run: [cc, --version]")
     }
   }
 }

@@ -1,6 +1,39 @@
-// What the keys of the whole run and of further files take and mean.
+// The keys of the whole run and of further files: each has its word, what it takes and what it means here, and nowhere else.
 
-extension ManifestKey {
+enum ManifestKey: Int, SchemaKey {
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "the manifest"
+
+  case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
+  case envFile, secrets, keepRuns, concurrency, ifRunning
+  case tasks
+
+  var name: StaticString {
+    switch self {
+    case .version: "version"
+    case .name: "name"
+    case .desc: "desc"
+    case .maxParallel: "max_parallel"
+    case .maxFailures: "max_failures"
+    case .vars: "vars"
+    case .env: "env"
+    case .resources: "resources"
+    case .defaults: "defaults"
+    case .include: "include"
+    case .envFile: "env_file"
+    case .secrets: "secrets"
+    case .keepRuns: "keep_runs"
+    case .concurrency: "concurrency"
+    case .ifRunning: "if_running"
+    case .tasks: "tasks"
+    }
+  }
+
+  /// Those that are about the whole run, and so stand in no included file.
+  static let ofRootOnly: [ManifestKey] = [
+    .maxParallel, .maxFailures, .resources, .secrets, .keepRuns, .concurrency, .ifRunning,
+  ]
+
   var row: KeyRow {
     switch self {
     case .version:
@@ -83,7 +116,20 @@ extension ManifestKey {
   }
 }
 
-extension IncludeKey {
+enum IncludeKey: Int, SchemaKey {
+  case path, prefix, vars
+
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "an item of `include`"
+
+  var name: StaticString {
+    switch self {
+    case .path: "path"
+    case .prefix: "as"
+    case .vars: "vars"
+    }
+  }
+
   var row: KeyRow {
     switch self {
     case .path:
@@ -103,7 +149,20 @@ extension IncludeKey {
   }
 }
 
-extension SecretKey {
+enum SecretKey: Int, SchemaKey {
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "a secret"
+
+  case env, file, run
+
+  var name: StaticString {
+    switch self {
+    case .env: "env"
+    case .file: "file"
+    case .run: "run"
+    }
+  }
+
   var row: KeyRow {
     switch self {
     case .env:

@@ -1,6 +1,23 @@
-// What the keys of a download and of a matrix take and mean.
+// The keys of a download: each has its word, what it takes and what it means here, and nowhere else.
 
-extension DownloadKey {
+enum DownloadKey: Int, SchemaKey {
+  case url, mirrors, to, sha256, sha512, size, headers, mode, resume, maxSpeed
+
+  var name: StaticString {
+    switch self {
+    case .url: "url"
+    case .mirrors: "mirrors"
+    case .to: "to"
+    case .sha256: "sha256"
+    case .sha512: "sha512"
+    case .size: "size"
+    case .headers: "headers"
+    case .mode: "mode"
+    case .resume: "resume"
+    case .maxSpeed: "max_speed"
+    }
+  }
+
   var row: KeyRow {
     switch self {
     case .url:
@@ -49,54 +66,4 @@ extension DownloadKey {
 
   /// What every download has.
   private static let whole = "url: https://example.org/sdk.tgz\nto: cache/sdk.tgz\n"
-}
-
-extension MatrixKey {
-  var row: KeyRow {
-    switch self {
-    case .rows:
-      KeyRow(
-        .either([
-          .text, .map(.rows),
-          .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
-        ]),
-        "values that belong together: a list of maps, or a file with a line of names",
-        example: "rows: [{ os: linux, cc: gcc }, { os: bsd, cc: clang }]")
-    case .exclude:
-      KeyRow(
-        .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
-        "takes away the legs that have these values",
-        example: "os: [linux, bsd]\ncc: [gcc, clang]\nexclude: [{ os: bsd, cc: gcc }]")
-    case .include:
-      KeyRow(
-        .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
-        "adds legs, each with a value for every name",
-        example: "os: [linux]\ncc: [gcc, clang]\ninclude: [{ os: bsd, cc: clang }]")
-    }
-  }
-}
-
-extension AxisKey {
-  var row: KeyRow {
-    switch self {
-    case .range:
-      KeyRow(
-        .pair(.integer(KeyBounds.axis)),
-        "whole numbers, from the first to the last",
-        example: "range: [1, 4]")
-    case .glob:
-      KeyRow(.text, "the files that fit a pattern, sorted", example: "glob: \"data/*.csv\"")
-    case .lines:
-      KeyRow(.text, "the lines of a file, without the empty ones", example: "lines: hosts.txt")
-    case .file:
-      KeyRow(
-        .text, standard: "required", "a file with a line of names, and a line for each row",
-        example: "file: samples.tsv")
-    case .after:
-      KeyRow(
-        .id,
-        "the task that writes the file, or those that fit: they are read when it has succeeded",
-        example: "after: build")
-    }
-  }
 }
