@@ -47,6 +47,7 @@ struct LibraryHostTests {
   @Test(arguments: [
     ("parallel", "most: 2\n"), ("reopen", "there: 20, of 20\n"),
     ("cancel", "t: cancelled, next: skipped\n"), ("finish", "finished: true\nagain: true\n"),
+    ("closing", "finished: true, tries: 2\n"),
     ("closed", "0 is nobody's: true\n"),
     (
       "stopped",
@@ -73,8 +74,9 @@ struct LibraryHostTests {
     let place = try Workplace()
     let end = try start("ProbeHost", "wrong", in: place).finish()
     #expect(end.status == 0)
+    let advice = "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds"
     let name =
-      "usage: a queue's name has 1 to 200 letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, and is not"
+      "usage: a queue's name has 1 to 100 letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, and is not"
     #expect(
       end.output == """
         manifest: task late, needs: unknown task `nobody`; the other tasks are right, good
@@ -85,13 +87,16 @@ struct LibraryHostTests {
         manifest: task here, cwd: `cwd` is empty; such as `cwd: src`
         manifest: task far, stop: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, \
         ALRM, USR1, USR2 or a number, not "NOPE"; such as `signal: INT`
+        manifest: task long, timeout: `timeout` must be a duration, not `-5000ms`; \(advice)
+        manifest: task long, timeout: `timeout` must be a duration, not `9214157878975800000ms`; \(advice)
+        manifest: task cross, needs: good is a task of another queue
         io: cannot read ./-: No such file or directory
         there: ["good"]
         \(name) ``
         \(name) `.`
         \(name) `..`
         \(name) `-x`
-        \(name) `\(String(repeating: "a", count: 200))`
+        \(name) `\(String(repeating: "a", count: 100))`
 
         """)
     place.expectNothingAlive()

@@ -341,7 +341,9 @@ struct SiteLossTests {
     let run = try place.opflow(
       "run", "--on", "exec:exec python3 carrier.py",
       environment: [way: mark, "OPFLOW_LEASE": "500ms"])
-    #expect(place.lines() == ["run", "run"], "\(run)")
+    // The agent may hear of the end of its stream before the script that it has started comes to its first line.
+    let isCutShort = way == "BREAK" && place.lines() == ["run"]
+    #expect(isCutShort || place.lines() == ["run", "run"], "\(run)")
     #expect(run.errors.contains(": 1 task "), "\(run)")
     let isTold = run.errors.contains(" is lost (") || run.errors.contains(" is gone (")
     #expect(isTold && !run.errors.contains("a interrupted"), "\(run)")

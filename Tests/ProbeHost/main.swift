@@ -85,9 +85,14 @@ case "wrong":
     // With one that is right.
     await tell { try await queue.add([NewTask("right", .shell("true")), task]) }
   }
+  for limit in [Duration.seconds(-5), .seconds(Int64.max) * 4] {
+    await tell { try await queue.add("long", .shell("true"), timeout: limit) }
+  }
+  let other = try await TaskQueue(name: "other")
+  await tell { try await other.add("cross", .shell("true"), needs: [good]) }
   await tell { try await queue.add(contentsOf: "-") }
   print("there: \(queue.tasks.map(\.id))")
-  for name in ["", ".", "..", "-x", String(repeating: "a", count: 201)] {
+  for name in ["", ".", "..", "-x", String(repeating: "a", count: 101)] {
     await tell { _ = try await TaskQueue(name: name) }
   }
 case "stopped":
@@ -115,6 +120,17 @@ case "stopped":
   print("paused: \(queue.isSuspended)")
   try await queue.`continue`()
   try await queue.finish()
+case "closing":
+  // What drives the run is killed when the queue was closed.
+  let queue = try await TaskQueue(name: "closing", maxConcurrent: 1)
+  let changes = queue.changes(.everyChange(limit: .max))
+  let first = try await queue.add(
+    "first", .shell("test -e begun && exit; touch begun; sleep 600"))
+  try await queue.add("second", .shell("true"), needs: [first])
+  for await change in changes where change.state == .running { break }
+  try await queue.close()
+  kill(driver(of: queue), SIGKILL)
+  print("finished: \(try await queue.finish().isSuccess), tries: \(first.outcome.attempts)")
 case "closed":
   // The runtime has opened what it needs by then.
   let before = try await TaskQueue(name: "before")

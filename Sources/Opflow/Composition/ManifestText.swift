@@ -83,14 +83,13 @@ struct ManifestText {
     return text + " }"
   }
 
-  /// Rounded up to a whole millisecond.
+  /// Rounded up to a whole millisecond. Beyond what a manifest takes, which says so then, the number counts no more.
   private static func duration(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = duration.components
-    if seconds < 0 || attoseconds < 0 { return "-1" }
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-    return overflow ? "\(Int64.max)ms" : "\(whole &+ rest)ms"
+    let (seconds, attoseconds) = min(max(duration, .zero - longest), longest).components
+    return "\(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)ms"
   }
+
+  private static let longest = Duration.seconds(Int64.max / 1001)
 
   /// A word that has no quote to break out of.
   private static func word(_ text: String) -> String {

@@ -59,12 +59,15 @@ public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
 
   let id: String
   let condition: Condition
+  /// Of the run whose task it is; nil where only the id is known.
+  let runID: String?
 
   public init(stringLiteral id: String) { self.init(id, .success) }
 
-  private init(_ id: String, _ condition: Condition) {
+  init(_ id: String, _ condition: Condition, runID: String? = nil) {
     self.id = id
     self.condition = condition
+    self.runID = runID
   }
 
   /// It succeeded, was up to date, failed where it may, or was left out.

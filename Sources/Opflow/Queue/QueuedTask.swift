@@ -78,8 +78,12 @@ extension QueuedTask: Hashable {
 }
 
 extension TaskNeed {
-  public static func success(_ task: QueuedTask) -> TaskNeed { .success(task.id) }
-  public static func failure(_ task: QueuedTask) -> TaskNeed { .failure(task.id) }
-  public static func finished(_ task: QueuedTask) -> TaskNeed { .finished(task.id) }
-  public static func ran(_ task: QueuedTask) -> TaskNeed { .ran(task.id) }
+  public static func success(_ task: QueuedTask) -> TaskNeed { TaskNeed(task, .success) }
+  public static func failure(_ task: QueuedTask) -> TaskNeed { TaskNeed(task, .failure) }
+  public static func finished(_ task: QueuedTask) -> TaskNeed { TaskNeed(task, .finished) }
+  public static func ran(_ task: QueuedTask) -> TaskNeed { TaskNeed(task, .ran) }
+
+  private init(_ task: QueuedTask, _ condition: Condition) {
+    self.init(task.id, condition, runID: task.board.table.withLock { $0.runID })
+  }
 }

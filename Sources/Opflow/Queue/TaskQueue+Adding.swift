@@ -61,6 +61,12 @@ extension TaskQueue {
   @discardableResult
   public func add(_ tasks: [NewTask]) async throws(QueueError) -> [QueuedTask] {
     if tasks.isEmpty { return [] }
+    for task in tasks {
+      if let need = task.needs.first(where: { $0.runID.map { $0 != runID } ?? false }) {
+        throw QueueError(
+          .manifest, "task \(task.id), needs: \(need.id) is a task of another queue")
+      }
+    }
     return handles(try await board.add(.tasks(tasks)))
   }
 

@@ -36,7 +36,7 @@ public final class TaskQueue: Sendable {
   /// Joins, continues or begins the run of that name.
   ///
   /// - Parameters:
-  ///   - name: at most 200 letters, digits, `.`, `_` and `-`, of which `.` and `-` do not begin it.
+  ///   - name: at most 100 letters, digits, `.`, `_` and `-`, of which `.` and `-` do not begin it.
   ///   - folder: where runs are kept; made where it is not there. `opflow status --state-dir FOLDER` looks into it.
   ///   - maxConcurrent: how many tasks run at once, of those that hold one `cpu`; 1 makes a serial queue. Nil for the
   ///     processors that this process may use. It has no effect on a run that is live already.
@@ -162,8 +162,8 @@ public final class TaskQueue: Sendable {
     do throws(QueueError) {
       try await board.ask(.cancel, .all)
     } catch {
-      // There may be none by now.
-      if error.kind != .refused || count > 0 { throw error }
+      // There was none that had no end, or the run ends all of them by itself.
+      if error.kind != .refused { throw error }
     }
   }
 

@@ -44,8 +44,8 @@ struct ServerSetting: Sendable {
     program = try Self.find(opflow, from: workingFolder)
   }
 
-  /// It is part of a file's name, and a word of a command line.
-  private static let mostNameBytes = 200
+  /// As `--name` has it.
+  private static let mostNameBytes = 100
 
   private static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {

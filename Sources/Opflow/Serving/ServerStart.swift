@@ -31,6 +31,8 @@ struct ServerStart {
   private static let connectTimeout = Duration.seconds(10)
   /// What drives a run answers within a turn of its loop.
   private static let longestGreeting: Int64 = 30_000_000_000
+  /// What is to drive one reads its plan and its journal before that.
+  private static let longestStart: Int64 = 120_000_000_000
   static let cancelled = QueueError(
     .waitCancelled, "the task that waited for the queue was cancelled, or the queue was let go of")
 
@@ -56,10 +58,10 @@ struct ServerStart {
         }
       } else {
         let history = try history(of: known)
-        // Nothing can be added to one that was closed.
-        let isClosed = history.openness != .open
         if run != nil, history.close != nil { return .ended(known) }
-        if let found = try start(isClosed ? nil : known, &silentEnds) { return found }
+        // To one that was closed nothing can be added; what it has is still to be done where it is this queue's.
+        let goesOn = run != nil || history.openness == .open
+        if let found = try start(goesOn ? known : nil, &silentEnds) { return found }
       }
       var nothing = PollSet(slots: 1)
       _ = try wait(&nothing, leaving: 0, nanoseconds: Self.interval)
@@ -148,18 +150,18 @@ struct ServerStart {
   ///
   /// - Returns: nil where that lasts too long.
   private func greet(
-    _ link: HostLink, atMost nanoseconds: Int64? = nil
+    _ link: HostLink, atMost nanoseconds: Int64
   ) throws(QueueError) -> Greeting? {
     let id = OrderID.new()
     link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
-    let end = nanoseconds.map { Clock.monotonicNanoseconds + $0 }
+    let end = Clock.monotonicNanoseconds + nanoseconds
     var poll = PollSet(slots: 2)
     var answer: OrderAnswer?
     while answer == nil, !link.hasEnded {
       poll.set(
         0, link.rawDescriptor, for: link.wantsToWrite ? [.readable, .writable] : .readable)
-      let rest = end.map { max(0, $0 - Clock.monotonicNanoseconds) }
-      if try !wait(&poll, leaving: 1, nanoseconds: rest ?? -1) { return nil }
+      let rest = max(0, end - Clock.monotonicNanoseconds)
+      if try !wait(&poll, leaving: 1, nanoseconds: rest) { return nil }
       if link.wantsToWrite { link.flush() }
       link.receive { line in
         if let (answered, found) = OrderLines.answer(line), answered == id || answered == nil {
@@ -215,13 +217,18 @@ struct ServerStart {
     }
     let link = try link(pair.takeFirst())
     var complaint = ""
-    switch try greet(link) {
+    switch try greet(link, atMost: Self.longestStart) {
     case .welcome:
       // It holds the run's lock, and its name is nobody else's.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)
     case .refused(let what): complaint = what
-    case .gone, .leaving, nil: break
+    case .gone, .leaving: break
+    case nil:
+      throw QueueError(
+        .opflow,
+        "\(setting.program) was started and does not answer: it was stopped, or this machine has no time for it"
+      )
     }
     // It ended before it took orders.
     if let other = try named(folder), try isHeld(other) { return nil }

@@ -27,7 +27,8 @@ struct ChangeBuffer {
 
   /// - Parameter limit: 1 for the newest state of each task alone.
   init(limit: Int) {
-    self.limit = max(1, limit)
+    // More never wait, and it is reckoned with.
+    self.limit = min(max(1, limit), Int(Int32.max))
     keepsNewestOnly = limit <= 1
     newest = keepsNewestOnly ? [:] : nil
   }
