@@ -67,7 +67,7 @@ extension CommandRow {
         .queueTimeout, .takeOver,
         .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],
-      unlisted: [.controlDescriptor],
+      unlisted: [.controlDescriptor, .keepEnds],
       rule: RunRules.check
     ) {
       CommandHelp(

@@ -53,8 +53,8 @@ struct ResumeFates {
     case .recheck, .later, .laterAfterNeeds: true
     case .run, .afterNeeds: plan.isChecked(task)
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
-      .failed, .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen,
-      .stays:
+      .failed, .stillFailed, .stillCancelled, .stillUpstream, .skipOption, .skipOnce, .excluded,
+      .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
       false
     }
   }
@@ -79,10 +79,13 @@ struct ResumeFates {
     case .interrupted: return .fails
     case .run, .afterNeeds:
       return .runs(reasons[task].flatMap { $0.moved(from: plan, to: other) })
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream: return .keeps
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream,
+      .stillCancelled,
+      .stillUpstream:
+      return .keeps
     case .recheck: return .checks
     case .later, .laterAfterNeeds: return .keepsLater
-    case .failed: return .staysFailed
+    case .failed, .stillFailed: return .staysFailed
     case .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen,
       .stays:
       return .leaves

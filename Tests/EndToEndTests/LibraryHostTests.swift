@@ -68,6 +68,15 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
+  @Test func `what has an end keeps it when what drives the run is lost`() throws {
+    let place = try Workplace()
+    let end = try start("ProbeHost", "lost", in: place).finish()
+    #expect(
+      end.status == 0 && end.output == "failed 1, skipped, cancelled, pending\n0, 2\n", "\(end)")
+    #expect(place.lines() == ["failed", "report", "failed", "held"])
+    place.expectNothingAlive()
+  }
+
   @Test func `a mistake is told with its task and the property, in the words of the library`()
     throws
   {

@@ -86,9 +86,10 @@ extension Drive {
   private func isSkippedForNeeds(_ task: TaskID) -> Bool {
     if skipped[task] == nil, results[task]?.isSkippedUpstream == true { return true }
     return switch initial[task.index] {
-    case .skippedUpstream, .leftUpstream: true
+    case .skippedUpstream, .leftUpstream, .stillUpstream: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
       .skipOnce, .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .failed, .excluded,
+      .stillFailed, .stillCancelled,
       .leftDone, .stays,
       .leftFailed, .leftOpen:
       skipped[task]?.isUpstream ?? false
@@ -166,7 +167,8 @@ extension InitialState {
       .skipOnce, .stays:
       false
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .failed,
-      .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      .stillFailed, .stillCancelled, .stillUpstream, .excluded, .leftDone, .leftFailed,
+      .leftUpstream, .leftOpen:
       true
     }
   }

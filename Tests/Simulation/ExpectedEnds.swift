@@ -67,12 +67,13 @@ struct ExpectedEnds {
     case .succeeded, .leftDone: states[index] = .succeeded
     case .upToDate: states[index] = .upToDate
     case .failedAllowed: states[index] = .failedAllowed
-    case .failed, .leftFailed: states[index] = .failed
+    case .failed, .leftFailed, .stillFailed: states[index] = .failed
+    case .stillCancelled: states[index] = .cancelled
     case .interrupted:
       states[index] = .failed
       hasRun.insert(task)
     case .skipped, .unused, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
-    case .skippedUpstream, .leftUpstream:
+    case .skippedUpstream, .leftUpstream, .stillUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
     case .later

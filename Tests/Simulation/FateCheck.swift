@@ -111,7 +111,11 @@ struct FateCheck {
   }
 
   private var hasFailures: Bool {
-    drive.witness.failures > 0 || drive.initial.contains { $0 == .failed || $0 == .leftFailed }
+    drive.witness.failures > 0
+      || drive.initial.enumerated().contains { (index, initial) in
+        initial == .failed || initial == .leftFailed
+          || initial == .stillFailed && firstLine[index] == nil
+      }
   }
 
   private func isOpen(_ state: InitialState) -> Bool { state == .leftOpen }
@@ -139,6 +143,10 @@ struct FateCheck {
       .failed, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
       return
+    case .stillFailed, .stillCancelled, .stillUpstream:
+      if firstLine[task.index] == nil { return }
+      guard retried.contains(task) else { throw fault(task, "nobody asked for it again") }
+      try checkRun(task, state)
     case .interrupted where retried.contains(task): try checkRun(task, state)
     case .interrupted:
       guard state == .failed, !started[task.index], lastLine[task.index]?.event == .failure else {
@@ -390,6 +398,7 @@ struct FateCheck {
   private func isSkippedForNeeds(_ task: TaskID) -> Bool {
     switch drive.initial[task.index] {
     case .skippedUpstream, .leftUpstream: return true
+    case .stillUpstream where firstLine[task.index] == nil: return true
     default: break
     }
     if lastLine[task.index]?.event == .fresh {

@@ -39,6 +39,8 @@ package struct Life {
   private var runNumber: UInt64
   /// Some tasks are blocks.
   private let hasBlocks: Bool
+  /// Drives go on with the ends of those before.
+  private let goesOn: Bool
   /// How many batches were added.
   package private(set) var additions = 0
   /// How many of them were withdrawn.
@@ -52,11 +54,13 @@ package struct Life {
   ///   - makesLegs: of these some are legs that a task makes.
   ///   - adds: some of these are added by tasks.
   ///   - blocks: some tasks are done by programs that come and go.
+  ///   - goesOn: drives go on with the ends of those before, most of them.
   package init(
     seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false,
-    adds: Bool = false, blocks: Bool = false
+    adds: Bool = false, blocks: Bool = false, goesOn: Bool = false
   ) {
     hasBlocks = blocks
+    self.goesOn = goesOn
     random = SplitMix64(seed: seed)
     runNumber = seed
     let size: Int
@@ -340,6 +344,7 @@ package struct Life {
 
   private mutating func randomRequest(_ plan: Plan) -> ResumeRequest {
     var request = ResumeRequest()
+    if goesOn { request.keepsEnds = random.chance(70) }
     if random.chance(15) { request.rerun = randomSet(plan) }
     if random.chance(10) { request.skip = randomSet(plan) }
     if random.chance(15) { request.outputMissing = randomSet(plan) }

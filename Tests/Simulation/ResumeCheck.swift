@@ -40,6 +40,16 @@ struct ResumeCheck {
     guard request.selected?.contains(task) ?? true else {
       return try checkLeftOut(task, known)
     }
+    // Whatever it is; what a loss of power made doubtful is none.
+    let record = history[task]
+    if request.keepsEnds, record.state.isTerminal, !record.isUnproven, !isAsked(task),
+      !plan.flags(task).contains(.finally)
+    {
+      guard decision[task] == .keep(record.state, record.why?.skipReason) else {
+        throw fault(task, "it does not keep its end: \(decision[task])")
+      }
+      return
+    }
     switch decision[task] {
     case .outside, .leave: throw fault(task, "it is not left out")
     case .stay: throw fault(task, "it is no service, and stays up")

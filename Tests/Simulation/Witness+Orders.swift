@@ -144,17 +144,22 @@ extension Witness {
       ends[task] = effect
       return
     }
-    guard stand[task.index] == .over, let end = ends.removeValue(forKey: task) else {
+    let still = stillOver.removeValue(forKey: task)
+    let end = ends.removeValue(forKey: task)
+    guard stand[task.index] == .over, end != nil || still != nil else {
       throw fault(task, "it is tried again and had no end in this drive")
     }
-    switch (effect.event, end.event) {
-    case (.resume(.asked), .failure): if !end.allowed { failures -= 1 }
+    switch (effect.event, end?.event) {
+    case (.resume(.asked), nil): if still == .stillUpstream { throw fault(task, "it is retried") }
+    case (.resume(.skippedBefore), nil):
+      if still != .stillUpstream { throw fault(task, "it comes back, and was not skipped") }
+    case (.resume(.asked), .failure): if end?.allowed == false { failures -= 1 }
     case (.resume(.asked), .cancel), (.resume(.skippedBefore), .skip(.upstream)): break
     case (.resume(.skippedBefore), .success), (.resume(.skippedBefore), .skip(.unused)):
       if !isService(task) { throw fault(task, "it is started again, and is no service") }
-    case (.resume(.asked), .fresh) where end.kept == .failedAllowed: break
-    case (.resume(.skippedBefore), .fresh) where end.kept == .skipped: break
-    default: throw fault(task, "it is tried again after '\(end.event.kind.word)'")
+    case (.resume(.asked), .fresh) where end?.kept == .failedAllowed: break
+    case (.resume(.skippedBefore), .fresh) where end?.kept == .skipped: break
+    case (_, let before): throw fault(task, "it is tried again after '\(before?.kind.word ?? "")'")
     }
     onHold.remove(task)
     stand[task.index] = .waiting

@@ -25,8 +25,7 @@ struct Witness {
   /// Tasks that are known to have been more than handed ahead.
   private(set) var began: Set<TaskID> = []
   private(set) var lastAttempt: [Int32]
-  var retries: [Int]
-  var losses: [Int]
+  var (retries, losses): ([Int], [Int])
   /// Of those, the ones that were more than handed ahead.
   var sureLosses: [TaskID: Int] = [:]
   var mayStartAt: [Instant]
@@ -35,10 +34,8 @@ struct Witness {
   var blocks = BlockSights()
   /// The drive is told to stop; a signal's line was told.
   var (isStopping, isStopTold) = (false, false)
-  /// By an order.
-  var isPaused = false
-  var onHold: Set<TaskID> = []
-  var cancelling: Set<TaskID> = []
+  /// By orders.
+  var (isPaused, onHold, cancelling) = (false, Set<TaskID>(), Set<TaskID>())
   /// What was said to gates that have no end since.
   var answers: [TaskID: OrderVerb] = [:]
   private var asksSince: [TaskID: Instant] = [:]
@@ -49,6 +46,8 @@ struct Witness {
   private var finallyThatFollow: [TaskID] = []
   /// The event of their end in this drive.
   var ends: [TaskID: Transition] = [:]
+  /// What went wrong in a drive that this one goes on with, as long as nobody has retried it.
+  var stillOver: [TaskID: InitialState] = [:]
   /// Of this drive, that fail the run.
   var failures = 0
   private(set) var startCount = 0
@@ -125,6 +124,7 @@ struct Witness {
       if isService(task), initial == .succeeded || initial == .unused { overBefore.insert(task) }
       switch initial {
       case .recheck, .laterAfterNeeds: mayKeep.insert(task)
+      case .stillFailed, .stillCancelled, .stillUpstream: stillOver[task] = initial
       case .later:
         mayKeep.insert(task)
         if plan.flags(task).contains(.finally) { finallyThatFollow.append(task) }

@@ -7,42 +7,33 @@ import Testing
 struct SimulationTests {
   static let slices = 0..<16
 
-  @Test(arguments: slices)
-  func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
-    for seed in stride(from: slice, to: 1600, by: Self.slices.count) {
-      var life = Life(seed: UInt64(seed), checkingOneIn: 4)
+  /// Lives every sixteenth of so many lives, from that one on.
+  private func live(_ slice: Int, of count: Int, _ flags: String = "", _ life: (UInt64) -> Life) {
+    for seed in stride(from: slice, to: count, by: Self.slices.count) {
+      var life = life(UInt64(seed))
       do {
         try life.run()
       } catch {
-        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed)")
+        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed)\(flags)")
         return
       }
     }
+  }
+
+  @Test(arguments: slices)
+  func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
+    live(slice, of: 1600) { Life(seed: $0, checkingOneIn: 4) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs to which tasks are added while they go on`(_ slice: Int) {
-    for seed in stride(from: slice, to: 240, by: Self.slices.count) {
-      var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true)
-      do {
-        try life.run()
-      } catch {
-        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed) --grows")
-        return
-      }
-    }
+    live(slice, of: 240, " --grows") { Life(seed: $0, checkingOneIn: 4, grows: true) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs of which tasks make legs`(_ slice: Int) {
-    for seed in stride(from: slice, to: 240, by: Self.slices.count) {
-      var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true, makesLegs: true)
-      do {
-        try life.run()
-      } catch {
-        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed) --legs")
-        return
-      }
+    live(slice, of: 240, " --legs") {
+      Life(seed: $0, checkingOneIn: 4, grows: true, makesLegs: true)
     }
   }
 
@@ -50,14 +41,13 @@ struct SimulationTests {
   func `every promise holds in runs of which tasks add tasks, and are tried again`(
     _ slice: Int
   ) {
-    for seed in stride(from: slice, to: 240, by: Self.slices.count) {
-      var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true, adds: true)
-      do {
-        try life.run()
-      } catch {
-        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed) --adders")
-        return
-      }
+    live(slice, of: 240, " --adders") { Life(seed: $0, checkingOneIn: 4, grows: true, adds: true) }
+  }
+
+  @Test(arguments: slices)
+  func `every promise holds in runs that go on with the ends of a lost drive`(_ slice: Int) {
+    live(slice, of: 240, " --grows --blocks --goes-on") {
+      Life(seed: $0, checkingOneIn: 4, grows: true, blocks: true, goesOn: true)
     }
   }
 

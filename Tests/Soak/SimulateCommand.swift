@@ -4,7 +4,7 @@ import Simulation
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
 /// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
 /// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs; with `--adders`, tasks add some. With
-/// `--blocks`, programs do some of the tasks.
+/// `--blocks`, programs do some of the tasks; with `--goes-on`, drives go on with the ends of those before.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1
@@ -13,6 +13,7 @@ struct SimulateCommand {
   private var makesLegs = false
   private var adds = false
   private var blocks = false
+  private var goesOn = false
 
   init?(_ arguments: [String]) {
     var rest = arguments[...]
@@ -22,6 +23,7 @@ struct SimulateCommand {
       case "--legs": (grows, makesLegs) = (true, true)
       case "--adders": (grows, adds) = (true, true)
       case "--blocks": blocks = true
+      case "--goes-on": goesOn = true
       case "--from", "--seed":
         guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
         from = seed
@@ -37,7 +39,7 @@ struct SimulateCommand {
   private var flags: String {
     let all = [
       (grows && !makesLegs && !adds, "grows"), (makesLegs, "legs"), (adds, "adders"),
-      (blocks, "blocks"),
+      (blocks, "blocks"), (goesOn, "goes-on"),
     ]
     return all.filter(\.0).map { " --\($0.1)" }.joined()
   }
@@ -52,7 +54,8 @@ struct SimulateCommand {
     var withdrawals = 0
     var done = (begun: 0, cutShort: 0, lingered: 0)
     for seed in from..<(from + count) {
-      var life = Life(seed: seed, grows: grows, makesLegs: makesLegs, adds: adds, blocks: blocks)
+      var life = Life(
+        seed: seed, grows: grows, makesLegs: makesLegs, adds: adds, blocks: blocks, goesOn: goesOn)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
         try life.run()

@@ -50,6 +50,8 @@ final class QueueReader {
   private static let lastWait: Int64 = 1_000_000_000
   /// What holds for every program that drives the run, since an order of one ends with it.
   var isPaused = false
+  /// Of those the places that have no end.
+  var suspended: Set<Int32> = []
 
   /// When the driving program was lost, in nanoseconds: the last times.
   private var losses: [Int64] = []
@@ -202,6 +204,7 @@ final class QueueReader {
     if link == nil { return }
     try look()
     if isPaused { send(OrderJob(.pause)) }
+    for place in suspended.sorted() { send(OrderJob(.suspend, .task(place))) }
     offerBlocks()
     askAgain()
   }

@@ -278,6 +278,8 @@ struct ServerStart {
     var words = [setting.program]
     if let folder {
       words += ["resume", folder.id.description]
+      // This queue has told its host of them.
+      if run != nil { words.append("--keep-ends") }
     } else {
       words += ["serve", "--name", setting.name]
     }

@@ -98,8 +98,10 @@ struct RetryOrder: OrderEffect {
     _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
   ) {
     for task in line.tasks {
-      if run.graph.state(task) == .failed { run.failures -= 1 }
-      if run.graph.state(task) == .cancelled { run.cancelled -= 1 }
+      if !run.graph.uncountEarlierEnd(of: task) {
+        if run.graph.state(task) == .failed { run.failures -= 1 }
+        if run.graph.state(task) == .cancelled { run.cancelled -= 1 }
+      }
       run.triesUsed[task.index] = 0
       run.lostCount[task.index] = 0
       run.machines.forgetLosses(of: task)

@@ -6,7 +6,9 @@ extension Scheduler {
     case .request: .cancelled
     case nil:
       failures + graph.earlierFailures > 0
-        ? .failed : cancelled > 0 ? .cancelled : graph.leftOpen > 0 ? .interrupted : .succeeded
+        ? .failed
+        : cancelled + graph.earlierCancelled > 0
+          ? .cancelled : graph.leftOpen > 0 ? .interrupted : .succeeded
     }
   }
 
@@ -19,7 +21,8 @@ extension Scheduler {
     case nil:
       CloseEntry(
         state: runState,
-        exitCode: failures + graph.earlierFailures > 0 ? 1 : cancelled > 0 ? 6 : 0)
+        exitCode: failures + graph.earlierFailures > 0
+          ? 1 : cancelled + graph.earlierCancelled > 0 ? 6 : 0)
     }
   }
 

@@ -28,6 +28,9 @@ struct TaskGraph {
   private var ended: [TaskID] = []
   /// Tasks that stay failed since an earlier drive, which has counted them.
   private(set) var earlierFailures = 0
+  private(set) var earlierCancelled = 0
+  /// Those that may be retried though they ended in an earlier drive.
+  private var goneOnWith: TaskSet?
   /// Tasks that `--only` or `--skip` leaves out of this drive and that are not done.
   private(set) var leftOpen = 0
   /// What tasks have that may come to keep it.
@@ -72,18 +75,24 @@ struct TaskGraph {
     case .unused:
       states[index] = .skipped
       marks[index] = .unused
-    case .skippedUpstream, .leftUpstream:
+    case .skippedUpstream, .leftUpstream, .stillUpstream:
       states[index] = .skipped
       marks[index] = .skippedUpstream
-    case .failed, .leftFailed:
+    case .failed, .leftFailed, .stillFailed:
       states[index] = .failed
       earlierFailures += 1
+    case .stillCancelled:
+      states[index] = .cancelled
+      earlierCancelled += 1
     case .leftOpen:
       states[index] = .skipped
       leftOpen += 1
     }
     if initial.isLeftOut { Self.insert(task, into: &leftOut, plan) }
-    if state(task).isTerminal { Self.insert(task, into: &endedBefore, plan) }
+    switch initial {
+    case .stillFailed, .stillCancelled, .stillUpstream: Self.insert(task, into: &goneOnWith, plan)
+    default: if state(task).isTerminal { Self.insert(task, into: &endedBefore, plan) }
+    }
     unmet[index] = Int32(truncatingIfNeeded: plan.needs(task).count)
     if plan.flags(task).contains(.finally) {
       unmet[index] += 1
@@ -103,6 +112,7 @@ struct TaskGraph {
     unmet.append(contentsOf: repeatElement(0, count: initial.count))
     endedBefore?.grow(to: plan.taskCount)
     leftOut?.grow(to: plan.taskCount)
+    goneOnWith?.grow(to: plan.taskCount)
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
@@ -187,6 +197,17 @@ struct TaskGraph {
 
   /// Its end is of this drive, or to be.
   mutating func forgetEarlierEnd(of task: TaskID) { endedBefore?.remove(task) }
+
+  /// A task that failed or was cancelled is about to be retried.
+  ///
+  /// - Returns: whether that was in an earlier drive, for which it counts no more.
+  mutating func uncountEarlierEnd(of task: TaskID) -> Bool {
+    guard goneOnWith?.contains(task) == true else { return false }
+    goneOnWith?.remove(task)
+    if state(task) == .failed { earlierFailures -= 1 }
+    if state(task) == .cancelled { earlierCancelled -= 1 }
+    return true
+  }
 
   /// Counts anew what a task waits for. One that was ready waits again where that is anything.
   mutating func setUnmet(_ count: Int32, of task: TaskID) {

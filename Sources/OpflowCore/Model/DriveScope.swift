@@ -46,13 +46,13 @@ package struct DriveScope: Sendable {
       if !state.isLeftOut { selected.insert(task) }
       if state.isReused { reused.insert(task) }
       switch state {
-      case .failed: stillFailed.insert(task)
+      case .failed, .stillFailed: stillFailed.insert(task)
       case .stays: stays.append(task)
       case .leftFailed: leftFailed.append(task)
       case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
       case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
         .failedAllowed, .skipped, .unused, .skippedUpstream,
-        .interrupted, .skipOption, .excluded, .leftDone:
+        .interrupted, .stillCancelled, .stillUpstream, .skipOption, .excluded, .leftDone:
         break
       }
     }

@@ -139,7 +139,9 @@ package struct ResumeDecision: Sendable {
         return .leftOpen
       // It is not to start for anything that comes.
       case .keep(.skipped, .unused) where request.skips(TaskID(index)): return .skipped
-      case .keep(let state, let reason): return Self.initialState(keeping: state, reason)
+      case .keep(let state, let reason):
+        return request.keepsEnds
+          ? Self.initialState(goingOn: state, reason) : Self.initialState(keeping: state, reason)
       }
     }
     for task in followers where states[task.index] == .run { states[task.index] = .afterNeeds }
@@ -189,6 +191,17 @@ package struct ResumeDecision: Sendable {
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
     // Never kept: they are no ends.
     case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run
+    }
+  }
+
+  /// With the ends of a drive that was lost: what may be retried there may be here.
+  private static func initialState(goingOn state: TaskState, _ reason: SkipReason?) -> InitialState
+  {
+    switch state {
+    case .failed: .stillFailed
+    case .cancelled: .stillCancelled
+    case .skipped where reason?.isUpstream ?? false: .stillUpstream
+    default: initialState(keeping: state, reason)
     }
   }
 

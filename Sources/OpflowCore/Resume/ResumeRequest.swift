@@ -15,6 +15,9 @@ package struct ResumeRequest: Sendable {
   /// What `--skip` of the run itself names: what is skipped beside that is still to be done. Nil where
   /// all that is skipped is skipped for good.
   package var runSkip: TaskSet?
+  /// What has an end keeps it, whatever that is: the drive goes on where one was lost, for somebody who knows those
+  /// ends, and is no further try of what went wrong. Services and `finally` tasks are as in any drive.
+  package var keepsEnds = false
   /// Tasks that the plan of the drive before did not have.
   package var added: TaskSet?
   /// Tasks one of whose outputs is not there.

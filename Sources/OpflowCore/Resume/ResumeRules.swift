@@ -3,6 +3,11 @@ extension ResumeDecision {
   func verdict(for task: TaskID, _ input: Input) -> Verdict {
     if input.request.reruns(task) { return .run(.asked) }
     let record = input.history[task]
+    if input.request.keepsEnds, record.state.isTerminal, !record.isUnproven,
+      !input.plan.isService(task), !input.plan.flags(task).contains(.finally)
+    {
+      return .keep(record)
+    }
     if let verdict = interruption(task, record, input) { return verdict }
     if input.plan.isService(task) { return service(task, record, input) }
     switch record.state {

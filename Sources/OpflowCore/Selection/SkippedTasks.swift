@@ -13,7 +13,8 @@ extension Plan {
         skipped.insert(task)
         continue
       case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
-        .failed, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
+        .failed, .stillFailed, .stillCancelled, .stillUpstream, .excluded, .leftDone, .leftFailed,
+        .leftUpstream, .leftOpen, .stays:
         continue
       }
       if flags(task).contains(.conditionFalse) {

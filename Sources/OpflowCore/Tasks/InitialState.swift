@@ -24,6 +24,8 @@ package enum InitialState: UInt8, Sendable {
   case interrupted
   /// The same, in an earlier drive, which counted it; it stays failed.
   case failed
+  /// It has the end that it had in a drive that was lost, which this one goes on with, and may be retried as there.
+  case stillFailed, stillCancelled, stillUpstream
   /// `--skip` names it.
   case skipOption
   /// The same, of this drive alone: it is still to be done.
@@ -43,7 +45,8 @@ extension InitialState {
     switch self {
     case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays: true
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
-      .failed, .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      .failed, .stillFailed, .stillCancelled, .stillUpstream, .skipOption, .skipOnce, .excluded,
+      .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       false
     }
   }
@@ -52,8 +55,8 @@ extension InitialState {
   var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream: true
-    case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .failed, .skipOption,
-      .skipOnce, .excluded, .leftDone, .stays,
+    case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .failed, .stillFailed,
+      .stillCancelled, .stillUpstream, .skipOption, .skipOnce, .excluded, .leftDone, .stays,
       .leftFailed, .leftUpstream, .leftOpen:
       false
     }
@@ -65,7 +68,8 @@ extension InitialState {
     case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
       .failedAllowed, .skipped, .unused, .skippedUpstream,
-      .interrupted, .failed, .skipOption, .skipOnce, .stays:
+      .interrupted, .failed, .stillFailed, .stillCancelled, .stillUpstream, .skipOption, .skipOnce,
+      .stays:
       false
     }
   }

@@ -51,6 +51,7 @@ package struct PreparedResume {
     var request = try Self.request(
       tasks: tasks, only: only, skip: skip, scope: asked.only.isEmpty ? scope : nil,
       rerun: asked.rerun, mayBeIdle: history.openness != .ordinary, plan)
+    request.keepsEnds = asked.keepsEnds
     if let selected = request.selected {
       request.scope = scope
       request.scope?.formUnion(selected)

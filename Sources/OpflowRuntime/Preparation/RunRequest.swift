@@ -38,6 +38,8 @@ package struct RunRequest: Equatable, Sendable {
   /// A socket that this process was started with: who is at its other end counts as one who is connected to the
   /// run's own.
   package var controlDescriptor: Int32?
+  /// A resume goes on where a drive was lost, and tries nothing again that has its end.
+  package var keepsEnds = false
   /// Where results are cached; nil for nowhere.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
