@@ -303,33 +303,6 @@ import Testing
     #expect(asked.verdicts == [.run(.asked), .run(.skippedBefore)])
   }
 
-  @Test func `a drive that goes on with a lost one keeps what went wrong there`() throws {
-    let plan = try TestPlan.make([
-      Task(name: "a"), Task(name: "b", needs: [("a", .success)]), Task(name: "c"), Task(name: "d"),
-    ])
-    let lost: (inout JournalText) throws -> Void = {
-      try $0.start("a")
-      try $0.failure("a")
-      try $0.skip("b", .upstream(plan.id("a")))
-      try $0.run("c")
-      try $0.start("d")
-    }
-    var request = ResumeRequest()
-    #expect(try decide(plan, request: request, lost).verdicts[0] == .run(.failedBefore))
-    request.keepsEnds = true
-    let decision = try decide(plan, request: request, lost)
-    #expect(
-      decision.verdicts == [
-        .keep(.failed, nil), .keep(.skipped, .upstream(TaskID(0))), .keep(.succeeded, nil),
-        .run(.interrupted),
-      ])
-    #expect(
-      decision.initialStates(request) == [.stillFailed, .stillUpstream, .succeeded, .run])
-    request.rerun = try set(plan, "a")
-    let asked = try decide(plan, request: request, lost)
-    #expect(asked.verdicts[0] == .run(.asked))
-  }
-
   @Test func `finally runs in a drive that runs anything and is kept else`() throws {
     let plan = try TestPlan.make([
       Task(name: "a"), Task(name: "clean", flags: .finally), Task(name: "b"),
