@@ -121,27 +121,22 @@ case "stopped":
   try await queue.`continue`()
   try await queue.finish()
 case "lost":
-  // What drives the run is killed; what has an end keeps it, and what is held is held.
+  // What drives the run is killed; what has an end keeps it.
   let queue = try await TaskQueue(name: "lost")
   let failed = try await queue.add("failed", .shell("echo failed >> trace; exit 1"))
   _ = try await failed.waitUntilFinished()
   let skipped = try await queue.add("skipped", .shell("echo skipped >> trace"), needs: [failed])
   try await queue.pause()
   let cancelled = try await queue.add("cancelled", .shell("echo cancelled >> trace"))
-  let held = try await queue.add("held", .shell("echo held >> trace"))
   try await cancelled.cancel()
-  try await held.suspend()
   kill(driver(of: queue), SIGKILL)
   try await queue.`continue`()
   let report = try await queue.add(
     "report", .shell("echo report >> trace"), needs: [.failure(failed), .finished(cancelled)])
   _ = try await report.waitUntilFinished()
-  print(
-    "\(failed.state) \(failed.outcome.attempts), \(skipped.state), \(cancelled.state), \(held.state)"
-  )
+  print("\(failed.state) \(failed.outcome.attempts), \(skipped.state), \(cancelled.state)")
   try await failed.retry()
   _ = try await failed.waitUntilFinished()
-  try await held.`continue`()
   print("\(try await queue.waitUntilAllFinished().unfinished), \(failed.outcome.attempts)")
   try await queue.finish()
 case "closing":
