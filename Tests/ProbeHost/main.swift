@@ -144,7 +144,7 @@ case "closing":
   let queue = try await TaskQueue(name: "closing", maxConcurrent: 1)
   let changes = queue.changes(.everyChange(limit: .max))
   let first = try await queue.add(
-    "first", .shell("test -e begun && exit; touch begun; sleep 600"))
+    "first", .shell("test \"$OPFLOW_ATTEMPT\" != 1 || exec sleep 600"))
   try await queue.add("second", .shell("true"), needs: [first])
   for await change in changes where change.state == .running { break }
   try await queue.close()
