@@ -5,16 +5,13 @@ import OpflowSystem
 /// The program: from the command line to the exit code.
 enum Opflow {
   static func main(_ words: [String]) -> Int32 {
+    var starter: StarterSocket?
     do throws(CommandError) {
       let invocation = try invocation(words)
-      let starter = invocation.controlDescriptor.map(StarterSocket.init)
-      do throws(CommandError) {
-        return try perform(invocation)
-      } catch {
-        starter?.tell(error)
-        throw error
-      }
+      starter = invocation.controlDescriptor.map(StarterSocket.init)
+      return try perform(invocation)
     } catch {
+      starter?.tell(error)
       Console.complain(error.text)
       return error.code.rawValue
     }

@@ -61,6 +61,7 @@ extension TaskQueue {
   @discardableResult
   public func add(_ tasks: [NewTask]) async throws(QueueError) -> [QueuedTask] {
     if tasks.isEmpty { return [] }
+    let runID = runID
     for task in tasks {
       if let need = task.needs.first(where: { $0.runID.map { $0 != runID } ?? false }) {
         throw QueueError(
