@@ -251,12 +251,19 @@ extension Drive {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else {
       return false
     }
-    guard let (attempt, isThere) = read[task], told[need] == .some(attempt) else {
+    guard let left = read[task], told[need] == .some(left?.attempt) else {
       throw Finding(
-        "\(plan.nameString(task)): it was to read try \(text(read[task]?.attempt)) of \(name), and was"
+        "\(plan.nameString(task)): it was to read try \(text(read[task]??.attempt)) of \(name), and was"
           + " told of \(text(told[need] ?? nil))")
     }
-    return !isThere
+    return plan.lateItems(task).contains { item in
+      let result = plan.evaluate(item.program, of: task) { _, name in
+        guard let left else { return .noSuccess }
+        return left.values.contains { $0.name.utf8.elementsEqual(name) } ? .text([]) : .absent
+      }
+      // What decides of it has done so.
+      return item.slot != .condition && result.text == nil
+    }
   }
 
   private func text(_ attempt: Int32?) -> String { attempt.map { "\($0)" } ?? "none" }

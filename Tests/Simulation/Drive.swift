@@ -85,9 +85,8 @@ struct Drive {
   var witness: Witness
   /// Who asks for what.
   var control: Control
-  /// By task that was started: the try of its need that it reads of, nil for none; and whether that left what it
-  /// reads.
-  private(set) var read: [TaskID: (attempt: Int32?, isThere: Bool)] = [:]
+  /// By task that was started: the try of its need that it reads of, and what that left; nil for none.
+  private(set) var read: [TaskID: ValueSet?] = [:]
   /// Tasks that were cancelled when the drive was stopping already.
   private(set) var cutShort: Set<TaskID> = []
   /// What views know.
@@ -370,12 +369,8 @@ struct Drive {
   /// What a task reads that starts now; nothing may tell it another thing later.
   private mutating func noteRead(by task: TaskID) {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else { return }
-    guard engine.state(need).holdsValues else {
-      read[task] = (nil, false)
-      return
-    }
-    let left = held[need]
-    read[task] = (left?.attempt ?? witness.attempt(need), left?.values.isEmpty == false)
+    let left = held[need] ?? ValueSet(attempt: witness.attempt(need), [])
+    read.updateValue(engine.state(need).holdsValues ? left : nil, forKey: task)
   }
 
   /// Remembers what became of a task.

@@ -206,8 +206,7 @@ struct ExpectedEnds {
     of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> String? {
     guard let need = plan.task(named: name) else { return nil }
-    // Of a family there are as many lines as legs left one.
-    guard states[need.index].holdsValues else { return plan.family(of: need) == nil ? nil : "" }
+    guard states[need.index].holdsValues else { return plan.readsAsEmpty(need) ? "" : nil }
     if hasRun.contains(need) { return tasks[need.index].value }
     // None of one that nobody was to read, and that would be skipped if it ran again for that.
     let values = isOfRecord.contains(need) ? records.kept[name]?.values : entry.values[need]?.values

@@ -339,8 +339,7 @@ struct FateCheck {
     guard let name = drive.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
       return nil
     }
-    // Of a family there are as many lines as legs left one.
-    if !drive.engine.state(need).holdsValues, plan.family(of: need) != nil { return .fails }
+    if !drive.engine.state(need).holdsValues, plan.readsAsEmpty(need) { return .fails }
     guard drive.engine.state(need).holdsValues, let value = drive.held[need]?.values.first else {
       return .undecided("")
     }

@@ -201,6 +201,12 @@ extension ImaginedManifest {
   }
 }
 
+extension Plan {
+  /// Whether a value of that task is the empty text while it has no success, instead of missing: of a family
+  /// there are as many lines as legs left one.
+  func readsAsEmpty(_ need: TaskID) -> Bool { family(of: need) != nil }
+}
+
 /// How a service fares.
 package enum ImaginedService: Sendable {
   /// It is ready some time, and runs until it is stopped.
