@@ -48,6 +48,8 @@ extension Scheduler {
     for number in withdrawal.numbers {
       // Nothing spreads from them: what needs them is withdrawn with them.
       if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
+      // What it was skipped for may be tried again; it does not come back with that.
+      graph.unmark(TaskID(number), .skippedUpstream)
       actions.append(.tell(.transition(Transition(.skip(.withdrawn), TaskID(number)))))
     }
     services.countUsersAnew()
