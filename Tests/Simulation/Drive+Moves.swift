@@ -411,7 +411,8 @@ extension Drive {
     }
     limit += chaos.lies
     if roll < limit { return try lie() }
-    limit += chaos.troublesPrograms
+    // Programs that come and go would do a large plan's blocks for ever.
+    if steps < mostSteps / 2 { limit += chaos.troublesPrograms }
     if roll < limit {
       try disturbPrograms()
       return true

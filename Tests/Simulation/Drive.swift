@@ -76,7 +76,7 @@ struct Drive {
   private var isToPassOn = false
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
-  private var steps = 0
+  private(set) var steps = 0
   /// What may be added to the run; nil for nothing.
   var growth: ImaginedGrowth?
   /// The journal as the drive found it.
@@ -209,9 +209,12 @@ struct Drive {
 
   private var crashIsDue: Bool { steps >= chaos.crashStep }
 
+  /// After so many it should have come to its end.
+  var mostSteps: Int { 3000 + plan.taskCount * 120 }
+
   private mutating func step() throws(Finding) {
     steps += 1
-    if steps > 3000 + plan.taskCount * 120 { throw Finding("the drive does not come to an end") }
+    if steps > mostSteps { throw Finding("the drive does not come to an end") }
     // What a program says is read long before the time of a block is up, where nothing is disturbed.
     now.nanoseconds += Int64(random.below(3_000_000)) / (chaos.isNone && plan.hasBlocks ? 100 : 1)
     wallMilliseconds += Int64(random.below(3))

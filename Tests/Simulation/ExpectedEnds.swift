@@ -72,7 +72,8 @@ struct ExpectedEnds {
     case .interrupted:
       states[index] = .failed
       hasRun.insert(task)
-    case .skipped, .unused, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
+    case .unused where !isWanted(task, plan, entry): states[index] = .skipped
+    case .skipped, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
     case .skippedUpstream, .leftUpstream, .stillUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
@@ -82,7 +83,7 @@ struct ExpectedEnds {
       states[index] = entry.results[task]?.state ?? .waiting
       isSkippedForNeeds[index] = entry.results[task]?.isSkippedUpstream == true
       isKept[index] = true
-    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays:
+    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays, .unused:
       if plan.flags(task).contains(.conditionFalse) {
         states[index] = .skipped
       } else if !needsAreMet(task, plan) {
@@ -108,6 +109,16 @@ struct ExpectedEnds {
           states[index] = lastEnd(plan, task, tasks, entry)
         }
       }
+    }
+  }
+
+  /// Whether what is to run needs a service: what came to need it when it had been skipped as unused.
+  private func isWanted(_ service: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
+    plan.dependents(service).contains { edge in
+      let user = plan.dependent(edge)
+      return entry.initial[user.index] == .run
+        || plan.isService(user) && entry.initial[user.index] == .unused
+          && isWanted(user, plan, entry)
     }
   }
 

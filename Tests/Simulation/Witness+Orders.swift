@@ -146,13 +146,17 @@ extension Witness {
     }
     let still = stillOver.removeValue(forKey: task)
     let end = ends.removeValue(forKey: task)
-    guard stand[task.index] == .over, end != nil || still != nil else {
+    // A service that had ended in an earlier drive, since nothing needed it any more.
+    let wasOver = overBefore.remove(task) != nil
+    guard stand[task.index] == .over, end != nil || still != nil || wasOver else {
       throw fault(task, "it is tried again and had no end in this drive")
     }
     switch (effect.event, end?.event) {
     case (.resume(.asked), nil): if still == .stillUpstream { throw fault(task, "it is retried") }
     case (.resume(.skippedBefore), nil):
-      if still != .stillUpstream { throw fault(task, "it comes back, and was not skipped") }
+      if still != .stillUpstream, !wasOver {
+        throw fault(task, "it comes back, and was not skipped")
+      }
     case (.resume(.asked), .failure): if end?.allowed == false { failures -= 1 }
     case (.resume(.asked), .cancel), (.resume(.skippedBefore), .skip(.upstream)): break
     case (.resume(.skippedBefore), .success), (.resume(.skippedBefore), .skip(.unused)):

@@ -73,7 +73,7 @@ struct SimulationTests {
     try life.run()
   }
 
-  @Test(arguments: [821_000_374] as [UInt64])
+  @Test(arguments: [821_000_374, 821_001_087] as [UInt64])
   func `what was found once in a run with legs that goes on is not found again`(
     _ seed: UInt64
   ) throws {
