@@ -13,9 +13,10 @@ enum Drive {
     round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
-    let heading = heading(
+    var heading = heading(
       drive.folder, drive.initial, isResumed: drive.isResumed,
       on: arguments.on.map(\.text), arguments.view)
+    heading.orders = drive.orders
     let (runs, folder) = (drive.manifestRuns, drive.folder)
     var serving = round
     if let round {

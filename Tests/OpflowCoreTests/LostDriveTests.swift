@@ -34,4 +34,64 @@ import Testing
     let asked = ResumeDecision(plan: plan, history: history, request: request)
     #expect(asked.verdicts[0] == .run(.asked))
   }
+
+  @Test func `orders to a lost drive hold in the one that goes on with it`() throws {
+    let plan = try TestPlan.make(["held", "cancelled", "free", "over"].map { Task(name: $0) })
+    func order(_ verb: OrderVerb, _ names: [String]) throws -> JournalEntry {
+      let id = try #require(OrderID("\(verb.rawValue).\(names.count)"))
+      var order = OrderEntry(
+        id: id, verb: verb, asker: OrderAsker(pid: 1, user: 0, name: "somebody"))
+      order.tasks = names.map { plan.id($0) }
+      return .order(order)
+    }
+    var journal = JournalText(plan)
+    try journal.start("held")
+    try journal.start("cancelled")
+    try journal.append(order(.suspend, ["held", "over"]))
+    try journal.append(order(.proceed, ["over"]))
+    try journal.append(order(.cancel, ["cancelled"]))
+    try journal.append(order(.pause, []))
+    var expected = StandingOrders()
+    expected.isPaused = true
+    expected.onHold = [plan.id("held")]
+    expected.cancelled = [plan.id("cancelled")]
+    #expect(try RunModel.read(journal.bytes, plan).orders.standing(plan) == expected)
+
+    // Wherever it is lost itself, the one after it has them too; one that somebody resumes has none.
+    for continues in [true, false] {
+      var later = journal
+      var resume = ResumeEntry(planKey: "00", opflowVersion: "0")
+      resume.continues = continues
+      later.append(.resume(resume))
+      let standing = try RunModel.read(later.bytes, plan).orders.standing(plan)
+      #expect(standing == (continues ? expected : StandingOrders()))
+    }
+
+    var entering = Entering(initial: Array(repeating: .run, count: 4), attempts: [1, 1, 0, 0])
+    entering.standing = expected
+    entering.standing.isPaused = false
+    var engine = Engine(
+      plan: plan,
+      options: SchedulerOptions(maxParallel: 8, memoryBytes: 1 << 30, maxFailures: 0, seed: 1),
+      entering: entering, journal: nil)
+    engine.begin(at: Instant(nanoseconds: 0), wall: 0)
+    var events: [String: TransitionEvent] = [:]
+    var workers: [WorkerID] = []
+    func perform() {
+      while let step = engine.next(at: Instant(nanoseconds: 0)) {
+        if case .launch(let worker, _, _) = step { workers.append(worker) }
+        if case .tell(.transition(let line)) = step {
+          events[plan.nameString(line.task)] = line.event
+        }
+      }
+    }
+    perform()
+    while let worker = workers.popLast() {
+      engine.take(
+        .scheduler(.workerReady(worker, WorkerOffer(cores: 1, actions: .all))),
+        at: Instant(nanoseconds: 0), wall: 0)
+      perform()
+    }
+    #expect(events == ["cancelled": .cancel, "free": .start, "over": .start])
+  }
 }

@@ -130,6 +130,19 @@ extension Drive {
     return .capacity(resource: resource, amount)
   }
 
+  /// Takes in what was ordered of the drive before and holds in this one.
+  mutating func noteOrders(_ standing: StandingOrders) {
+    if standing.isCancelled {
+      stopCause = .request
+    } else if let signal = standing.stopSignal {
+      stopCause = .signal(signal)
+    }
+    for (resource, amount) in standing.capacities {
+      witness.stock.set(resource, to: amount)
+      isLowered = isLowered || resource > 2
+    }
+  }
+
   /// The order's line, and what it does to tasks at once.
   mutating func take(_ entry: OrderEntry, end: Int) throws(Finding) {
     log?("    order \(entry.id.text) \(entry.verb) \(entry.tasks.map(plan.nameString))")

@@ -137,6 +137,7 @@ struct Drive {
     known.results = entering.results
     known.origins = entering.origins
     known.asked = entering.asked
+    known.standing = entering.standing
     known.held = entering.held.map(\.held)
     known.run = entering.run
     known.ranBefore = entering.ranBefore
@@ -148,7 +149,7 @@ struct Drive {
       entering: known,
       journal: encoder, durability: durability, opening: opening)
     witness = Witness(plan: plan, options: options)
-    model = ModelCheck(source, initial: entering.initial)
+    model = ModelCheck(source, initial: entering.initial, orders: entering.earlierOrders)
   }
 
   /// How the tasks enter the drive.
@@ -163,6 +164,9 @@ struct Drive {
     var results: [TaskID: EarlierResult]
     var origins: [TaskID: UInt64]
     var asked: TaskSet?
+    /// Orders to the drive before that hold in this one.
+    var standing = StandingOrders()
+    var earlierOrders = OrderRecords()
     var held: [PassedOn] = []
     var growth: ImaginedGrowth?
     /// Of the run.
@@ -176,6 +180,7 @@ struct Drive {
   /// Drives to the end, or to the crash.
   mutating func run(from clock: Instant) throws(Finding) -> End {
     try witness.begin(entering)
+    noteOrders(entering.standing)
     noteStanding()
     if !entering.held.isEmpty { now = clock }
     engine.begin(at: now, wall: wallMilliseconds)

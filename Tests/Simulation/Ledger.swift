@@ -63,6 +63,51 @@ struct Ledger {
     }
   }
 
+  /// What was ordered and holds for a drive that goes on with the last one.
+  func standing(_ plan: Plan) -> StandingOrders {
+    var standing = StandingOrders()
+    var (held, cancelled): (Set<String>, Set<String>) = ([], [])
+    for item in items {
+      switch item.entry {
+      case .resume(let entry) where !entry.continues:
+        (standing, held, cancelled) = (.init(), [], [])
+      case .stop(let stop):
+        standing.isPaused = false
+        held = []
+        standing.stopSignal = stop.what.isEmpty ? stop.signal : nil
+      case .order(let order):
+        switch order.verb {
+        case .pause: standing.isPaused = true
+        case .proceed where item.named.isEmpty: standing.isPaused = false
+        case .proceed: held.subtract(item.named)
+        case .suspend: held.formUnion(item.named)
+        case .cancel where item.named.isEmpty:
+          (standing.isCancelled, standing.isPaused) = (true, false)
+          held = []
+        case .cancel:
+          held.subtract(item.named)
+          cancelled.formUnion(item.named)
+        case .retry, .skip:
+          held.subtract(item.named)
+          cancelled.subtract(item.named)
+        case .parallel:
+          let resource = plan.resources.firstIndex {
+            plan.string($0.name) == order.carried.resource
+          }
+          standing.capacities[resource ?? -1] = UInt64(order.carried.number ?? 0)
+        case .priority, .approve, .reject, .close: break
+        }
+      default: break
+      }
+    }
+    func tasks(_ names: Set<String>) -> [TaskID] {
+      names.compactMap { plan.task(named: $0) }.sorted { $0.rawValue < $1.rawValue }
+    }
+    standing.onHold = tasks(held)
+    standing.cancelled = tasks(cancelled)
+    return standing
+  }
+
   /// Where the last whole line ends.
   var end: Int { items.last?.end ?? 0 }
 

@@ -154,6 +154,14 @@ package struct Life {
       orders: history.orders.counts,
       approved: decision.approved(plan, history, request), results: decision.results(history),
       origins: history.origins, asked: request.rerun, number: drives)
+    if request.keepsEnds {
+      entry.standing = history.orders.standing(plan)
+      entry.earlierOrders = history.orders
+      if isExact, entry.standing != ledger.standing(plan) {
+        throw Finding(
+          "of the orders \(ledger.standing(plan)) the next drive has \(entry.standing)")
+      }
+    }
     for passed in held where decision[passed.held.service] == .stay {
       var own = passed
       own.held.worker = WorkerID(Int32(entry.held.count))
@@ -176,7 +184,7 @@ package struct Life {
     if hasBlocks, !isUndisturbed, random.chance(80) { chaos.troublesPrograms = random.below(200) }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
-      entering: entry, opening: opening(isNew, decision, added > 0 ? plan.taskCount : 0),
+      entering: entry, opening: opening(isNew, decision, request, added > 0 ? plan.taskCount : 0),
       durability: random.chance(60) ? .group : random.chance(50) ? .each : .none,
       encoder: isNew ? JournalEncoder() : history.encoder, file: file, ledger: ledger,
       records: records,
@@ -315,7 +323,7 @@ package struct Life {
   }
 
   private func opening(
-    _ isNew: Bool, _ decision: ResumeDecision, _ taskCount: Int
+    _ isNew: Bool, _ decision: ResumeDecision, _ request: ResumeRequest, _ taskCount: Int
   ) -> [JournalEntry] {
     if isNew {
       return [
@@ -328,6 +336,7 @@ package struct Life {
     var resume = ResumeEntry(planKey: "00", opflowVersion: "0")
     decision.complete(&resume)
     resume.taskCount = taskCount
+    resume.continues = request.keepsEnds
     return [.resume(resume)] + decision.transitions.map { .transition($0) }
   }
 

@@ -16,10 +16,10 @@ struct ModelCheck {
   /// To look at each task after each write takes as long as there are tasks.
   private static let maxTasks = 50
 
-  init(_ source: PlanSource, initial: [InitialState]) {
+  init(_ source: PlanSource, initial: [InitialState], orders: OrderRecords) {
     let plan = source.plan
     self.source = source
-    live = DriveModel(plan: plan, scope: DriveScope(initial))
+    live = DriveModel(plan: plan, scope: DriveScope(initial), orders: orders)
     live.begin(atMilliseconds: 0)
     follower = JournalFollower(plan: plan) { _, _ in source.plan }
     tasks = plan.tasks.map { TaskID($0) }.filter { !initial[$0.index].endsBefore }

@@ -57,6 +57,20 @@ extension Witness {
     return effects
   }
 
+  /// Takes in what was ordered of the drive before and holds in this one.
+  mutating func take(_ standing: StandingOrders) {
+    func waiting(_ tasks: [TaskID]) -> [TaskID] { tasks.filter { stand[$0.index] == .waiting } }
+    isPaused = standing.isPaused
+    onHold = Set(waiting(standing.onHold))
+    cancelling = Set(waiting(standing.cancelled))
+  }
+
+  /// It ran in the drive before, which was lost after somebody had cancelled it.
+  mutating func endCancelled(_ task: TaskID) {
+    cancelling.remove(task)
+    stand[task.index] = .over
+  }
+
   /// The drive is stopped: the `finally` tasks that this is to lead to wait for nobody.
   mutating func endHolds() {
     isPaused = false

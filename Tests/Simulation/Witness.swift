@@ -117,6 +117,7 @@ struct Witness {
     boundHere = Self.boundHere(plan, held: Set(entry.held.map(\.held.service)))
     for passed in entry.held { try take(passed) }
     for task in entry.approved { answers[task] = .approve }
+    defer { take(entry.standing) }
     prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
     for index in plan.tasks {
       let (task, initial) = (TaskID(index), entry.initial[index])
@@ -252,10 +253,12 @@ struct Witness {
     }
     try checkLoss(line)
     let isCancelled = cancelling.contains(task)
+    if stood == .waiting, isCancelled, line.event == .cancel { return endCancelled(task) }
     if line.event != .start { cancelling.remove(task) }
     switch line.event {
     case .start:
       if isPaused { throw fault(task, "started while the run is paused") }
+      if isCancelled { throw fault(task, "started though it was cancelled in the drive before") }
       // Whoever resumes a run that dies now has to see that they are owed.
       if let owed = finallyThatFollow.first(where: mayKeep.contains) {
         throw fault(owed, "it is to run, and the journal does not say so before the first start")

@@ -162,18 +162,9 @@ extension QueueReader {
     link.send(line)
   }
 
-  /// What is to hold for the next program that drives the run, too.
+  /// With how many processors the next program that drives the run begins.
   private func note(_ job: OrderJob) {
-    let row = job.verb.row
-    if case .run = job.about {
-      if row.holdsBack { isPaused = true }
-      if row.undoes.contains(.pause) { isPaused = false }
-    }
-    if case .task(let place) = job.about {
-      if job.verb == .suspend { suspended.insert(place) }
-      if row.undoes.contains(.suspend) { suspended.remove(place) }
-    }
-    if case .capacity = row.carries, let most = job.carried.number {
+    if case .capacity = job.verb.row.carries, let most = job.carried.number {
       setMaxConcurrent(Int(clamping: most))
     }
   }
@@ -204,22 +195,9 @@ extension QueueReader {
     for (id, job) in open {
       if let count = counts[id] {
         job.answer(.success(count))
-      } else if holds(job) {
-        job.answer(.success(1))
       } else {
         send(job)
       }
-    }
-  }
-
-  /// Whether the queue sees to it by itself, in every program that drives the run, that what was asked for is so.
-  private func holds(_ job: OrderJob) -> Bool {
-    switch (job.verb, job.about) {
-    case (.pause, .run): isPaused
-    case (.proceed, .run): !isPaused
-    case (.suspend, .task(let place)): suspended.contains(place)
-    case (.proceed, .task(let place)): !suspended.contains(place)
-    default: false
     }
   }
 

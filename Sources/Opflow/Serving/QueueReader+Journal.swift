@@ -41,7 +41,6 @@ extension QueueReader {
     }
     lookAtProgress(run)
     let isPaused = run.model.orders.ofRun(.pause) != nil
-    suspended.subtract(finished)
     for place in finished where board.table.withLock({ $0[place].state.isSuccess }) {
       blocks.forget(place)
     }

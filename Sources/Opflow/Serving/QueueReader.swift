@@ -48,10 +48,6 @@ final class QueueReader {
   /// answered as any, unless nobody is there to answer.
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
-  /// What holds for every program that drives the run, since an order of one ends with it.
-  var isPaused = false
-  /// Of those the places that have no end.
-  var suspended: Set<Int32> = []
 
   /// When the driving program was lost, in nanoseconds: the last times.
   private var losses: [Int64] = []
@@ -203,8 +199,6 @@ final class QueueReader {
     try open(ServerStart(setting, board.inbox, run: folder))
     if link == nil { return }
     try look()
-    if isPaused { send(OrderJob(.pause)) }
-    for place in suspended.sorted() { send(OrderJob(.suspend, .task(place))) }
     offerBlocks()
     askAgain()
   }

@@ -417,6 +417,8 @@ package struct Entering: Sendable {
   package var priorities: [TaskID: Int16] = [:]
   /// Orders that were obeyed in earlier drives, with how many tasks each held for.
   package var orders: [OrderID: Int] = [:]
+  /// What was ordered of the drive before and holds in this one.
+  package var standing = StandingOrders()
   /// Gates that were approved by an order of an earlier drive, which died before they had their end.
   package var approved: Set<TaskID> = []
   /// What tasks have that enter as `recheck` or `later`.

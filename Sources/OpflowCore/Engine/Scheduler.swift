@@ -49,6 +49,8 @@ struct Scheduler {
   var attempt: [Int32]
   /// By name, of tasks that the plan does not have: their last try's number, of earlier drives.
   let attemptsOfRemoved: [String: Int32]
+  /// See `Entering`.
+  let standing: StandingOrders
   var triesUsed: [Int32]
   var lostCount: [UInt8]
   /// By task: where its newest try was; empty in a run on one machine.
@@ -112,6 +114,7 @@ struct Scheduler {
     numbers = SplitMix64(seed: ~options.seed)
     attempt = entering.attempts
     attemptsOfRemoved = entering.attemptsOfRemoved
+    standing = entering.standing
     triesUsed = [Int32](repeating: 0, count: plan.taskCount)
     lostCount = [UInt8](repeating: 0, count: plan.taskCount)
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
@@ -137,7 +140,9 @@ struct Scheduler {
     switch event {
     case .begin:
       tellKept(at: now, into: &actions)
+      obey(standing, into: &actions)
       begin(into: &actions)
+      stop(as: standing, at: now, into: &actions)
     case .workerReady(let worker, let offer):
       learn(offer, from: worker)
       welcome(worker, at: now)

@@ -28,7 +28,12 @@ extension Scheduler {
   ///
   /// - Returns: whether it is such a one.
   mutating func settlesByItself(_ task: TaskID, into actions: inout [EngineStep]) -> Bool {
-    if graph.has(.failsAtBegin, task) {
+    if graph.has(.cancelling, task) {
+      cancelled += 1
+      var transition = Transition(.cancel, task, reason: .stopped(.cancel))
+      transition.attempt = attempt[task.index]
+      settle(task, as: .cancelled, transition, into: &actions)
+    } else if graph.has(.failsAtBegin, task) {
       var transition = Transition(.failure, task, reason: .interrupted)
       transition.attempt = attempt[task.index]
       settle(task, as: .failed, transition, into: &actions)

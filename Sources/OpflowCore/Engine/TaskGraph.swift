@@ -228,7 +228,8 @@ struct TaskGraph {
 
   /// Whether the drive's beginning settles a task by itself: its needs then decide nothing.
   private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
-    !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin]) || flags.contains(.conditionFalse)
+    !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin, .cancelling])
+      || flags.contains(.conditionFalse)
   }
 
   /// It waits for nothing any more.

@@ -19,7 +19,8 @@ struct TaskMarks: OptionSet {
   static let fenced = TaskMarks(rawValue: 1 << 8)
   /// It was suspended by an order: it does not start, or stands still.
   static let onHold = TaskMarks(rawValue: 1 << 9)
-  /// It runs, and an order cancelled it: whatever it ends with, it is not tried again.
+  /// It runs, and an order cancelled it: whatever it ends with, it is not tried again. As the drive begins: so it was
+  /// in the one before.
   static let cancelling = TaskMarks(rawValue: 1 << 10)
   /// Its next try needs no check by content, or had one.
   static let checked = TaskMarks(rawValue: 1 << 11)

@@ -250,6 +250,7 @@ extension FieldWriter {
     fields(.on, resume.on)
     fieldUnlessEmpty(.trace, resume.trace?.text ?? "")
     fieldUnlessZero(.count, resume.taskCount)
+    if resume.continues { field(.continues, 1) }
   }
 
   fileprivate mutating func write(_ extend: ExtendEntry, drive: Int) {

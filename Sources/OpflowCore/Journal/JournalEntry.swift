@@ -92,6 +92,8 @@ package struct ResumeEntry: Sendable, Equatable {
   package var trace: TraceParent?
   /// How many tasks the run's plan has from here on, where any were added to it; 0 else.
   package var taskCount = 0
+  /// The drive before was lost, and this one goes on with it: what was ordered of that one holds.
+  package var continues = false
 
   package init(planKey: String, opflowVersion: String) {
     self.planKey = planKey

@@ -22,7 +22,7 @@
 //   open             format run plan version manifest folder state set tasks args only skip env file
 //                    capacity failures on trace around serve name
 //   resume           d plan version set only skip env file reused withdrawn removed dropped capacity
-//                    failures on trace count
+//                    failures on trace count continues
 //   close            d state code signal
 //   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back

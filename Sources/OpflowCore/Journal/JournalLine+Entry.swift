@@ -98,6 +98,7 @@ extension JournalLine {
       case .count: resume.taskCount = Int(field.natural)
       case .removed: resume.removed.append(field.text)
       case .dropped: resume.dropped.append(field.text)
+      case .continues: resume.continues = field.natural != 0
       default: break
       }
     }

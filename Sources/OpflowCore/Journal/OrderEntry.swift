@@ -6,6 +6,8 @@ package struct OrderEntry: Sendable, Equatable {
   package var asker: OrderAsker
   /// The tasks that it holds for, in the order of the plan; none for the whole run.
   package var tasks: [TaskID] = []
+  /// It named tasks, and the plan has none of them any more.
+  package var lacksTasks = false
   /// Of a `retry`: what was skipped for want of those, and waits again with them.
   package var back: [TaskID] = []
   package var expects: Int32 = 0
@@ -70,6 +72,7 @@ extension JournalLine {
     guard let id, let verb else { return nil }
     var order = OrderEntry(id: id, verb: verb, asker: asker)
     order.tasks = tasks
+    order.lacksTasks = tasks.isEmpty && !isWhole
     order.back = back
     order.expects = expects
     order.carried = carried

@@ -21,7 +21,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, dropped, code
-  case capacity, failures, trace, on, around, serve, name
+  case capacity, failures, trace, on, around, serve, name, continues
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count, copy, segment
@@ -112,6 +112,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .around: "around"
     case .serve: "serve"
     case .name: "name"
+    case .continues: "continues"
     case .on: "on"
     case .pid: "pid"
     case .start: "start"
@@ -153,7 +154,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
-      .site, .gpus, .lease, .until, .time, .serve:
+      .site, .gpus, .lease, .until, .time, .serve, .continues:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .dropped, .capacity, .on, .back:
       .texts

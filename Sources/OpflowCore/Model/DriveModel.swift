@@ -22,7 +22,7 @@ package struct DriveModel {
   private(set) var hasOutput = false
   private(set) var downloads = DownloadTotals()
   /// What was asked for in this drive.
-  package private(set) var orders = OrderRecords()
+  package private(set) var orders: OrderRecords
   /// Some signal has stopped the run, coordinator and all, until another one continues it.
   package private(set) var isStopped = false
   /// How many of what runs stand still.
@@ -43,9 +43,11 @@ package struct DriveModel {
     var download: DownloadProgress?
   }
 
-  package init(plan: Plan, scope: DriveScope) {
+  /// - Parameter orders: what holds of a drive that this one goes on with.
+  package init(plan: Plan, scope: DriveScope, orders: OrderRecords = OrderRecords()) {
     self.plan = plan
     self.scope = scope
+    self.orders = orders
     states = []
     legs = []
     enter()

@@ -52,7 +52,7 @@ package struct OrderRecords: Sendable {
   /// Why the run is being ended, where nobody sent that signal; empty where somebody did.
   package private(set) var stopReason = ""
 
-  init() {}
+  package init() {}
 
   mutating func apply(
     _ order: OrderEntry, atMilliseconds now: Int64, drive: Int, sequence: UInt64 = 0
@@ -63,6 +63,7 @@ package struct OrderRecords: Sendable {
         verb: order.verb, asker: order.asker, milliseconds: now, drive: drive, tasks: order.tasks,
         carried: order.carried, sequence: sequence, fingerprints: order.fingerprints))
     counts[order.id] = order.tasks.count
+    if order.lacksTasks { return }
     let row = order.verb.row
     let tasks = row.about == .run ? [] : order.tasks
     // The plan has none of its tasks any more.

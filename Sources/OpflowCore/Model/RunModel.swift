@@ -274,7 +274,7 @@ package struct RunModel: Sendable {
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
       if entry.taskCount > 0 { growth.count(entry.taskCount, line) }
-      beginDrive()
+      beginDrive(continues: entry.continues)
     case .extend:
       enter(drive: line.drive, at: line.sequence)
       if let tasks = line.taskCount { growth.count(tasks, line) }
@@ -329,11 +329,11 @@ package struct RunModel: Sendable {
     earlierMilliseconds.plus(Swift.max(0, now.minus(driveMilliseconds)))
   }
 
-  /// What is of a drive alone is over.
-  private mutating func beginDrive() {
+  /// What is of a drive alone is over, but for orders where the new one goes on with it.
+  private mutating func beginDrive(continues: Bool = false) {
     isSuspended = false
     growth.beginDrive()
-    orders.beginDrive()
+    if !continues { orders.beginDrive() }
     handed.removeAll()
     workerSites.beginDrive(at: lastSequence)
     details.beginDrive()

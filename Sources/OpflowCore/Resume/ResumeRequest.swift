@@ -16,7 +16,7 @@ package struct ResumeRequest: Sendable {
   /// all that is skipped is skipped for good.
   package var runSkip: TaskSet?
   /// What has an end keeps it, whatever that is: the drive goes on where one was lost, for somebody who knows those
-  /// ends, and is no further try of what went wrong. Services and `finally` tasks are as in any drive.
+  /// ends, and is no further try of what went wrong. What was ordered of it holds. Services and `finally` tasks are as in any drive.
   package var keepsEnds = false
   /// Tasks that the plan of the drive before did not have.
   package var added: TaskSet?

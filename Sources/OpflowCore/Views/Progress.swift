@@ -54,7 +54,7 @@ package struct ProgressView {
   package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
     palette = Palette(isOn: options.color)
     self.heading = heading
-    model = DriveModel(plan: plan, scope: heading.scope)
+    model = DriveModel(plan: plan, scope: heading.scope, orders: heading.orders)
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     json = options.json
     size = options.size

@@ -39,6 +39,8 @@ package struct ProgressHeading: Sendable {
   /// A further drive of a run that is there already.
   package var isResumed = false
   let scope: DriveScope
+  /// What was ordered of a drive that this one goes on with.
+  package var orders = OrderRecords()
   /// Path of a task's log as a person can use it.
   package var logPath: @Sendable (TaskID, Plan) -> String
   /// The command line that continues the run.

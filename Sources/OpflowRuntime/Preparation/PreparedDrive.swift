@@ -11,6 +11,8 @@ package struct PreparedDrive: ~Copyable {
   private let entering: Entering
   package var initial: [InitialState] { entering.initial }
   package internal(set) var isResumed = false
+  /// What was ordered of a drive that this one goes on with.
+  package internal(set) var orders = OrderRecords()
   /// What is to be told before anything starts.
   package var warnings: [String] = []
   /// Those that its tasks may know, and that no task is to show.

@@ -1,0 +1,31 @@
+/// Orders to a drive that was lost, in the one that goes on with it. No line tells of them again: that of the drive's
+/// beginning says that they hold, so that none is lost wherever this one may die.
+extension Scheduler {
+  /// Comes before anything is ready.
+  mutating func obey(_ standing: StandingOrders, into actions: inout [EngineStep]) {
+    for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
+      let most = resource == plan.gpuResource ? options.capacities(of: plan)[resource] : .max
+      setCapacity(min(amount, most), of: resource, into: &actions)
+    }
+    for task in standing.cancelled where graph.state(task) == .waiting {
+      graph.mark(task, .cancelling)
+    }
+    // The drive may be told to end before it begins.
+    guard phase.stopCause == nil else { return }
+    phase.isPaused = standing.isPaused
+    for task in standing.onHold where graph.state(task) == .waiting {
+      graph.mark(task, .onHold)
+      onHold.insert(task)
+    }
+  }
+
+  /// Somebody was ending the run: it is ended.
+  mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout [EngineStep])
+  {
+    if standing.isCancelled {
+      stop(.request, at: now, into: &actions)
+    } else if let signal = standing.stopSignal {
+      stop(.signal(signal), at: now, into: &actions)
+    }
+  }
+}
