@@ -41,7 +41,7 @@ import Testing
       let id = try #require(OrderID("\(verb.rawValue).\(names.count)"))
       var order = OrderEntry(
         id: id, verb: verb, asker: OrderAsker(pid: 1, user: 0, name: "somebody"))
-      order.tasks = names.map { plan.id($0) }
+      order.tasks = try names.map { try plan.id($0) }
       return .order(order)
     }
     var journal = JournalText(plan)
@@ -53,8 +53,8 @@ import Testing
     try journal.append(order(.pause, []))
     var expected = StandingOrders()
     expected.isPaused = true
-    expected.onHold = [plan.id("held")]
-    expected.cancelled = [plan.id("cancelled")]
+    expected.onHold = [try plan.id("held")]
+    expected.cancelled = [try plan.id("cancelled")]
     #expect(try RunModel.read(journal.bytes, plan).orders.standing(plan) == expected)
 
     // Wherever it is lost itself, the one after it has them too; one that somebody resumes has none.

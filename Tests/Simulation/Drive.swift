@@ -125,9 +125,7 @@ struct Drive {
     self.file = file
     self.ledger = ledger
     self.records = records
-    results = entering.results
-    asked = entering.asked
-    origins = entering.origins
+    (results, asked, origins) = (entering.results, entering.asked, entering.origins)
     var known = Entering(
       initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally)
     known.values = entering.values

@@ -64,7 +64,9 @@ struct Ledger {
   }
 
   /// What was ordered and holds for a drive that goes on with the last one.
-  func standing(_ plan: Plan) -> StandingOrders {
+  func standing(_ plan: Plan, _ request: ResumeRequest) -> StandingOrders {
+    if case .close = items.last?.entry { return StandingOrders() }
+    if !request.keepsEnds { return StandingOrders() }
     var standing = StandingOrders()
     var (held, cancelled): (Set<String>, Set<String>) = ([], [])
     for item in items {
@@ -104,7 +106,9 @@ struct Ledger {
       names.compactMap { plan.task(named: $0) }.sorted { $0.rawValue < $1.rawValue }
     }
     standing.onHold = tasks(held)
-    standing.cancelled = tasks(cancelled)
+    let known = known()
+    standing.cancelled = tasks(cancelled.filter { known[$0]?.end == nil })
+      .filter { request.rerun?.contains($0) != true }
     return standing
   }
 

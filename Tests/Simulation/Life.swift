@@ -154,13 +154,11 @@ package struct Life {
       orders: history.orders.counts,
       approved: decision.approved(plan, history, request), results: decision.results(history),
       origins: history.origins, asked: request.rerun, number: drives)
-    if request.keepsEnds {
-      entry.standing = history.orders.standing(plan)
-      entry.earlierOrders = history.orders
-      if isExact, entry.standing != ledger.standing(plan) {
-        throw Finding(
-          "of the orders \(ledger.standing(plan)) the next drive has \(entry.standing)")
-      }
+    entry.standing = history.standing(plan, for: request)
+    if history.isContinued(by: request) { entry.earlierOrders = history.orders }
+    if isExact, entry.standing != ledger.standing(plan, request) {
+      throw Finding(
+        "of the orders \(ledger.standing(plan, request)) the next drive has \(entry.standing)")
     }
     for passed in held where decision[passed.held.service] == .stay {
       var own = passed
@@ -184,7 +182,9 @@ package struct Life {
     if hasBlocks, !isUndisturbed, random.chance(80) { chaos.troublesPrograms = random.below(200) }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
-      entering: entry, opening: opening(isNew, decision, request, added > 0 ? plan.taskCount : 0),
+      entering: entry,
+      opening: opening(
+        isNew, decision, history.isContinued(by: request), added > 0 ? plan.taskCount : 0),
       durability: random.chance(60) ? .group : random.chance(50) ? .each : .none,
       encoder: isNew ? JournalEncoder() : history.encoder, file: file, ledger: ledger,
       records: records,
@@ -323,7 +323,7 @@ package struct Life {
   }
 
   private func opening(
-    _ isNew: Bool, _ decision: ResumeDecision, _ request: ResumeRequest, _ taskCount: Int
+    _ isNew: Bool, _ decision: ResumeDecision, _ continues: Bool, _ taskCount: Int
   ) -> [JournalEntry] {
     if isNew {
       return [
@@ -336,7 +336,7 @@ package struct Life {
     var resume = ResumeEntry(planKey: "00", opflowVersion: "0")
     decision.complete(&resume)
     resume.taskCount = taskCount
-    resume.continues = request.keepsEnds
+    resume.continues = continues
     return [.resume(resume)] + decision.transitions.map { .transition($0) }
   }
 

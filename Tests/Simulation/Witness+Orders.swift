@@ -1,6 +1,10 @@
 import OpflowCore
 
 extension Witness {
+  func fault(_ task: TaskID, _ text: String) -> Finding {
+    Finding("\(plan.nameString(task)): \(text)")
+  }
+
   func isGate(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
 
   /// Gates that ask, in their order.

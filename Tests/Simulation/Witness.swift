@@ -496,8 +496,4 @@ struct Witness {
       }
     }
   }
-
-  func fault(_ task: TaskID, _ text: String) -> Finding {
-    Finding("\(plan.nameString(task)): \(text)")
-  }
 }

@@ -104,7 +104,7 @@ package struct PreparedResume {
     entry.limits = SchedulerOptions(asked, plan, history.openness).limits(of: plan)
     entry.on = asked.on.map(\.text)
     entry.trace = DriveTrace.parent
-    entry.continues = asked.keepsEnds
+    entry.continues = history.isContinued(by: request)
     if found.isGrown { entry.taskCount = plan.taskCount }
     entry.dropped = found.dropped?.orders.sorted() ?? []
     decision.complete(&entry)
@@ -169,7 +169,7 @@ package struct PreparedResume {
     entering.arguments = request.arguments
     entering.priorities = history.orders.priorities
     entering.orders = history.orders.counts
-    if request.keepsEnds { entering.standing = history.orders.standing(plan) }
+    entering.standing = history.standing(plan, for: request)
     entering.approved = decision.approved(plan, history, request)
     entering.results = decision.results(history)
     entering.origins = history.origins
@@ -312,7 +312,7 @@ package struct PreparedResume {
       journal: journal,
       encoder: encoder, lock: lock)
     drive.isResumed = true
-    if request.keepsEnds { drive.orders = history.orders }
+    if history.isContinued(by: request) { drive.orders = history.orders }
     drive.passed = kept
     drive.takenOver = staying
     drive.secrets = secrets
