@@ -68,6 +68,17 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
+  @Test func `what was ordered holds when what drives the run is lost`() throws {
+    let place = try Workplace()
+    let end = try start("ProbeHost", "held", in: place).finish()
+    #expect(
+      end.status == 0
+        && end.output == "paused: true, cancelled, pending\nheld: pending\n", "\(end)")
+    // Its process may have ended before it wrote anything.
+    #expect(place.lines().filter { $0 != "try 1" } == ["free", "held"])
+    place.expectNothingAlive()
+  }
+
   @Test func `what has an end keeps it when what drives the run is lost`() throws {
     let place = try Workplace()
     let end = try start("ProbeHost", "lost", in: place).finish()

@@ -139,6 +139,32 @@ case "lost":
   _ = try await failed.waitUntilFinished()
   print("\(try await queue.waitUntilAllFinished().unfinished), \(failed.outcome.attempts)")
   try await queue.finish()
+case "held":
+  // What drives the run is killed; what was ordered of it holds.
+  let queue = try await TaskQueue(name: "held")
+  let changes = queue.changes(.everyChange(limit: .max))
+  try await queue.pause()
+  let held = try await queue.add("held", .shell("echo held >> trace"))
+  try await held.suspend()
+  let stubborn = try await queue.add(
+    "stubborn",
+    .shell("echo try $OPFLOW_ATTEMPT >> trace; trap '' TERM; while :; do sleep 600; done"))
+  try await queue.`continue`()
+  for await change in changes where change.task.id == "stubborn" && change.state == .running {
+    break
+  }
+  try await stubborn.cancel()
+  try await queue.pause()
+  kill(driver(of: queue), SIGKILL)
+  _ = try await stubborn.waitUntilFinished()
+  let free = try await queue.add("free", .shell("echo free >> trace"))
+  print("paused: \(queue.isSuspended), \(stubborn.state), \(free.state)")
+  try await queue.`continue`()
+  _ = try await free.waitUntilFinished()
+  print("held: \(held.state)")
+  try await held.`continue`()
+  _ = try await queue.waitUntilAllFinished()
+  try await queue.finish()
 case "closing":
   // What drives the run is killed when the queue was closed.
   let queue = try await TaskQueue(name: "closing", maxConcurrent: 1)
