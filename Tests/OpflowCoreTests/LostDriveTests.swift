@@ -35,6 +35,18 @@ import Testing
     #expect(asked.verdicts[0] == .run(.asked))
   }
 
+  @Test func `an order about tasks that the plan has no more is not one about the run`() throws {
+    let before = try TestPlan.make([Task(name: "a"), Task(name: "gone")])
+    var journal = JournalText(before)
+    let id = try #require(OrderID("x-1"))
+    var order = OrderEntry(
+      id: id, verb: .cancel, asker: OrderAsker(pid: 1, user: 0, name: "somebody"))
+    order.tasks = [try before.id("gone")]
+    journal.append(.order(order))
+    let history = try RunModel.read(journal.bytes, TestPlan.make([Task(name: "a")]))
+    #expect(history.orders.stoppedBy == nil && history.orders.counts[id] != nil)
+  }
+
   @Test func `orders to a lost drive hold in the one that goes on with it`() throws {
     let plan = try TestPlan.make(["held", "cancelled", "free", "over"].map { Task(name: $0) })
     func order(_ verb: OrderVerb, _ names: [String]) throws -> JournalEntry {

@@ -81,6 +81,14 @@ struct SimulationTests {
     try life.run()
   }
 
+  @Test(arguments: [825_007_237, 830_000_120] as [UInt64])
+  func `what was found once in a run of which tasks add and that goes on is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, grows: true, adds: true, goesOn: true)
+    try life.run()
+  }
+
   @Test(arguments: [700_000_031, 700_000_193, 700_000_210, 700_001_172, 700_002_237] as [UInt64])
   func `what was found once in a run of which tasks add is not found again`(
     _ seed: UInt64
