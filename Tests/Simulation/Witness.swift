@@ -117,7 +117,6 @@ struct Witness {
     boundHere = Self.boundHere(plan, held: Set(entry.held.map(\.held.service)))
     for passed in entry.held { try take(passed) }
     for task in entry.approved { answers[task] = .approve }
-    defer { take(entry.standing) }
     prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
     for index in plan.tasks {
       let (task, initial) = (TaskID(index), entry.initial[index])
@@ -132,6 +131,7 @@ struct Witness {
       default: break
       }
     }
+    take(entry.standing)
   }
 
   // MARK: - Processes

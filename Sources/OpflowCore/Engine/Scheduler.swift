@@ -140,7 +140,7 @@ struct Scheduler {
     switch event {
     case .begin:
       tellKept(at: now, into: &actions)
-      obey(standing, into: &actions)
+      obey(standing, at: now, into: &actions)
       begin(into: &actions)
       stop(as: standing, at: now, into: &actions)
     case .workerReady(let worker, let offer):

@@ -2,7 +2,9 @@
 /// beginning says that they hold, so that none is lost wherever this one may die.
 extension Scheduler {
   /// Comes before anything is ready.
-  mutating func obey(_ standing: StandingOrders, into actions: inout [EngineStep]) {
+  mutating func obey(
+    _ standing: StandingOrders, at now: Instant, into actions: inout [EngineStep]
+  ) {
     for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
       let most = resource == plan.gpuResource ? options.capacities(of: plan)[resource] : .max
       setCapacity(min(amount, most), of: resource, into: &actions)
@@ -12,11 +14,8 @@ extension Scheduler {
     }
     // The drive may be told to end before it begins.
     guard phase.stopCause == nil else { return }
-    phase.isPaused = standing.isPaused
-    for task in standing.onHold where graph.state(task) == .waiting {
-      graph.mark(task, .onHold)
-      onHold.insert(task)
-    }
+    if standing.isPaused { pause(into: &actions) }
+    suspend(standing.onHold.filter { graph.state($0) == .waiting }, at: now, into: &actions)
   }
 
   /// Somebody was ending the run: it is ended.
