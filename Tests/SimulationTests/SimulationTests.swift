@@ -67,7 +67,10 @@ struct SimulationTests {
     try life.run()
   }
 
-  @Test(arguments: [600_000_445, 600_010_159, 600_040_097, 600_051_913, 610_011_693] as [UInt64])
+  @Test(
+    arguments: [
+      600_000_445, 600_010_159, 600_040_097, 600_051_913, 610_011_693, 822_037_627,
+    ] as [UInt64])
   func `what was found once in a run with legs is not found again`(_ seed: UInt64) throws {
     var life = Life(seed: seed, grows: true, makesLegs: true)
     try life.run()
@@ -81,11 +84,27 @@ struct SimulationTests {
     try life.run()
   }
 
-  @Test(arguments: [825_007_237, 830_000_120] as [UInt64])
+  @Test(arguments: [825_007_237, 826_050_159, 830_000_120] as [UInt64])
   func `what was found once in a run of which tasks add and that goes on is not found again`(
     _ seed: UInt64
   ) throws {
     var life = Life(seed: seed, grows: true, adds: true, goesOn: true)
+    try life.run()
+  }
+
+  @Test(arguments: [823_025_709, 823_033_620, 823_051_999] as [UInt64])
+  func `what was found once in a run with legs and blocks that goes on is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, grows: true, makesLegs: true, blocks: true, goesOn: true)
+    try life.run()
+  }
+
+  @Test(arguments: [826_023_078] as [UInt64])
+  func `what was found once in a run with legs that add and that goes on is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, grows: true, makesLegs: true, adds: true, goesOn: true)
     try life.run()
   }
 

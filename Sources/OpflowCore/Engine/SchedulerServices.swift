@@ -186,10 +186,12 @@ extension Scheduler {
     }
   }
 
-  /// Gives back what is taken for tasks that must not start any more.
+  /// Gives back what is taken for tasks that must not start any more. A service that would not start by itself now
+  /// stays for those that may.
   mutating func withdrawTaken() {
     if services.waiting.isEmpty { return }
-    let kept = Set(services.waiting.map(\.task).filter { mayStart($0) })
+    var kept = Set(services.waiting.map(\.task).filter { mayStart($0) })
+    for task in kept { kept.formUnion(servicesWanted(by: task)) }
     withdrawTaken { !kept.contains($0) }
   }
 
