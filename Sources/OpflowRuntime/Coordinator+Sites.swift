@@ -104,7 +104,7 @@ extension Coordinator {
         index, words.isEmpty ? complaint : "\(complaint), and printed: \(words)", sites, now)
       return
     }
-    let until = launcher.saidBye ? now : max(now, sites.end(ofLeaseHeardAt: launcher.heardAt))
+    let until = launcher.saidBye ? now : max(now, sites.end(ofWorkersHeardAt: launcher.heardAt))
     sites.places[index].state = .lost(launcher, site, until: until, complaint: complaint)
     tell(.siteSilent(site, complaint: complaint))
     if !launcher.saidBye, let hello = launcher.hello,

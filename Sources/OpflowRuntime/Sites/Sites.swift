@@ -118,9 +118,14 @@ final class Sites {
     return joined
   }
 
-  /// When the agent that was heard last at that time, and all its workers, are gone for certain.
+  /// When the lease is over for certain of the agent that was heard last at that time: it counts from its own word.
   func end(ofLeaseHeardAt heard: Instant) -> Instant {
-    heard.advanced(byMilliseconds: settings.leaseMilliseconds + settings.slackMilliseconds)
+    heard.advanced(byMilliseconds: settings.leaseMilliseconds)
+  }
+
+  /// When all its workers are gone for certain too.
+  func end(ofWorkersHeardAt heard: Instant) -> Instant {
+    end(ofLeaseHeardAt: heard).advanced(byMilliseconds: settings.slackMilliseconds)
   }
 
   /// The drive is over: what was asked for is given back.

@@ -30,13 +30,26 @@ final class SlurmCluster: Sendable {
     }
   }()
 
+  /// Whether nodes may have networks of their own here.
+  static let mayHaveNetworks: Bool = {
+    let trial = try? Launch(
+      program: "/bin/sh",
+      arguments: ["-c", "unshare --net ip link add opftrial type bridge && command -v nsenter"],
+      environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], folder: "/tmp"
+    ).start().finish()
+    return trial?.status == 0
+  }()
+
   init(options: [String: String] = [:]) throws {
     // A socket's path has room for little.
     folder = "/tmp/opflow-cluster-\(UUID().uuidString.prefix(8))"
     try run("start", folder, environment: options)
   }
 
-  /// Starts again what was killed of it.
+  /// Takes the network of a node away.
+  func cut(_ node: String) throws { try run("cut", folder, node) }
+
+  /// Starts again what was killed of it, and gives back what was taken away.
   func mend() throws { try run("start", folder) }
 
   func stop() throws {
@@ -68,11 +81,14 @@ final class SlurmCluster: Sendable {
 struct OnSlurmCluster: SuiteTrait, TestScoping {
   /// Of each node.
   var gpus = 0
+  /// Each node has a network of its own.
+  var networks = false
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let cluster = try SlurmCluster(options: ["CLUSTER_GPUS": "\(gpus)"])
+    let cluster = try SlurmCluster(
+      options: ["CLUSTER_GPUS": "\(gpus)", "CLUSTER_NETWORKS": networks ? "1" : ""])
     do {
       try await SlurmCluster.$current.withValue(cluster) { try await function() }
     } catch {
@@ -85,7 +101,9 @@ struct OnSlurmCluster: SuiteTrait, TestScoping {
 
 extension Trait where Self == OnSlurmCluster {
   static var onSlurmCluster: OnSlurmCluster { OnSlurmCluster() }
-  static func onSlurmCluster(gpus: Int) -> OnSlurmCluster { OnSlurmCluster(gpus: gpus) }
+  static func onSlurmCluster(gpus: Int = 0, networks: Bool = false) -> OnSlurmCluster {
+    OnSlurmCluster(gpus: gpus, networks: networks)
+  }
 }
 
 extension Trait where Self == ConditionTrait {
@@ -93,6 +111,12 @@ extension Trait where Self == ConditionTrait {
     .enabled(
       if: SlurmCluster.isPossible && SlurmCluster.extent != nil,
       "scripts/try-cluster tries what wants a cluster")
+  }
+
+  static var whereNetworksAre: ConditionTrait {
+    .enabled(
+      if: SlurmCluster.isPossible && SlurmCluster.mayHaveNetworks,
+      "nodes may have no networks of their own here")
   }
 
   static var whereStrikesAreWanted: ConditionTrait {
