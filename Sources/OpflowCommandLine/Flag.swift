@@ -13,7 +13,7 @@ enum Flag: CaseIterable {
   case file, directory, stateDirectory, outputFile
   case graphFormat, unfolded
   case junit, notify, ciCommands
-  case controlDescriptor, keepEnds
+  case controlDescriptor, forQueue
   case help
 
   /// Made when it is asked for: a start is to cost nothing for flags that it does not have.
@@ -212,10 +212,11 @@ enum Flag: CaseIterable {
       FlagRow(
         "control-fd", in: .other, "descriptor N is connected to the run's control.sock already",
         takes: .number(from: 3) { $0.controlDescriptor = Int32(clamping: $1) })
-    case .keepEnds:
+    case .forQueue:
       FlagRow(
-        "keep-ends", in: .other, "what failed, was cancelled or was skipped is not tried again",
-        takes: .nothing { $0.keepsEnds = true })
+        "for-queue", in: .other,
+        "go on with a lost drive that programs have as a queue: nothing is tried again that has its end",
+        takes: .nothing { $0.isForQueue = true })
     case .help:
       FlagRow("help", "h", in: .other, "this text", takes: .nothing { _ in })
     }

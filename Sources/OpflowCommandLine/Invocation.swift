@@ -81,8 +81,8 @@ package struct Invocation: Equatable, Sendable {
   package var usesCache = true
   /// `--control-fd`: an end of a socket that this process was started with.
   package var controlDescriptor: Int32?
-  /// `--keep-ends`: a resume for who goes on with a run whose drive was lost.
-  package var keepsEnds = false
+  /// `--for-queue`: a resume of the run that a program has as its queue.
+  package var isForQueue = false
   /// Of `clean`: how many runs of each manifest stay.
   package var keep: UInt32?
   /// Of `clean`: a duration as a manifest has it.

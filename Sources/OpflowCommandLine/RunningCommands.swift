@@ -67,7 +67,7 @@ extension CommandRow {
         .queueTimeout, .takeOver,
         .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],
-      unlisted: [.controlDescriptor, .keepEnds],
+      unlisted: [.controlDescriptor, .forQueue],
       rule: RunRules.check
     ) {
       CommandHelp(

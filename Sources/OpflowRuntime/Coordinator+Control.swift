@@ -41,7 +41,11 @@ extension Coordinator {
       case .hello(let hello): attach(hello, of: client)
       }
     }
-    if control.hosts.takeStop() { tell(.hostsGone) }
+    let folder = request.folder
+    let isStopDue = control.hosts.takeStop(at: awakeAt) {
+      (try? HostsLock.isHeld(folder)) ?? false
+    }
+    if isStopDue { tell(.hostsGone) }
   }
 
   func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {

@@ -148,7 +148,7 @@ extension RunRequest {
     queueMilliseconds = invocation.queueTimeout.flatMap { WrittenDuration.milliseconds($0) }
       .map { Int64(clamping: $0) }
     controlDescriptor = invocation.controlDescriptor
-    keepsEnds = invocation.keepsEnds
+    isForQueue = invocation.isForQueue
     cache = (try? CacheChoice.setting(invocation)) ?? nil
   }
 }

@@ -88,6 +88,58 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
+  @Test func `what was ordered holds when another program finds the loss first`() throws {
+    let place = try Workplace()
+    let away = try start("ProbeHost", "away", in: place)
+    try away.waitForOutput("away\n")
+    try ProcessState.wait(for: "T", of: away.pid)
+    let driving = try #require(self.driver(place))
+    kill(driving, SIGKILL)
+    let other = try start("ProbeHost", "other", in: place).finish()
+    #expect(other.output == "paused: true, cancelled\n", "\(other)")
+    away.send(SIGCONT)
+    let end = try away.finish()
+    #expect(
+      end.output == "away\npaused: true, pending, cancelled\nfinished: 3, succeeded\n", "\(end)")
+    #expect(place.lines() == ["held"])
+    let drives = try place.journal().filter { $0.event == "resume" && $0.task.isEmpty }
+    #expect(drives.map { $0.text.contains("\tcapacity=cpu:1\t") } == [true])
+    place.expectNothingAlive()
+  }
+
+  @Test func `what another program does after a loss is heard of by who comes later`() throws {
+    let place = try Workplace()
+    let asleep = try start("ProbeHost", "asleep", in: place)
+    try asleep.waitForOutput("asleep\n")
+    try ProcessState.wait(for: "T", of: asleep.pid)
+    let driving = try #require(self.driver(place))
+    kill(driving, SIGKILL)
+    let busy = try start("ProbeHost", "busy", in: place).finish()
+    #expect(busy.status == 0, "\(busy)")
+    asleep.send(SIGCONT)
+    let end = try asleep.finish()
+    #expect(end.output == "asleep\n2, more: succeeded\nrunning\nsucceeded\n", "\(end)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `what a lost try had added and the next one does not is over`() throws {
+    let place = try Workplace()
+    try place.write(
+      "adder.yaml",
+      """
+      tasks:
+        adder:
+          control: true
+          run: |
+            test $OPFLOW_ATTEMPT = 1 || exit 0
+            echo '{"tasks": {"later": {"run": "true", "needs": ["adder"]}}}' | \(Program.path) add -
+            sleep 600
+      """)
+    let end = try start("ProbeHost", "ghosts", in: place).finish()
+    #expect(end.output == "succeeded, later: withdrawn, 1\n", "\(end)")
+    place.expectNothingAlive()
+  }
+
   @Test func `a mistake is told with its task and the property, in the words of the library`()
     throws
   {

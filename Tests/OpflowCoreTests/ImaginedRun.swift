@@ -51,7 +51,7 @@ struct ImaginedRun {
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
     gpus: UInt64 = 0, wholeParallel: UInt64? = nil, results: [TaskID: EarlierResult] = [:],
     openness: RunOpenness = .ordinary, ranBefore: Bool = false,
-    attemptsOfRemoved: [String: Int32] = [:]
+    attemptsOfRemoved: [String: Int32] = [:], triesUsed: [TaskID: TriesUsed] = [:]
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -67,6 +67,7 @@ struct ImaginedRun {
     entering.openness = openness
     entering.ranBefore = ranBefore
     entering.attemptsOfRemoved = attemptsOfRemoved
+    entering.triesUsed = triesUsed
     entering.results = results
     engine = Engine(plan: plan, options: options, entering: entering, journal: nil)
     engine.begin(at: now, wall: 0)

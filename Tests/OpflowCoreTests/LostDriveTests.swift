@@ -47,6 +47,49 @@ import Testing
     #expect(history.orders.stoppedBy == nil && history.orders.counts[id] != nil)
   }
 
+  @Test func `tries that failed count on after a loss, and what is left of a delay is waited for`()
+    throws
+  {
+    var maker = PlanMaker()
+    maker.add("late") {
+      $0.policy = TaskPolicy(
+        retryMax: 2, retryDelayMilliseconds: 4000, retryBackoffPermille: 1000,
+        retryJitterPermille: 0)
+    }
+    maker.add("other")
+    let plan = try maker.make()
+    let late = try plan.id("late")
+    var journal = JournalText(plan)
+    var retry = Transition(.retry, late, attempt: 1)
+    retry.outcome = Outcome(status: .exit(1))
+    retry.delayMilliseconds = 4000
+    try journal.start("late")
+    journal.append(retry)
+    try journal.start("other")
+    // The line before the last.
+    let failedAt: Int64 = 1_700_000_000_002
+    var request = ResumeRequest()
+    let history = try RunModel.read(journal.bytes, plan)
+    #expect(history.triesUsed(plan, for: request, at: failedAt) == [:])
+    request.keepsEnds = true
+    let used = history.triesUsed(plan, for: request, at: failedAt + 1000)
+    #expect(used == [late: TriesUsed(count: 1, delayMilliseconds: 3000)])
+    let setBack = history.triesUsed(plan, for: request, at: failedAt - 1_000_000)
+    #expect(setBack[late]?.delayMilliseconds == Int64(plan.policy(late).retryMaxDelayMilliseconds))
+
+    var run = ImaginedRun(plan, maxFailures: 0, triesUsed: used)
+    run.settle()
+    run.wait(milliseconds: 2999)
+    #expect(run.runningNames == ["other"])
+    run.wait(milliseconds: 1)
+    #expect(run.runningNames == ["late", "other"])
+    // One of three is left behind it.
+    run.end("late", exit: 1)
+    run.wait(milliseconds: 4000)
+    run.end("late", exit: 1)
+    #expect(run.state("late") == .failed)
+  }
+
   @Test func `orders to a lost drive hold in the one that goes on with it`() throws {
     let plan = try TestPlan.make(["held", "cancelled", "free", "over"].map { Task(name: $0) })
     func order(_ verb: OrderVerb, _ names: [String]) throws -> JournalEntry {

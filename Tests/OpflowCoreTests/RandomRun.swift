@@ -230,7 +230,7 @@ extension RunModel {
     let tasks = plan.tasks.map { index -> String in
       let task = TaskID(index)
       return "\(self[task]) \(String(describing: details.complaints[task]))"
-        + " \(String(describing: details.nextTries[task]))"
+        + " \(String(describing: tries.next[task]))"
     }
     return "\(tasks) \(drives) \(isSuspended) \(hasStarts) \(String(describing: close)) \(removed)"
       + " \(selections) \(workers) \(openedMilliseconds) \(lastMilliseconds)"

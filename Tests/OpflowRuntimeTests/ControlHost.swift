@@ -66,7 +66,11 @@ final class ControlHost {
         held.append((client, order.id))
       }
     }
-    if control?.hosts.takeStop() == true { stops += 1 }
+    if control?.hosts.takeStop(
+      at: Instant(nanoseconds: Clock.monotonicNanoseconds), areOthersThere: { false }) == true
+    {
+      stops += 1
+    }
     return events.count
   }
 

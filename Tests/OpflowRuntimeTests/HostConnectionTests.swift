@@ -6,6 +6,8 @@ import Testing
 
 /// Connections of programs that a run is for.
 @Suite(.timeLimit(.minutes(30))) struct HostConnectionTests {
+  private let start = Instant(nanoseconds: 0)
+
   private func client(_ number: Int32) -> ClientID { ClientID(number) }
 
   @Test func `the run stops when the last one ends that wants it to`() {
@@ -14,12 +16,25 @@ import Testing
     let isSecond = hosts.add(client(2), .stop)
     #expect(isFirst && isSecond)
     hosts.remove(client(1))
-    #expect(!hosts.isStopDue)
+    #expect(hosts.stopDueAt == nil)
     hosts.remove(client(2))
-    #expect(hosts.isStopDue)
-    let isDue = hosts.takeStop()
+    #expect(hosts.stopDueAt != nil)
+    let isDue = hosts.takeStop(at: start) { false }
     #expect(isDue)
-    #expect(!hosts.isStopDue)
+    #expect(hosts.stopDueAt == nil)
+  }
+
+  @Test func `a program that has the run and is not connected yet keeps it`() throws {
+    var hosts = Hosts()
+    _ = hosts.add(client(1), .stop)
+    hosts.remove(client(1))
+    let isDue = hosts.takeStop(at: start) { true }
+    #expect(!isDue)
+    let next = try #require(hosts.stopDueAt)
+    #expect(next > start)
+    let isEarly = hosts.takeStop(at: start) { false }
+    let isLate = hosts.takeStop(at: next) { false }
+    #expect(!isEarly && isLate)
   }
 
   @Test func `one after which it is to go on stops nothing, and what is said anew counts`() {
@@ -27,11 +42,11 @@ import Testing
     _ = hosts.add(client(1), .stop)
     _ = hosts.add(client(1), .goOn)
     hosts.remove(client(1))
-    #expect(!hosts.isStopDue)
+    #expect(hosts.stopDueAt == nil)
     _ = hosts.add(client(1), .goOn)
     _ = hosts.add(client(1), .stop)
     hosts.remove(client(1))
-    #expect(hosts.isStopDue)
+    #expect(hosts.stopDueAt != nil)
   }
 
   @Test func `one that comes before the run was stopped keeps it`() {
@@ -39,10 +54,10 @@ import Testing
     _ = hosts.add(client(1), .stop)
     hosts.remove(client(1))
     _ = hosts.add(client(2), .goOn)
-    let isDue = hosts.takeStop()
+    let isDue = hosts.takeStop(at: start) { false }
     #expect(!isDue)
     hosts.remove(client(2))
-    #expect(!hosts.isStopDue)
+    #expect(hosts.stopDueAt == nil)
   }
 
   @Test func `so many may be there, and who is one may say it again`() {

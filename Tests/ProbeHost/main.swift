@@ -165,6 +165,49 @@ case "held":
   try await held.`continue`()
   _ = try await queue.waitUntilAllFinished()
   try await queue.finish()
+case "away":
+  // It is stopped, and finds later what another program did meanwhile.
+  let queue = try await TaskQueue(name: "shared", maxConcurrent: 1)
+  try await queue.pause()
+  let held = try await queue.add("held", .shell("echo held >> trace"))
+  let gone = try await queue.add("gone", .shell("echo gone >> trace"))
+  try await gone.cancel()
+  print("away")
+  fflush(nil)
+  raise(SIGSTOP)
+  try await queue.add("last", .shell("true"))
+  print("paused: \(queue.isSuspended), \(held.state), \(gone.state)")
+  try await queue.`continue`()
+  print("finished: \(try await queue.finish().all), \(held.state)")
+case "other":
+  let queue = try await TaskQueue(name: "shared", maxConcurrent: 4)
+  print("paused: \(queue.isSuspended), \(queue.task("gone").map { "\($0.state)" } ?? "none")")
+case "asleep":
+  let queue = try await TaskQueue(name: "asleep")
+  try await queue.add("first", .shell("true")).waitUntilFinished()
+  let changes = queue.changes(.everyChange(limit: .max))
+  print("asleep")
+  fflush(nil)
+  raise(SIGSTOP)
+  while queue.task("more") == nil { await Task.yield() }
+  let tally = try await queue.waitUntilAllFinished()
+  print("\(tally.all), more: \(queue.task("more")!.state)")
+  try await queue.finish()
+  for await change in changes where change.task.id == "more" { print(change.state) }
+case "busy":
+  let queue = try await TaskQueue(name: "asleep")
+  try await queue.add("more", .shell("true")).waitUntilFinished()
+case "ghosts":
+  // A task that adds others is cut short when what drives the run is killed, and adds none of them then.
+  let queue = try await TaskQueue(name: "ghosts")
+  let adder = try await queue.add(contentsOf: "adder.yaml")[0]
+  // Nobody is told of a task that comes.
+  while queue.task("later") == nil { await Task.yield() }
+  kill(driver(of: queue), SIGKILL)
+  let tally = try await queue.waitUntilAllFinished()
+  let later = queue.task("later")?.outcome
+  print("\(adder.state), later: \(later?.reason ?? "none"), \(tally[.skipped])")
+  try await queue.finish()
 case "closing":
   // What drives the run is killed when the queue was closed.
   let queue = try await TaskQueue(name: "closing", maxConcurrent: 1)

@@ -58,7 +58,7 @@ struct Drive {
   /// Why tasks were skipped in this drive.
   var skipped: [TaskID: SkipReason] = [:]
   var now = Instant(nanoseconds: 1_000_000_000)
-  var wallMilliseconds: Int64 = 1_700_000_000_000
+  var wallMilliseconds = Self.firstWallMilliseconds
   var workers: [ImaginedWorker] = []
   var programs: [ImaginedProgram] = []
   /// Workers that are seats in programs.
@@ -136,6 +136,7 @@ struct Drive {
     known.origins = entering.origins
     known.asked = entering.asked
     known.standing = entering.standing
+    known.triesUsed = entering.triesUsed
     known.held = entering.held.map(\.held)
     known.run = entering.run
     known.ranBefore = entering.ranBefore
@@ -150,37 +151,12 @@ struct Drive {
     model = ModelCheck(source, initial: entering.initial, orders: entering.earlierOrders)
   }
 
-  /// How the tasks enter the drive.
-  struct Entry {
-    var initial: [InitialState]
-    var attempts: [Int32]
-    var owesFinally: Bool
-    var values: [TaskID: ValueSet]
-    var priorities: [TaskID: Int16]
-    var orders: [OrderID: Int]
-    var approved: Set<TaskID>
-    var results: [TaskID: EarlierResult]
-    var origins: [TaskID: UInt64]
-    var asked: TaskSet?
-    /// Orders to the drive before that hold in this one.
-    var standing = StandingOrders()
-    var earlierOrders = OrderRecords()
-    var held: [PassedOn] = []
-    var growth: ImaginedGrowth?
-    /// Of the run.
-    var run: UInt64 = 0
-    /// Something started in an earlier drive.
-    var ranBefore = false
-    /// Of the drive.
-    var number: Int
-  }
-
   /// Drives to the end, or to the crash.
   mutating func run(from clock: Instant) throws(Finding) -> End {
-    try witness.begin(entering)
+    if !entering.held.isEmpty { now = clock }
+    try witness.begin(entering, at: now)
     noteOrders(entering.standing)
     noteStanding()
-    if !entering.held.isEmpty { now = clock }
     engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
     try decide(after: nil)
@@ -313,7 +289,7 @@ struct Drive {
     switch step {
     case .tell(let entry):
       ledger.add(
-        entry, sequence: engine.nextSequence - 1,
+        entry, sequence: engine.nextSequence - 1, atMilliseconds: wallMilliseconds,
         end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
       if case .order(let order) = entry {
         model.take(order, atMilliseconds: wallMilliseconds)

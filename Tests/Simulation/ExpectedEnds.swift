@@ -246,7 +246,8 @@ struct ExpectedEnds {
         ? task.behaviour.outcome(ofDownload: attempt)
         : task.behaviour.status(attempt: attempt).map { Outcome(status: $0) }
       if end?.isSuccess == true { return .succeeded }
-      var mayRetry = attempt - attempts <= Int32(task.policy.retryMax)
+      let used = entry.triesUsed[id]?.count ?? 0
+      var mayRetry = attempt - attempts + used <= Int32(task.policy.retryMax)
       var isAllowed = task.flags.contains(.allowAnyFailure)
       if case .exit(let code) = end?.status {
         if !task.retryCodes.isEmpty, !task.retryCodes.contains(code) { mayRetry = false }

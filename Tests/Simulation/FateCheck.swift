@@ -440,11 +440,12 @@ struct FateCheck {
     default: break
     }
     let policy = plan.policy(task)
-    let retries = drive.lines.reduce(0) { count, line in
+    let before = Int(drive.entering.triesUsed[task]?.count ?? 0)
+    let retries = drive.lines.reduce(before) { count, line in
       guard line.transition.task == task else { return count }
       switch line.transition.event {
       case .retry: return count + 1
-      case .resume: return 0
+      case .resume(.asked): return 0
       default: return count
       }
     }

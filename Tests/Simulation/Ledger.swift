@@ -7,6 +7,7 @@ struct Ledger {
     var entry: JournalEntry
     var name: String
     var sequence: UInt64
+    var milliseconds: Int64
     /// Where its line ends in the file, the line feed included.
     var end: Int
     var fingerprint: UInt64
@@ -23,9 +24,14 @@ struct Ledger {
 
   mutating func use(_ plan: Plan) { self.plan = plan }
 
-  mutating func add(_ entry: JournalEntry, sequence: UInt64, end: Int, isWritten: Bool) {
+  mutating func add(
+    _ entry: JournalEntry, sequence: UInt64, atMilliseconds milliseconds: Int64, end: Int,
+    isWritten: Bool
+  ) {
     guard isWritten else { return }
-    var item = Item(entry: entry, name: "", sequence: sequence, end: end, fingerprint: 0)
+    var item = Item(
+      entry: entry, name: "", sequence: sequence, milliseconds: milliseconds, end: end,
+      fingerprint: 0)
     if case .transition(let line) = entry, let plan, !line.task.isNone {
       item.name = plan.nameString(line.task)
       item.fingerprint = line.fingerprint.whole

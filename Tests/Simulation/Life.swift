@@ -155,10 +155,15 @@ package struct Life {
       approved: decision.approved(plan, history, request), results: decision.results(history),
       origins: history.origins, asked: request.rerun, number: drives)
     entry.standing = history.standing(plan, for: request)
+    entry.triesUsed = history.triesUsed(plan, for: request, at: Drive.firstWallMilliseconds)
     if history.isContinued(by: request) { entry.earlierOrders = history.orders }
     if isExact, entry.standing != ledger.standing(plan, request) {
       throw Finding(
         "of the orders \(ledger.standing(plan, request)) the next drive has \(entry.standing)")
+    }
+    if isExact, entry.triesUsed != ledger.triesUsed(plan, request) {
+      throw Finding(
+        "of the tries \(ledger.triesUsed(plan, request)) the next drive has \(entry.triesUsed)")
     }
     for passed in held where decision[passed.held.service] == .stay {
       var own = passed

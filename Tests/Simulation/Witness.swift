@@ -112,7 +112,7 @@ struct Witness {
   func attempt(_ task: TaskID) -> Int32 { lastAttempt[task.index] }
 
   /// Takes in how the tasks enter the drive.
-  mutating func begin(_ entry: Drive.Entry) throws(Finding) {
+  mutating func begin(_ entry: Drive.Entry, at now: Instant) throws(Finding) {
     lastAttempt = entry.attempts
     boundHere = Self.boundHere(plan, held: Set(entry.held.map(\.held.service)))
     for passed in entry.held { try take(passed) }
@@ -132,6 +132,7 @@ struct Witness {
       }
     }
     take(entry.standing)
+    take(entry.triesUsed, at: now)
   }
 
   // MARK: - Processes
@@ -364,7 +365,7 @@ struct Witness {
   }
 
   /// An end stands in the journal only after the process ended so.
-  private mutating func checkEnd(
+  mutating func checkEnd(
     _ line: Transition, _ stood: Stand, _ key: Try
   ) throws(Finding) {
     guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
@@ -427,31 +428,6 @@ struct Witness {
       return false
     }
     return plan.codeList(plan.record(line.task).allowedCodes).contains(code)
-  }
-
-  private mutating func takeRetry(
-    _ line: Transition, _ stood: Stand, _ key: Try, at now: Instant
-  ) throws(Finding) {
-    let task = line.task
-    if !isStopping { try checkCost(of: line) }
-    try checkEnd(line, stood, key)
-    if isService(task) {
-      stand[task.index] = .waiting
-      return
-    }
-    let policy = plan.policy(task)
-    retries[task.index] += 1
-    guard retries[task.index] <= Int(policy.retryMax) else {
-      throw fault(task, "retried too often")
-    }
-    let delay = Double(line.delayMilliseconds)
-    var expected = Double(policy.retryDelayMilliseconds)
-    for _ in 1..<retries[task.index] { expected *= Double(policy.retryBackoffPermille) / 1000 }
-    expected = min(expected, Double(policy.retryMaxDelayMilliseconds))
-    let jitter = expected * Double(policy.retryJitterPermille) / 1000 + 1
-    guard abs(delay - expected) <= jitter else { throw fault(task, "a delay of \(delay) ms") }
-    mayStartAt[task.index] = now.advanced(byMilliseconds: line.delayMilliseconds)
-    stand[task.index] = .waiting
   }
 
   /// Whether what just started was the most urgent of what wants the same. While the run holds tasks

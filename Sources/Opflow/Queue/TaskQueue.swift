@@ -114,7 +114,8 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits until every task has ended that the queue has by then, whatever became of them.
+  /// Waits until every task has ended that the queue has by then, whatever became of them. What another program adds
+  /// counts as soon as this one has heard of it, some milliseconds later.
   ///
   /// - Returns: how many are in which state.
   /// - Throws: where the run ends before, or the Swift task that waits is cancelled; the queue goes on then.

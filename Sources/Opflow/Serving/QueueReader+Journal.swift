@@ -17,17 +17,17 @@ extension QueueReader {
       // Whoever is connected drives it.
       try run.look(isHeld: link?.hasEnded == false ? true : nil, tellsAnew: true) {
         line, model, plan in
+        let isAnew = line.sequence <= lastTold
+        lastTold = line.sequence
         // What was before this program came is taken in as a whole.
         if isFirst {
           lastSequence = max(lastSequence, line.sequence)
           return
         }
-        // Read anew, perhaps with another plan.
-        if line.sequence <= lastSequence {
-          placedPlan = nil
-          return
-        }
-        lastSequence = line.sequence
+        // With another plan.
+        if isAnew { placedPlan = nil }
+        if line.sequence <= lastSequence, unheard.remove(line.sequence) == nil { return }
+        lastSequence = max(lastSequence, line.sequence)
         take(line, model, plan)
       }
     } catch {
@@ -38,6 +38,10 @@ extension QueueReader {
       takeAll(run.model, run.plan)
       changes = []
       finished = []
+    }
+    if isPlacedAnew {
+      takeAll(run.model, run.plan)
+      withdrawRest(run.model.lastMilliseconds)
     }
     lookAtProgress(run)
     let isPaused = run.model.orders.ofRun(.pause) != nil
@@ -53,16 +57,22 @@ extension QueueReader {
     place(plan)
     switch line.event {
     case .transition:
-      if let task = plan.task(escapedName: line.task) { update(task, model, line.milliseconds) }
+      if let task = plan.task(escapedName: line.task) {
+        update(task, model, line.milliseconds)
+      } else if !line.task.isEmpty {
+        unheard.insert(line.sequence)
+      }
       if model.begun.sequence == line.sequence, !model.begun.task.isNone {
         update(model.begun.task, model, line.milliseconds)
       }
     case .order:
       guard let order = line.order(plan: plan) else { return }
+      if order.lacksTasks { unheard.insert(line.sequence) }
       for task in order.tasks { update(task, model, line.milliseconds) }
       for task in order.back { update(task, model, line.milliseconds) }
     case .extend:
       guard let entry = line.extend(plan: plan) else { return }
+      if entry.taskCount > places.count { unheard.insert(line.sequence) }
       let range = max(0, entry.taskCount - entry.added)..<min(entry.taskCount, places.count)
       if isOurs(entry.id), range.lowerBound <= range.upperBound {
         added[entry.id] = Array(places[range])
@@ -82,7 +92,10 @@ extension QueueReader {
     if placedPlan === plan { return }
     // One that grew keeps what it had; one that a resume made may have given other numbers.
     let from = placedPlan == nil ? 0 : min(places.count, plan.taskCount)
-    if from == 0 { places = [] }
+    if from == 0 {
+      places = []
+      isPlacedAnew = true
+    }
     places.reserveCapacity(plan.taskCount)
     board.table.withLock { table in
       for number in from..<plan.taskCount {
@@ -101,6 +114,23 @@ extension QueueReader {
 
   private func takeAll(_ model: RunModel, _ plan: Plan) {
     for number in plan.tasks { update(TaskID(number), model, model.lastMilliseconds) }
+  }
+
+  /// What the run has no more since a resume: a task that had added it runs again, and adds anew what it adds then; or the
+  /// manifest that it began with has it no more.
+  private func withdrawRest(_ milliseconds: Int64) {
+    isPlacedAnew = false
+    let known = Set(places)
+    let withdrawn = board.table.withLock { table in
+      table.entries.indices.map { Int32(truncatingIfNeeded: $0) }.filter { place in
+        !known.contains(place) && table.update(place) { $0.withdraw() }
+      }.map {
+        RawChange(
+          place: $0, attempt: table[$0].attempts, state: .skipped, milliseconds: milliseconds)
+      }
+    }
+    changes += withdrawn
+    finished += withdrawn.map(\.place)
   }
 
   private func update(_ task: TaskID, _ model: RunModel, _ milliseconds: Int64) {

@@ -14,6 +14,8 @@ final class QueueReader {
   var link: HostLink?
   /// Nil before the run is found.
   var run: FollowedRun?
+  /// Says to others that this program has the run.
+  private var hold: HostsLock?
   private var watch: FolderWatch?
   private var poll = PollSet(slots: 4)
   private var isLeaving = false
@@ -24,9 +26,15 @@ final class QueueReader {
   var hasLooked = false
   /// SEQ of the last line that is in the table.
   var lastSequence: UInt64 = 0
+  /// SEQ of the last line that was read: less than the one before it where the journal is read anew.
+  var lastTold: UInt64 = 0
+  /// SEQs of lines about tasks that the plan had not: they are heard when it is another one.
+  var unheard: Set<UInt64> = []
   /// Places in the table, by the numbers of `placedPlan`.
   var places: [Int32] = []
   var placedPlan: Plan?
+  /// Every task got its place anew, so that some may have none.
+  var isPlacedAnew = false
   var changes: [RawChange] = []
   var finished: [Int32] = []
   /// The places of what orders of this host added.
@@ -164,7 +172,11 @@ final class QueueReader {
     case .live(let link, let folder):
       self.link = link
       do throws(RunFolderError) {
-        if run?.folder != folder { run = try FollowedRun(folder, keepingDetails: true) }
+        if run?.folder != folder {
+          run = try FollowedRun(folder, keepingDetails: true)
+          // Without it, as on a full disk, only a loss of what drives the run is less well survived.
+          hold = try? HostsLock(folder)
+        }
       } catch {
         throw QueueError(error)
       }
@@ -189,12 +201,7 @@ final class QueueReader {
       let now = Clock.monotonicNanoseconds
       losses.removeAll { now - $0 > Self.lossWindow }
       losses.append(now)
-      if losses.count > Self.mostLosses {
-        throw QueueError(
-          .ended,
-          "run \(folder.id) died \(losses.count) times in a row: the process that drove it is gone, and wrote"
-            + " no end. `opflow resume \(folder.id)` continues it")
-      }
+      if losses.count > Self.mostLosses { throw ServerStart.died(folder, losses.count) }
     }
     try open(ServerStart(setting, board.inbox, run: folder))
     if link == nil { return }
@@ -219,6 +226,7 @@ final class QueueReader {
 
   private func end(_ error: QueueError, isComplete: Bool = false) {
     link = nil
+    hold = nil
     watch = nil
     blocks.leave()
     board.finish(error, isComplete: isComplete)

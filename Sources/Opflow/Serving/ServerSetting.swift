@@ -25,8 +25,9 @@ struct ServerSetting: Sendable {
         "a queue's name has 1 to \(Self.mostNameBytes) letters, digits, `.`, `_` and `-`, begins with a letter,"
           + " a digit or `_`, and is not `\(name.prefix(Self.mostNameBytes))`")
     }
-    guard !folder.isEmpty else {
-      throw QueueError(.usage, "a queue's folder has a name; `.opflow` is the usual one")
+    guard !folder.isEmpty, !folder.utf8.contains(0) else {
+      throw QueueError(
+        .usage, "a queue's folder has a name, without a NUL; `.opflow` is the usual one")
     }
     if let maxConcurrent, !(1...1_000_000).contains(maxConcurrent) {
       throw QueueError(
@@ -71,6 +72,9 @@ struct ServerSetting: Sendable {
 
   private static func find(_ given: String?, from folder: String) throws(QueueError) -> String {
     if let given {
+      guard !given.utf8.contains(0) else {
+        throw QueueError(.opflow, "the path of opflow has a NUL in it: \(given)")
+      }
       let path = given.contains("/") ? absolute(given, from: folder) : inPath(given)
       if let path, Path.exists(path) { return path }
       throw QueueError(.opflow, "there is no program \(given)")

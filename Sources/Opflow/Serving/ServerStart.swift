@@ -232,16 +232,29 @@ struct ServerStart {
     }
     // It ended before it took orders.
     if let other = try named(folder), try isHeld(other) { return nil }
+    // Somebody was ending the run, and it is ended.
+    if run != nil, let folder, try history(of: folder).close != nil { return nil }
     // What it wrote is whole, unless the disk is full.
     if let written = complaints(from: log.start) { complaint = written }
-    if complaint.isEmpty, silentEnds < Self.mostSilentEnds {
+    // A run that there was goes on as soon as it can. What is complained of may be over by now, such as another process
+    // that held the run, or of another program's start.
+    if complaint.isEmpty || run != nil, silentEnds < Self.mostSilentEnds {
       silentEnds += 1
       return nil
     }
+    if let folder, complaint.isEmpty { throw Self.died(folder, silentEnds + 1) }
     throw QueueError(
       .opflow,
       complaint.isEmpty
         ? "\(setting.program) ended before it took orders, and did not say why" : complaint)
+  }
+
+  /// What drives a run is killed again and again.
+  static func died(_ folder: RunFolder, _ times: Int) -> QueueError {
+    QueueError(
+      .ended,
+      "run \(folder.id) died \(times) times in a row: the process that drove it is gone, and wrote no end."
+        + " `opflow resume \(folder.id)` continues it")
   }
 
   private func link(_ end: consuming Descriptor) throws(QueueError) -> HostLink {
@@ -277,9 +290,7 @@ struct ServerStart {
   private func words(_ folder: RunFolder?) -> [String] {
     var words = [setting.program]
     if let folder {
-      words += ["resume", folder.id.description]
-      // This queue has told its host of them.
-      if run != nil { words.append("--keep-ends") }
+      words += ["resume", "--for-queue", folder.id.description]
     } else {
       words += ["serve", "--name", setting.name]
     }

@@ -43,6 +43,18 @@ struct TaskEntry {
     return before != (state, attempts)
   }
 
+  /// The run has it no more.
+  ///
+  /// - Returns: whether it had no end.
+  mutating func withdraw() -> Bool {
+    if state.isFinished { return false }
+    state = .skipped
+    exactState = .skipped
+    why = Why.skipped(.withdrawn).word
+    progress = nil
+    return true
+  }
+
   private static func state(
     _ record: TaskRecord, _ model: RunModel, _ task: TaskID
   ) -> TaskStatus {

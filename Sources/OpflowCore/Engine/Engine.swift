@@ -419,6 +419,8 @@ package struct Entering: Sendable {
   package var orders: [OrderID: Int] = [:]
   /// What was ordered of the drive before and holds in this one.
   package var standing = StandingOrders()
+  /// What tasks have had of their tries, where this drive goes on with the one before.
+  package var triesUsed: [TaskID: TriesUsed] = [:]
   /// Gates that were approved by an order of an earlier drive, which died before they had their end.
   package var approved: Set<TaskID> = []
   /// What tasks have that enter as `recheck` or `later`.

@@ -17,13 +17,6 @@ enum RetryDelay {
     return plan.codeList(policy.retryCodes).contains(code)
   }
 
-  /// A download whose part has grown is nearer to its end than before, and will get there: such a
-  /// try costs none of those that the policy has, unless it has none.
-  static func costsTry(_ failure: Transition, policy: TaskPolicy) -> Bool {
-    guard policy.retryMax > 0, failure.outcome.reason == .fetch else { return true }
-    return (failure.fetch?.report.gainedBytes ?? 0) <= 0
-  }
-
   /// The delay, or what the server asked for where that is longer, but not beyond `max_delay`.
   static func milliseconds(
     _ delay: Int64, asAskedBy fetch: FetchRecord?, policy: TaskPolicy

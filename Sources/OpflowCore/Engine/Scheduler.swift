@@ -51,6 +51,7 @@ struct Scheduler {
   let attemptsOfRemoved: [String: Int32]
   /// See `Entering`.
   let standing: StandingOrders
+  let triesBefore: [TaskID: TriesUsed]
   var triesUsed: [Int32]
   var lostCount: [UInt8]
   /// By task: where its newest try was; empty in a run on one machine.
@@ -115,6 +116,7 @@ struct Scheduler {
     attempt = entering.attempts
     attemptsOfRemoved = entering.attemptsOfRemoved
     standing = entering.standing
+    triesBefore = entering.triesUsed
     triesUsed = [Int32](repeating: 0, count: plan.taskCount)
     lostCount = [UInt8](repeating: 0, count: plan.taskCount)
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
@@ -141,6 +143,7 @@ struct Scheduler {
     case .begin:
       tellKept(at: now, into: &actions)
       obey(standing, at: now, into: &actions)
+      takeOver(triesBefore, at: now)
       begin(into: &actions)
       stop(as: standing, at: now, into: &actions)
     case .workerReady(let worker, let offer):

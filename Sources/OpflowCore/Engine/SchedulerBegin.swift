@@ -17,7 +17,7 @@ extension Scheduler {
         continue
       } else if settlesByItself(task, into: &actions) {
         continue
-      } else if graph.unmetNeeds(of: task) == 0 {
+      } else if graph.unmetNeeds(of: task) == 0, !graph.has(.delayed, task) {
         becomeReady(task)
         if isService(task) { spread(from: task, into: &actions) }
       }

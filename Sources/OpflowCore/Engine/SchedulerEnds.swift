@@ -98,7 +98,7 @@ extension Scheduler {
   ) {
     var transition = failure
     let policy = plan.policy(task)
-    if RetryDelay.costsTry(transition, policy: policy) { triesUsed[task.index] += 1 }
+    if policy.costsTry(transition.outcome.reason, transition.fetch) { triesUsed[task.index] += 1 }
     let tries = Int(triesUsed[task.index])
     if mayStart(task), !lacksService(task),
       RetryDelay.isWorthwhile(

@@ -18,6 +18,19 @@ extension Scheduler {
     suspend(standing.onHold.filter { graph.state($0) == .waiting }, at: now, into: &actions)
   }
 
+  /// Tries that failed count on, and what waited for its next one goes on waiting. Comes before anything is ready.
+  mutating func takeOver(_ tries: [TaskID: TriesUsed], at now: Instant) {
+    for (task, used) in tries {
+      triesUsed[task.index] = used.count
+      guard used.delayMilliseconds > 0, phase.stopCause == nil, graph.state(task) == .waiting,
+        !graph.hasOwnFate(task)
+      else { continue }
+      graph.mark(task, .delayed)
+      timers.push(
+        RetryTimer(at: now.advanced(byMilliseconds: used.delayMilliseconds), task: task))
+    }
+  }
+
   /// Somebody was ending the run: it is ended.
   mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout [EngineStep])
   {

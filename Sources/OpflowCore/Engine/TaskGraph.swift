@@ -226,6 +226,11 @@ struct TaskGraph {
 
   // MARK: - Ends
 
+  /// Whether the drive's beginning settles a task by itself, or what it has may.
+  func hasOwnFate(_ task: TaskID) -> Bool {
+    Self.haveOwnFate(marks[task.index], plan.flags(task)) || has(.mayKeep, task)
+  }
+
   /// Whether the drive's beginning settles a task by itself: its needs then decide nothing.
   private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
     !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin, .cancelling])

@@ -17,6 +17,10 @@ extension RunModel {
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
   /// What the newest drive may use, as it was when that began.
   package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
+  /// How many tasks of this machine the newest drive began with at once; nil where that is not told.
+  package func maxParallel(_ plan: Plan) -> UInt32? {
+    limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
+  }
   /// Where the tasks of the newest drive may run beside the coordinator's machine, as it was given.
   package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
   /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.

@@ -37,6 +37,7 @@ package struct RunModel: Sendable {
   package private(set) var hasStarts = false
   /// What lines tell beyond a record, where that was asked for.
   package private(set) var details = TaskDetails()
+  package private(set) var tries = TryRecords()
   private let keepsDetails: Bool
   /// Every try of every task, where that was asked for.
   package private(set) var attempts = TaskAttempts()
@@ -204,6 +205,7 @@ package struct RunModel: Sendable {
   private mutating func applyResume(_ line: JournalLine, plan: Plan) {
     applyToRun(line)
     records.beginAnew(line.resume.removed, of: plan)
+    tries.forget(line.resume.removed.compactMap { plan.task(named: $0) })
   }
 
   /// The plan has tasks more, behind those that it had.
@@ -231,6 +233,7 @@ package struct RunModel: Sendable {
     if records.isEmpty {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
+    if order.verb == .retry { tries.forget(order.tasks) }
     for task in order.tasks { records[task.index].apply(order, line, task) }
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
@@ -336,6 +339,7 @@ package struct RunModel: Sendable {
     if !continues { orders.beginDrive() }
     handed.removeAll()
     workerSites.beginDrive(at: lastSequence)
+    tries.beginDrive(continues: continues)
     details.beginDrive()
     if keepsAttempts { attempts.beginDrive() }
   }
@@ -419,6 +423,7 @@ package struct RunModel: Sendable {
       values.apply(event, task, line, plan, hasArguments: hasArguments)
     }
     if let origin = fields.origin { origins[task] = origin }
+    if tries.hears(event) { tries.apply(event, task, line, plan) }
     if keepsDetails, keepsAttempts || details.hears(event, plan) {
       keepDetails(event, task, line, plan)
     }

@@ -52,7 +52,7 @@ package struct RunStatus {
 
   /// A try of it has failed, and the next one is still to come, or never came.
   func awaitsNextTry(_ task: TaskID) -> Bool {
-    state(task) == .waiting && history.details.nextTries[task] != nil
+    state(task) == .waiting && history.tries.next[task] != nil
   }
 
   /// It began and has no end, and nobody gives it one: it was cut short while it ran, or while it waited for its
@@ -133,7 +133,7 @@ package struct RunStatus {
   /// When the next try of a task is due, in milliseconds since the epoch; nil where none is, and where
   /// nobody drives the run.
   func nextTry(_ task: TaskID) -> Int64? {
-    isHeld && state(task) == .waiting ? history.details.nextTries[task] : nil
+    isHeld && state(task) == .waiting ? history.tries.next[task] : nil
   }
 
   /// Tasks that stay failed until somebody asks for them.

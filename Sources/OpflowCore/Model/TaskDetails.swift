@@ -4,8 +4,6 @@ package struct TaskDetails: Sendable {
   package private(set) var downloads: [TaskID: FetchRecord] = [:]
   /// What was the matter with tasks whose last try failed, in words.
   package private(set) var complaints: [TaskID: String] = [:]
-  /// When tasks whose last try failed are tried again, in milliseconds since the epoch.
-  package private(set) var nextTries: [TaskID: Int64] = [:]
   /// Why the newest drive took tasks back that had a result.
   package private(set) var reruns: [TaskID: RerunReason] = [:]
 
@@ -31,9 +29,8 @@ package struct TaskDetails: Sendable {
   func hears(_ event: TransitionKind, _ plan: Plan) -> Bool {
     switch event {
     case .start:
-      !nextTries.isEmpty || !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks
-        || !stopping.isEmpty
-    case .success: !nextTries.isEmpty || plan.hasDownloads || !stopping.isEmpty
+      !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks || !stopping.isEmpty
+    case .success: plan.hasDownloads || !stopping.isEmpty
     case .ready, .stopping, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause,
       .proceed:
       true
@@ -43,7 +40,6 @@ package struct TaskDetails: Sendable {
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {
-    if !nextTries.isEmpty { nextTries[task] = nil }
     if !stopping.isEmpty, event.endsTry || event == .start { stopping.remove(task) }
     switch event {
     case .start, .resume:
@@ -63,7 +59,6 @@ package struct TaskDetails: Sendable {
       let fields = TransitionFields(line)
       complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
       if event == .retry {
-        nextTries[task] = line.milliseconds.plus(fields.delayMilliseconds)
         failedTries[task, default: []].append(
           FailedTry(
             attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))

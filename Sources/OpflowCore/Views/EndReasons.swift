@@ -37,10 +37,17 @@ struct EndReasons {
 
   private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
     let asker = by(status.history.orders.of(task, .cancel)?.asker)
-    if status.history[task].wasCancelledPending {
+    let record = status.history[task]
+    if record.wasCancelledPending {
+      let moment = record.attempts == 0 ? "it started" : "its next try"
       return TaskReason(
-        .cancelled, "was cancelled\(asker) before it started",
-        shared: "was cancelled before it started")
+        .cancelled, "was cancelled\(asker) before \(moment)",
+        shared: "was cancelled before \(moment)")
+    }
+    if record.why == .ended(.workerLost) {
+      return TaskReason(
+        .cancelled, "was cancelled\(asker), and \(outcome(task)) after \(time)",
+        shared: "was cancelled")
     }
     return TaskReason(
       .cancelled, "was stopped after \(time): \(outcome(task))\(asker)", shared: "was stopped")

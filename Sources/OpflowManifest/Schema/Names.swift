@@ -13,7 +13,9 @@ enum TaskName {
     for byte in text.prefix(longest) where bytes.last != UInt8(ascii: "-") || isAllowed(byte) {
       bytes.append(isAllowed(byte) ? byte : UInt8(ascii: "-"))
     }
-    let trimmed = String(decoding: bytes, as: UTF8.self).drop { !$0.isLetter && !$0.isNumber }
+    var trimmed = String(decoding: bytes, as: UTF8.self).drop { !$0.isLetter && !$0.isNumber }
+    // That word says what is meant where tasks are chosen.
+    while trimmed.hasPrefix("tag:") { trimmed = trimmed.dropFirst(4) }
     let id = trimmed.last == "-" ? trimmed.dropLast() : trimmed
     return id.count < 2 ? rule : "\(rule): `\(id)`"
   }

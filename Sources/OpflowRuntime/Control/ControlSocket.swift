@@ -130,7 +130,9 @@ final class ControlSocket {
 
   /// When there is something to do though nobody says anything.
   func nextWake(_ now: () -> Instant) -> Instant? {
-    queue.isEmpty && !hosts.isStopDue ? reopensAt : now()
+    if !queue.isEmpty { return now() }
+    guard let stop = hosts.stopDueAt else { return reopensAt }
+    return reopensAt.map { min($0, stop) } ?? stop
   }
 
   /// Something is ready there.

@@ -13,6 +13,8 @@ package struct PreparedDrive: ~Copyable {
   package internal(set) var isResumed = false
   /// What was ordered of a drive that this one goes on with.
   package internal(set) var orders = OrderRecords()
+  /// How many tasks that one began with at once; nil for as many as is asked for.
+  var maxParallel: UInt32?
   /// What is to be told before anything starts.
   package var warnings: [String] = []
   /// Those that its tasks may know, and that no task is to show.
@@ -109,7 +111,8 @@ package struct PreparedDrive: ~Copyable {
       ofManifest: manifestPath, plan: plan)
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
-      options: SchedulerOptions(asked, plan, entering.openness), durability: asked.durability,
+      options: SchedulerOptions(asked.limited(to: maxParallel), plan, entering.openness),
+      durability: asked.durability,
       entering: entering,
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings

@@ -18,6 +18,8 @@ package struct PreparedResume {
   private let entry: ResumeEntry
   private let named: TaskSet?
   private let takesOver: Bool
+  /// Of the drive that this one goes on with.
+  private let lostParallel: UInt32?
   private var secrets: [SecretValue] = []
   /// Services that are up and defined as they were, by their numbers in the plan.
   private let unchanged: [TaskID: HeldService]
@@ -51,7 +53,7 @@ package struct PreparedResume {
     var request = try Self.request(
       tasks: tasks, only: only, skip: skip, scope: asked.only.isEmpty ? scope : nil,
       rerun: asked.rerun, mayBeIdle: history.openness != .ordinary, plan)
-    request.keepsEnds = asked.keepsEnds
+    request.keepsEnds = try Self.goesOn(folder, history, asked)
     if let selected = request.selected {
       request.scope = scope
       request.scope?.formUnion(selected)
@@ -101,7 +103,9 @@ package struct PreparedResume {
     entry.skip = skip
     entry.environment = found.environment
     entry.files = found.files
-    entry.limits = SchedulerOptions(asked, plan, history.openness).limits(of: plan)
+    lostParallel = history.isContinued(by: request) ? history.maxParallel(plan) : nil
+    entry.limits = SchedulerOptions(asked.limited(to: lostParallel), plan, history.openness)
+      .limits(of: plan)
     entry.on = asked.on.map(\.text)
     entry.trace = DriveTrace.parent
     entry.continues = history.isContinued(by: request)
@@ -118,6 +122,18 @@ package struct PreparedResume {
           renamed?.contains($0) != true && !found.addsAnew($0)
         })
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
+  }
+
+  /// Whether programs have the run as their queue that were told what its tasks have come to.
+  private static func goesOn(
+    _ folder: RunFolder, _ history: RunModel, _ asked: RunRequest
+  ) throws(PreparationError) -> Bool {
+    guard asked.isForQueue, history.close == nil else { return false }
+    do throws(RunFolderError) {
+      return try HostsLock.isHeld(folder)
+    } catch {
+      throw .folder(error)
+    }
   }
 
   /// Sees whether this machine has the GPUs that its tasks want.
@@ -170,6 +186,7 @@ package struct PreparedResume {
     entering.priorities = history.orders.priorities
     entering.orders = history.orders.counts
     entering.standing = history.standing(plan, for: request)
+    entering.triesUsed = history.triesUsed(plan, for: request, at: Clock.wallMilliseconds)
     entering.approved = decision.approved(plan, history, request)
     entering.results = decision.results(history)
     entering.origins = history.origins
@@ -313,6 +330,7 @@ package struct PreparedResume {
       encoder: encoder, lock: lock)
     drive.isResumed = true
     if history.isContinued(by: request) { drive.orders = history.orders }
+    drive.maxParallel = lostParallel
     drive.passed = kept
     drive.takenOver = staying
     drive.secrets = secrets

@@ -38,8 +38,9 @@ package struct RunRequest: Equatable, Sendable {
   /// A socket that this process was started with: who is at its other end counts as one who is connected to the
   /// run's own.
   package var controlDescriptor: Int32?
-  /// A resume goes on where a drive was lost, and tries nothing again that has its end.
-  package var keepsEnds = false
+  /// A resume of a queue's run: where programs have it whose drive was lost, it goes on, and tries nothing again that has
+  /// its end.
+  package var isForQueue = false
   /// Where results are cached; nil for nowhere.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
@@ -47,6 +48,14 @@ package struct RunRequest: Equatable, Sendable {
   var openness: RunOpenness { serves ? .open : .ordinary }
 
   package init() {}
+
+  /// The same with that many tasks at once; nil for as many as it says.
+  func limited(to maxParallel: UInt32?) -> RunRequest {
+    guard let maxParallel else { return self }
+    var request = self
+    request.maxParallel = maxParallel
+    return request
+  }
 
   /// Expects that no value of `set` holds one, nor `on`: they stand in the journal.
   func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {

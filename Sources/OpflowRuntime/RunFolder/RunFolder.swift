@@ -35,6 +35,8 @@ package struct RunFolder: Equatable, Sendable {
   var takeOverLock: String { path + "/take-over.lock" }
   /// Held by every worker.
   var workersLock: String { path + "/" + Self.workersLockName }
+  /// Held by every program that has the run as its queue.
+  var hostsLock: String { path + "/hosts.lock" }
   /// Held for as long as somebody means to drive the run again when its files change.
   package var watchLock: String { path + "/watch.lock" }
   /// How far running downloads are.

@@ -1,0 +1,48 @@
+/// What tasks have had of their tries. Of most tasks nothing.
+package struct TryRecords: Sendable {
+  /// When tasks whose last try failed are tried again, in milliseconds since the epoch.
+  package private(set) var next: [TaskID: Int64] = [:]
+  /// How many failed of those that their policies have, in the newest drive and those that it goes on with.
+  private(set) var used: [TaskID: Int32] = [:]
+
+  mutating func beginDrive(continues: Bool) {
+    if continues { return }
+    next.removeAll()
+    used.removeAll()
+  }
+
+  /// Somebody asked for these to be tried again, or others come by their names.
+  mutating func forget(_ tasks: [TaskID]) {
+    for task in tasks {
+      next[task] = nil
+      used[task] = nil
+    }
+  }
+
+  /// Whether a line may change something here. Nearly all lines of large journals change nothing.
+  @inline(__always)
+  func hears(_ event: TransitionKind) -> Bool {
+    switch event {
+    case .retry, .failure, .skip: true
+    case .start, .success, .cancel, .interrupt, .resume, .fresh: !next.isEmpty
+    case .pause, .proceed, .ready, .stopping: false
+    }
+  }
+
+  mutating func apply(_ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan) {
+    if !next.isEmpty { next[task] = nil }
+    switch event {
+    case .retry, .failure:
+      let fields = TransitionFields(line)
+      guard event == .retry || fields.allowed else { return }
+      let fetch = plan.kind(task) == .download ? line.fetch : nil
+      if plan.policy(task).costsTry(fields.end.endReason, fetch) { used[task, default: 0] += 1 }
+      if event == .retry { next[task] = line.milliseconds.plus(fields.delayMilliseconds) }
+    // Who comes by its name is another task.
+    case .skip: if TransitionFields(line).skipReason(plan) == .withdrawn { used[task] = nil }
+    case .start, .success, .cancel, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
+      .stopping:
+      break
+    }
+  }
+}
