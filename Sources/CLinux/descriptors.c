@@ -186,3 +186,14 @@ int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows
 }
 
 int32_t clinux_memory_file(void) { return memfd_create("opflow", MFD_CLOEXEC); }
+
+int32_t clinux_share_lock(int32_t descriptor) {
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int32_t clinux_is_lock_shared(int32_t descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) < 0) return -1;
+  return lock.l_type != F_UNLCK;
+}

@@ -50,11 +50,6 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
-  /// The same with a descriptor that is none of the standard streams.
-  package consuming func aboveStandard() throws(Errno) -> FileLock {
-    FileLock(file: try file.aboveStandard())
-  }
-
   /// Takes the lock, waiting for others to give theirs up.
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
     let file = try File.open(path, [.readWrite, .create], mode: 0o600)

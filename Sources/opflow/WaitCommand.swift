@@ -35,11 +35,14 @@ enum WaitCommand {
         try folder.readRunHistory()
       }
       if let close = history.close { return close.exitCode }
-      // It died; unless a resume has begun between the two looks.
-      let isResumed = try RunLookup.reading { () throws(RunFolderError) in
-        try RunFolderLock.isHeld(folder)
+      // It died; unless a resume has begun between the two looks, or a program is about to go on with its queue.
+      let goesOn = try RunLookup.reading { () throws(RunFolderError) in
+        if try RunFolderLock.isHeld(folder) { return true }
+        guard try HostsLock.isHeld(folder) else { return false }
+        try watch.wait()
+        return true
       }
-      if !isResumed { return died(folder, on: history.on, arguments) }
+      if !goesOn { return died(folder, on: history.on, arguments) }
     }
   }
 
@@ -100,7 +103,7 @@ enum WaitCommand {
       case .open(let count, let first):
         let name = CleanText.string(run.plan.nameString(first))
         let others = count == 1 ? "" : count == 2 ? " and 1 other" : " and \(count - 1) others"
-        guard run.isHeld else { return unended(name + others, run, arguments) }
+        guard try isAlive(run) else { return unended(name + others, run, arguments) }
         if !isTold { tell("\(name)\(others) of run \(folder.id)\(driver(of: folder))") }
         isTold = true
       }
@@ -136,6 +139,13 @@ enum WaitCommand {
       }
     }
     return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }
+  }
+
+  /// Whether it is driven, or a program is about to go on with its queue.
+  private static func isAlive(_ run: FollowedRun) throws(CommandError) -> Bool {
+    if run.isHeld { return true }
+    if run.model.close != nil { return false }
+    return try RunLookup.reading { () throws(RunFolderError) in try HostsLock.isHeld(run.folder) }
   }
 
   /// The run is over, and some of the tasks are not.

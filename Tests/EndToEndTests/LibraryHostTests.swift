@@ -114,11 +114,14 @@ struct LibraryHostTests {
     try ProcessState.wait(for: "T", of: asleep.pid)
     let driving = try #require(self.driver(place))
     kill(driving, SIGKILL)
+    // A program has the run still.
+    let waiting = try place.start("wait", "asleep")
     let busy = try start("ProbeHost", "busy", in: place).finish()
     #expect(busy.status == 0, "\(busy)")
     asleep.send(SIGCONT)
     let end = try asleep.finish()
     #expect(end.output == "asleep\n2, more: succeeded\nrunning\nsucceeded\n", "\(end)")
+    #expect(try waiting.finish().status == 0)
     place.expectNothingAlive()
   }
 

@@ -81,3 +81,10 @@ int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows
 
 /// A file without a name, in memory (memfd_create(2)); close-on-exec. -1 with errno when there is none.
 int32_t clinux_memory_file(void);
+
+/// fcntl(2), F_OFD_SETLK: takes a shared lock of the whole file, which is the open file's.
+int32_t clinux_share_lock(int32_t descriptor);
+
+/// fcntl(2), F_OFD_GETLK: 1 where another open file has such a lock, else 0. Takes none itself, so that nobody sees it
+/// look.
+int32_t clinux_is_lock_shared(int32_t descriptor);

@@ -1,26 +1,23 @@
 internal import OpflowSystem
 
-/// That this program has a run as its queue. The kernel gives it up when the program is gone; a child that it forks has it
-/// not.
+/// That this program has a run as its queue.
 ///
 /// When the process that drives the run dies, all programs that have the run find that, each at its own time, and another
-/// program may open the queue before any of them: whoever is first goes on with what the others were told of.
+/// program may open the queue before any of them: whoever is first goes on with what the others were told of. Nobody waits
+/// for the run's end then who sees that it is about to go on.
 package final class HostsLock {
-  private let lock: FileLock
-  private let fork: ForkGuard
+  private let lock: SharedLock
 
-  /// Waits for an instant where somebody looks (`isHeld`).
   package init(_ folder: RunFolder) throws(RunFolderError) {
     lock = try doing("lock", folder.hostsLock) { () throws(Errno) in
-      try FileLock.lock(folder.hostsLock, .shared).aboveStandard()
+      try SharedLock(folder.hostsLock)
     }
-    fork = ForkGuard(lock.file.rawValue)
   }
 
-  /// Whether any program has the run. For who holds the run's own lock, so that nobody else looks at the same time.
-  static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
+  /// Whether any program has the run.
+  package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.hostsLock) { () throws(Errno) in
-      try FileLock.tryLock(folder.hostsLock, .exclusive) == nil
+      try SharedLock.isHeld(folder.hostsLock)
     }
   }
 }
