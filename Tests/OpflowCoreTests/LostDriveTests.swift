@@ -35,6 +35,25 @@ import Testing
     #expect(asked.verdicts[0] == .run(.asked))
   }
 
+  @Test func `a service that somebody cancelled keeps that as any task does`() throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("test", needs: ["db"])
+    let plan = try maker.make()
+    var journal = JournalText(plan)
+    try journal.start("db")
+    journal.append(
+      Transition(.cancel, try plan.id("db"), attempt: 1, reason: .stopped(.cancel)))
+    let history = try RunModel.read(journal.bytes, plan)
+    var request = ResumeRequest()
+    let ordinary = ResumeDecision(plan: plan, history: history, request: request)
+    #expect(ordinary.verdicts[0] == .run(.interrupted))
+    request.keepsEnds = true
+    let decision = ResumeDecision(plan: plan, history: history, request: request)
+    #expect(decision.verdicts[0] == .keep(.cancelled, nil))
+    #expect(decision.initialStates(request)[0] == .stillCancelled)
+  }
+
   @Test func `an order about tasks that the plan has no more is not one about the run`() throws {
     let before = try TestPlan.make([Task(name: "a"), Task(name: "gone")])
     var journal = JournalText(before)

@@ -61,7 +61,12 @@ struct ServerStart {
         if run != nil, history.close != nil { return .ended(known) }
         // To one that was closed nothing can be added; what it has is still to be done where it is this queue's.
         let goesOn = run != nil || history.openness == .open
-        if let found = try start(goesOn ? known : nil, &silentEnds) { return found }
+        if !goesOn, history.close == nil, try isWanted(known) {
+          // As above: whose queue it is goes on with it.
+          tries = 0
+        } else if let found = try start(goesOn ? known : nil, &silentEnds) {
+          return found
+        }
       }
       var nothing = PollSet(slots: 1)
       _ = try wait(&nothing, leaving: 0, nanoseconds: Self.interval)
@@ -97,6 +102,10 @@ struct ServerStart {
 
   private func isHeld(_ folder: RunFolder) throws(QueueError) -> Bool {
     try reading { () throws(RunFolderError) in try RunFolderLock.isHeld(folder) }
+  }
+
+  private func isWanted(_ folder: RunFolder) throws(QueueError) -> Bool {
+    try reading { () throws(RunFolderError) in try HostsLock.isHeld(folder) }
   }
 
   private func prepareFolder() throws(QueueError) {

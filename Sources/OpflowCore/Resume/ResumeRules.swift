@@ -4,7 +4,8 @@ extension ResumeDecision {
     if input.request.reruns(task) { return .run(.asked) }
     let record = input.history[task]
     if input.request.keepsEnds, record.state.isTerminal, !record.isUnproven,
-      !input.plan.isService(task), !input.plan.flags(task).contains(.finally)
+      !input.plan.isService(task) || record.state == .cancelled,
+      !input.plan.flags(task).contains(.finally)
     {
       return .keep(record)
     }
