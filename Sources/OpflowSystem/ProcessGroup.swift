@@ -65,22 +65,26 @@ package enum ProcessGroup {
   }
 
   private static func halt(of pid: Int32) -> Halt {
-    guard runs(pid), let signals = SignalState(of: pid), !signals.ignores(.terminalStop) else {
-      return .none
+    guard let signals = SignalState(of: pid), !signals.ignores(.terminalStop) else { return .none }
+    if signals.catches(.terminalStop) {
+      // Its handler is to run, or runs, while the signal is blocked; wherever in the kernel it waits now.
+      return isAny(of: pid, in: "RSD") ? .perhaps : .none
     }
+    // In state D it waits for nothing that is typed: it sees the signal first, or is the parent of one that stopped on the
+    // way to its exec.
+    guard isAny(of: pid, in: "RS") else { return .none }
     if signals.blocks(.terminalStop) { return signals.awaits(.terminalStop) ? .perhaps : .none }
-    return signals.catches(.terminalStop) ? .perhaps : .certain
+    return .certain
   }
 
-  /// Whether any thread of it does anything. One in state D waits in the kernel, and for nothing that is
-  /// typed: it sees the signal first, or is the parent of one that stopped on the way to its exec.
-  private static func runs(_ pid: Int32) -> Bool {
+  /// Whether any thread of it is in one of those states (proc(5), stat).
+  private static func isAny(of pid: Int32, in states: String) -> Bool {
     let threads = (try? Path.names(in: "/proc/\(pid)/task")) ?? []
     return threads.contains { thread in
       guard let bytes = try? File.read("/proc/\(pid)/task/\(thread)/stat"),
         let status = ProcessStatus(stat: bytes)
       else { return false }
-      return status.state == UInt8(ascii: "R") || status.state == UInt8(ascii: "S")
+      return states.utf8.contains(status.state)
     }
   }
 }

@@ -200,11 +200,12 @@ struct InteractiveTests {
           shell: [bash, -c]
           run: |
             trap 'stty echo; echo tidied; kill -STOP $$; stty -echo' TSTP
-            stty -echo; echo ready; until read x; do :; done; stty echo; echo got $x
+            stty -echo; echo ready; until read -t 0.1 x; do :; done; stty echo; echo got $x
       """)
     let terminal = try place.startShellAtTerminal()
     try terminal.wait { $0.text.last == ">" }
     try terminal.type("$opflow run\n")
+    // A signal that comes just before it reads is seen to after that, so it reads again and again.
     try terminal.wait { _ in shown(terminal, "ready") }
     try terminal.type("\u{1a}")
     try waitForPrompt(terminal, after: "Stopped")
