@@ -3,8 +3,8 @@ internal import OpflowSystem
 /// That this program has a run as its queue.
 ///
 /// When the process that drives the run dies, all programs that have the run find that, each at its own time, and another
-/// program may open the queue before any of them: whoever is first goes on with what the others were told of. Nobody waits
-/// for the run's end then who sees that it is about to go on.
+/// program may open the queue before any of them: whoever is first goes on with what the others were told of. Who waits for
+/// the run's end (`opflow wait`) sees by it that the run is about to go on.
 package final class HostsLock {
   private let lock: SharedLock
 
