@@ -148,6 +148,12 @@ struct FateCheck {
       guard retried.contains(task) else { throw fault(task, "nobody asked for it again") }
       try checkRun(task, state)
     case .interrupted where retried.contains(task): try checkRun(task, state)
+    // It was being cancelled when the drive before was lost, and is.
+    case .interrupted where drive.entering.standing.cancelled.contains(task):
+      guard state == .cancelled, !started[task.index] else {
+        throw fault(task, "it was cancelled and is not")
+      }
+      return
     case .interrupted:
       guard state == .failed, !started[task.index], lastLine[task.index]?.event == .failure else {
         throw fault(task, "it was cut short and is not to run again")
