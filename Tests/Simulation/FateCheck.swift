@@ -149,7 +149,8 @@ struct FateCheck {
       try checkRun(task, state)
     case .interrupted where retried.contains(task): try checkRun(task, state)
     // It was being cancelled when the drive before was lost, and is.
-    case .interrupted where drive.entering.standing.cancelled.contains(task):
+    case .interrupted where isCancelledBefore(task), .skipOption where isCancelledBefore(task),
+      .skipOnce where isCancelledBefore(task):
       guard state == .cancelled, !started[task.index] else {
         throw fault(task, "it was cancelled and is not")
       }
@@ -197,6 +198,10 @@ struct FateCheck {
         throw fault(task, "it is left \(state)")
       }
     }
+  }
+
+  private func isCancelledBefore(_ task: TaskID) -> Bool {
+    drive.entering.standing.cancelled.contains(task)
   }
 
   private func checkSkip(_ task: TaskID, _ reasons: [SkipReason]) throws(Finding) {

@@ -92,7 +92,10 @@ struct SimulationTests {
     try life.run()
   }
 
-  @Test(arguments: [823_025_709, 823_033_620, 823_051_999, 871_002_046] as [UInt64])
+  @Test(
+    arguments: [
+      823_025_709, 823_033_620, 823_051_999, 871_002_046, 871_003_102,
+    ] as [UInt64])
   func `what was found once in a run with legs and blocks that goes on is not found again`(
     _ seed: UInt64
   ) throws {
