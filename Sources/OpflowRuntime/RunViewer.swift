@@ -94,7 +94,7 @@ package final class RunViewer {
         if let close = journal.model.close {
           guard RunFolderLock.isWatched(folder) else { return end(close) }
           if let end = endRound(close) { return end }
-        } else if try !HostsLock.isHeld(folder), try !RunFolderLock.isHeld(folder) {
+        } else if try !HostsLock.goesOn(folder) {
           // No resume has begun between the two looks, nor is a program about to go on with its queue.
           return leave(.died(on: journal.model.on))
         }

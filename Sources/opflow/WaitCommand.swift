@@ -37,12 +37,11 @@ enum WaitCommand {
       if let close = history.close { return close.exitCode }
       // It died; unless a resume has begun between the two looks, or a program is about to go on with its queue.
       let goesOn = try RunLookup.reading { () throws(RunFolderError) in
-        if try RunFolderLock.isHeld(folder) { return true }
-        guard try HostsLock.isHeld(folder) else { return false }
-        try watch.wait()
-        return true
+        try HostsLock.goesOn(folder)
       }
       if !goesOn { return died(folder, on: history.on, arguments) }
+      // Nobody tells when it does.
+      try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
     }
   }
 
@@ -145,7 +144,7 @@ enum WaitCommand {
   private static func isAlive(_ run: FollowedRun) throws(CommandError) -> Bool {
     if run.isHeld { return true }
     if run.model.close != nil { return false }
-    return try RunLookup.reading { () throws(RunFolderError) in try HostsLock.isHeld(run.folder) }
+    return try RunLookup.reading { () throws(RunFolderError) in try HostsLock.goesOn(run.folder) }
   }
 
   /// The run is over, and some of the tasks are not.

@@ -88,13 +88,18 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
+  /// A program that says so and stops itself, after which what drives its run is killed.
+  private func startStopped(_ what: String, in place: Workplace) throws -> LiveProcess {
+    let host = try start("ProbeHost", what, in: place)
+    try host.waitForOutput("\(what)\n")
+    try ProcessState.wait(for: "T", of: host.pid)
+    kill(try #require(driver(place)), SIGKILL)
+    return host
+  }
+
   @Test func `what was ordered holds when another program finds the loss first`() throws {
     let place = try Workplace()
-    let away = try start("ProbeHost", "away", in: place)
-    try away.waitForOutput("away\n")
-    try ProcessState.wait(for: "T", of: away.pid)
-    let driving = try #require(self.driver(place))
-    kill(driving, SIGKILL)
+    let away = try startStopped("away", in: place)
     let other = try start("ProbeHost", "other", in: place).finish()
     #expect(other.output == "paused: true, cancelled\n", "\(other)")
     away.send(SIGCONT)
@@ -109,11 +114,7 @@ struct LibraryHostTests {
 
   @Test func `what another program does after a loss is heard of by who comes later`() throws {
     let place = try Workplace()
-    let asleep = try start("ProbeHost", "asleep", in: place)
-    try asleep.waitForOutput("asleep\n")
-    try ProcessState.wait(for: "T", of: asleep.pid)
-    let driving = try #require(self.driver(place))
-    kill(driving, SIGKILL)
+    let asleep = try startStopped("asleep", in: place)
     // A program has the run still.
     let waiting = try place.start("wait", "asleep")
     let busy = try start("ProbeHost", "busy", in: place).finish()

@@ -38,6 +38,7 @@ extension QueueReader {
       takeAll(run.model, run.plan)
       changes = []
       finished = []
+      isPlacedAnew = false
     }
     if isPlacedAnew {
       takeAll(run.model, run.plan)

@@ -37,6 +37,7 @@ package struct RunModel: Sendable {
   package private(set) var hasStarts = false
   /// What lines tell beyond a record, where that was asked for.
   package private(set) var details = TaskDetails()
+  /// What tasks have had of their tries.
   package private(set) var tries = TryRecords()
   private let keepsDetails: Bool
   /// Every try of every task, where that was asked for.
@@ -423,7 +424,7 @@ package struct RunModel: Sendable {
       values.apply(event, task, line, plan, hasArguments: hasArguments)
     }
     if let origin = fields.origin { origins[task] = origin }
-    if tries.hears(event) { tries.apply(event, task, line, plan) }
+    if tries.hears(event, isAllowed: fields.allowed) { tries.apply(event, task, line, plan) }
     if keepsDetails, keepsAttempts || details.hears(event, plan) {
       keepDetails(event, task, line, plan)
     }

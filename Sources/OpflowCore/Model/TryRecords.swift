@@ -21,9 +21,11 @@ package struct TryRecords: Sendable {
 
   /// Whether a line may change something here. Nearly all lines of large journals change nothing.
   @inline(__always)
-  func hears(_ event: TransitionKind) -> Bool {
+  func hears(_ event: TransitionKind, isAllowed: Bool) -> Bool {
     switch event {
-    case .retry, .failure, .skip: true
+    case .retry: true
+    case .failure: isAllowed || !next.isEmpty
+    case .skip: !used.isEmpty || !next.isEmpty
     case .start, .success, .cancel, .interrupt, .resume, .fresh: !next.isEmpty
     case .pause, .proceed, .ready, .stopping: false
     }

@@ -14,6 +14,13 @@ package final class HostsLock {
     }
   }
 
+  /// Whether a process drives a run, or a program that has it is about to start one. In this order: a program that is
+  /// seen to be gone starts none any more.
+  package static func goesOn(_ folder: RunFolder) throws(RunFolderError) -> Bool {
+    if try isHeld(folder) { return true }
+    return try RunFolderLock.isHeld(folder)
+  }
+
   /// Whether any program has the run.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.hostsLock) { () throws(Errno) in
