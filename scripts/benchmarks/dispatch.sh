@@ -44,37 +44,48 @@ bench_dispatch() {
   local count few
   count=$(sized 10000)
   few=$(sized 500)
-  manifest "$count" "$chains" true
-  xargs_run() { seq "$count" >numbers; CLOCK_INPUT=numbers measure 1 xargs -P 2 -n 1 true; }
+  # With its folder, since a bare `true` is no program for ninja, but a builtin of its shell.
+  manifest "$count" "$chains" /bin/true
+  xargs_run() { seq "$count" >numbers; CLOCK_INPUT=numbers measure 1 xargs -P 2 -n 1 /bin/true; }
   # Slow enough that fewer say it.
   parallel_run() {
     seq "$few" >few
     local figures
-    figures=$(CLOCK_INPUT=few measure 1 parallel -j 2 true)
+    figures=$(CLOCK_INPUT=few measure 1 parallel -j 2 /bin/true)
     printf '%s %s\n' "$figures" "$few"
   }
-  limit_run() { measure 1 "$place/spawn" "$count" true; }
+  limit_run() { measure 1 "$place/spawn" "$count" /bin/true; }
   goal[dispatch/cpu/limit]=1.10
   goal[dispatch/cpu/ninja]=0.82
   race dispatch "$count" 'cpu wall' opflow ninja make xargs parallel limit
 }
 
-# The same where the program lies in the last of sixteen folders of the PATH.
+# A command that is a program for opflow, make and the limit, and none for ninja: its shell knows it.
+bench_builtin() {
+  local count
+  count=$(sized 10000)
+  manifest "$count" "$chains" true
+  limit_run() { measure 1 "$place/spawn" "$count" true; }
+  race "dispatch of a shell's builtin" "$count" 'cpu wall' opflow ninja make limit
+}
+
+# The same where the program lies in the last of sixteen folders of the PATH, under a name that no
+# shell knows: a builtin would not be looked for.
 bench_path() {
   local count number folders=
   count=$(sized 10000)
-  for number in {1..15}; do
+  for number in {1..16}; do
     mkdir -p "folder-$number"
-    folders+=$place/folder-$number:
+    folders+=${folders:+:}$place/folder-$number
   done
-  folders+=$(dirname "$(type -P true)")
-  manifest "$count" "$chains" true
+  ln -sf "$(type -P true)" folder-16/nothing-to-do
+  manifest "$count" "$chains" nothing-to-do
   path_run() { rm -rf state; PATH=$folders measure 1 "$opflow" run -j 2 -q --state-dir state; }
   path_ninja_run() {
     rm -f .ninja_log .ninja_deps
     PATH=$folders measure 1 "$ninja" -j 2 --quiet
   }
-  path_limit_run() { PATH=$folders measure 1 "$place/spawn" "$count" true; }
+  path_limit_run() { PATH=$folders measure 1 "$place/spawn" "$count" nothing-to-do; }
   local ninja
   ninja=$(type -P ninja || true)
   goal['dispatch, PATH of sixteen folders/cpu/ninja']=0.82
