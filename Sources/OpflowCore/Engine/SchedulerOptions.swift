@@ -61,9 +61,9 @@ package struct SchedulerOptions: Sendable {
   /// Commands that a worker may be handed ahead, where they are so short that together they take
   /// this time at most; where not, one.
   static let maxCommandsAhead = 8
-  static let commandsAheadMicroseconds: Int64 = 4_000
+  static let commandsAheadMicroseconds: Int64 = 8_000
   /// Of the coordinator while all workers have work (`restNanoseconds`).
-  static let maxRestMicroseconds: Int64 = 1_000
+  static let maxRestMicroseconds: Int64 = 2_000
   static let minRestMicroseconds: Int64 = 200
   /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
   /// take hardly longer than one.
