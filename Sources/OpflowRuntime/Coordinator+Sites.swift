@@ -65,9 +65,10 @@ extension Coordinator {
     launcherOfSite.append(launcher.number)
     sites.places[index].state = .joined(launcher, site)
     sites.places[index].failures = 0
-    let identity = SiteIdentity(
+    var identity = SiteIdentity(
       machine: sites.machine(of: hello.host), host: hello.host, incarnation: hello.incarnation,
       leaseMilliseconds: sites.settings.leaseMilliseconds)
+    if plan.gpuResource != nil { identity.devicesHere = AgentMachine().devices(alsoOf: hello) }
     var offer = SiteOffer(hello, at: Self.now)
     // What the job had left when the agent began may be another time by now.
     if let allocation = sites.places[index].allocation {

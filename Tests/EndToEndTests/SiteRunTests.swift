@@ -47,6 +47,37 @@ struct SiteRunTests {
     place.expectNothingAlive()
   }
 
+  @Test func `no two tasks have one GPU where an agent is on this machine`() throws {
+    let task = """
+          resources: { gpu: 1 }
+          shell: bash
+          run: |
+            exec 9> "locks/$CUDA_VISIBLE_DEVICES"
+            flock -n 9 || echo "$OPFLOW_TASK" >> twice
+            echo "$OPFLOW_TASK" >> trace
+            sleep 0.05
+      """
+    let place = try Workplace(
+      """
+      tasks:
+        far:
+          matrix: { n: { range: [1, 12] } }
+      \(task)
+        here:
+          matrix: { n: { range: [1, 12] } }
+          local: true
+      \(task)
+
+      """)
+    try place.shell("mkdir locks")
+    let run = try place.opflow(
+      "run", "--on", Self.agent, "-j", "8", environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
+    #expect(place.lines().count == 24, "\(run)")
+    #expect(place.lines("twice") == [])
+    #expect(try place.shell("ls locks").output == "0\n1\n")
+    place.expectNothingAlive()
+  }
+
   @Test
   func `what a shell's start-up files print does no harm, and is told where nothing else comes`()
     throws

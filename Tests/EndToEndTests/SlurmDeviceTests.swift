@@ -26,6 +26,46 @@ struct SlurmDeviceTests {
     try place.waitForEmptyQueue()
   }
 
+  @Test func `a batch job's first node counts its GPUs once, for its agent and for the script`()
+    throws
+  {
+    let task = """
+          resources: { gpu: 1 }
+          shell: bash
+          run: |
+            exec 9> "locks/$SLURMD_NODENAME-$CUDA_VISIBLE_DEVICES"
+            flock -n 9 || echo "$OPFLOW_TASK" >> twice
+            echo "$SLURMD_NODENAME" >> trace
+            sleep 0.1
+      """
+    let place = try Workplace(
+      """
+      tasks:
+        far:
+          matrix: { n: { range: [1, 12] } }
+      \(task)
+        here:
+          matrix: { n: { range: [1, 12] } }
+          local: true
+      \(task)
+
+      """)
+    try place.shell("mkdir locks")
+    try place.write(
+      "night.sh",
+      """
+      #!/bin/bash
+      #SBATCH --nodes=2 --ntasks-per-node=1 --cpus-per-task=4 --gres=gpu:2 --time=5
+      exec $opflow run --output line --on slurm
+      """)
+    let cluster = try #require(SlurmCluster.current)
+    try place.shell("sbatch -W -o night.txt night.sh", environment: cluster.environment)
+    #expect(place.lines().count == 24)
+    #expect(Set(place.lines()) == ["n1", "n2"])
+    #expect(place.lines("twice") == [])
+    try place.waitForEmptyQueue()
+  }
+
   @Test func `only the GPUs that Slurm gives are used`() throws {
     let place = try Workplace(
       """

@@ -2,12 +2,16 @@ import OpflowCore
 
 /// Further machines of an imagined run.
 extension ImaginedRun {
-  /// - Parameter machine: where it is none of its own.
-  mutating func join(_ number: Int32, _ offer: SiteOffer?, machine: Int32? = nil) {
+  /// - Parameters:
+  ///   - machine: where it is none of its own.
+  ///   - devicesHere: which of the coordinator's GPUs it has.
+  mutating func join(
+    _ number: Int32, _ offer: SiteOffer?, machine: Int32? = nil, devicesHere: [Int?] = []
+  ) {
     let machine = machine ?? number
-    tell(
-      .siteJoined(
-        SiteID(number), offer, SiteIdentity(machine: machine, host: "node\(machine)")))
+    var identity = SiteIdentity(machine: machine, host: "node\(machine)")
+    identity.devicesHere = devicesHere
+    tell(.siteJoined(SiteID(number), offer, identity))
   }
 
   /// All that is on a machine is gone in one stroke.

@@ -182,6 +182,59 @@ import Testing
     #expect(run.answers == [.refused(what: "this machine has 2 GPUs")])
   }
 
+  @Test func `GPUs of a machine that the coordinator is on as well are counted once`() throws {
+    var run = try run(gpus: 2, usesSites: true) { maker in
+      maker.add("two") { $0.demand = [(0, 1), (Self.gpu, 2000)] }
+      for index in 0..<3 {
+        maker.add("here\(index)") {
+          $0.demand = [(0, 1), (Self.gpu, 1000)]
+          $0.isLocal = true
+        }
+      }
+      maker.add("far") { $0.demand = [(0, 1), (Self.gpu, 1000)] }
+    }
+    // Tasks have both before the machine joins.
+    #expect(run.places == ["here0": 0, "here1": 0])
+    run.join(1, offer(2), devicesHere: [0, 1])
+    #expect(run.places == ["here0": 0, "here1": 0])
+    run.end("here0")
+    // It came first, and would never have both while others take what becomes free.
+    #expect(run.places == ["here1": 0])
+    run.end("here1")
+    #expect(run.places == ["two": 1])
+    run.end("two")
+    #expect(run.places == ["here2": 0, "far": 1])
+    #expect(run.devices["here2"] != run.devices["far"])
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+  }
+
+  @Test func `of GPUs that a machine has in part, that part is counted once`() throws {
+    var run = try run(gpus: 2, usesSites: true) { maker in
+      for index in 0..<2 {
+        maker.add("here\(index)") {
+          $0.demand = [(0, 1), (Self.gpu, 1000)]
+          $0.isLocal = true
+        }
+        maker.add("far\(index)") { $0.demand = [(0, 1), (Self.gpu, 1000)] }
+      }
+    }
+    // Its first one is the coordinator's second, and its second one nobody else's.
+    run.join(1, offer(2), devicesHere: [1, nil])
+    #expect(run.places == ["here0": 0, "here1": 0, "far0": 1])
+    #expect(run.devices["far0"] == [1])
+    run.end("here1")
+    #expect(run.places == ["here0": 0, "far0": 1, "far1": 1])
+    #expect(run.devices["far1"] == [0])
+    // All that it had is free here again.
+    run.lose(1)
+    #expect(run.places == ["here0": 0])
+    run.join(2, offer(2), machine: 1, devicesHere: [1, nil])
+    #expect(run.places == ["here0": 0, "far0": 2, "far1": 2])
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+  }
+
   @Test func `places are taken from the first on, and given back`() {
     var taken = DeviceSet()
     #expect(taken.takeFirstMissing(2).numbers == [0, 1])

@@ -27,18 +27,29 @@ extension Drive {
       memory: tells ? 1 << UInt64(28 + random.below(3)) : .max,
       gpus: !tells ? 0 : hasTime ? 3 : UInt64(random.below(4)), tells: tells)
     sites.append(site)
-    witness.stock.join(cpu: site.cpu, memory: site.memory, gpus: site.gpus)
+    let here = devicesHere(of: site, number)
+    witness.stock.join(cpu: site.cpu, memory: site.memory, gpus: site.gpus, here: here)
     var offer = SiteOffer(cpu: site.cpu, memoryBytes: site.memory, gpus: site.gpus)
     if !hasTime, tells, random.chance(25) {
       let end = now.advanced(byMilliseconds: Int64(10 + random.below(600)))
       // The end of a machine's time disturbs what runs there.
       if !chaos.isNone { offer.endsAt = end }
     }
-    let identity = SiteIdentity(
+    var identity = SiteIdentity(
       machine: site.machine, host: "node\(site.machine)", incarnation: "7.\(number)",
       leaseMilliseconds: 5000)
+    identity.devicesHere = here
     witness.far.expect(SiteID(number), identity, tells ? offer : nil, at: now)
     try tell(.siteJoined(SiteID(number), tells ? offer : nil, identity))
+  }
+
+  /// Some are the coordinator's machine, as a batch job's first node is: all of its GPUs are, or some. Nothing is
+  /// drawn for it, so that kept seeds stay what they were.
+  private func devicesHere(of site: ImaginedSite, _ number: Int32) -> [Int?] {
+    let draw = options.seed &+ UInt64(number) &* 7
+    guard site.gpus > 0, draw % 3 == 0 else { return [] }
+    let shift = Int(draw / 3 % 3)
+    return (0..<Int(site.gpus)).map { $0 + shift < Int(options.gpus) ? $0 + shift : nil }
   }
 
   /// All that is there is gone in one stroke.

@@ -23,6 +23,8 @@ struct Stock {
   /// The number of `gpu`, and by task those that its worker was told of.
   private let gpu: Int?
   private var devices: [TaskID: DeviceSet] = [:]
+  /// By site: of each GPU, which of the coordinator's machine it is.
+  private var devicesHere: [[Int?]] = [[]]
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
@@ -37,7 +39,8 @@ struct Stock {
     least = own
   }
 
-  mutating func join(cpu: UInt64, memory: UInt64, gpus: UInt64) {
+  mutating func join(cpu: UInt64, memory: UInt64, gpus: UInt64, here: [Int?]) {
+    devicesHere.append(here)
     var own = plan.resources.map { _ in UInt64(0) }
     (own[0], own[1]) = (cpu, memory)
     if let gpu { own[gpu] = gpus * 1000 }
@@ -63,12 +66,25 @@ struct Stock {
     guard let gpu, own.numbers.allSatisfy({ UInt64($0) * 1000 < capacity[site.index][gpu] }) else {
       throw Finding("\(plan.nameString(task)): it has a GPU that its machine has not")
     }
+    let ownNames = names(of: own, at: site.index)
     for (other, uses) in uses where plan.gpuCount(of: other) > 0 {
-      let isThere = uses.contains { $0.resource == gpu && $0.site == site.index }
-      if isThere, let others = devices[other], !others.isDisjoint(with: own) {
+      guard let place = uses.first(where: { $0.resource == gpu })?.site,
+        let others = devices[other]
+      else { continue }
+      if !ownNames.isDisjoint(with: names(of: others, at: place)) {
         throw Finding("\(plan.nameString(task)): it has a GPU of \(plan.nameString(other))")
       }
     }
+  }
+
+  /// Which GPUs these are, whichever site tells of them.
+  private func names(of devices: DeviceSet, at site: Int) -> Set<String> {
+    Set(
+      devices.numbers.map { number in
+        let here =
+          site == 0 ? number : number < devicesHere[site].count ? devicesHere[site][number] : nil
+        return here.map { "here \($0)" } ?? "\(site) \(number)"
+      })
   }
 
   mutating func take(_ task: TaskID, at site: SiteID) throws(Finding) {

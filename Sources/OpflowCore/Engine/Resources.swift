@@ -22,7 +22,8 @@ struct Resources {
   /// The number of `gpu`, where that is of each machine; -1 where it is not.
   let gpu: Int
   /// By site: the GPUs that tasks have.
-  private(set) var devicesTaken: [DeviceSet] = [DeviceSet()]
+  var devicesTaken: [DeviceSet] = [DeviceSet()]
+  var commonDevices = CommonDevices()
   /// Tasks go to other machines, but for those that are bound to this one.
   private let usesSites: Bool
   /// Tasks that are to run on this machine wherever others do, where there are any.
@@ -34,7 +35,7 @@ struct Resources {
   /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
   var whole: Pool?
   /// There was more of something before.
-  private(set) var hasShrunk = false
+  var hasShrunk = false
   /// What the other machines have, each pair once.
   private var shapes: [SiteOffer] = []
 
@@ -149,7 +150,7 @@ struct Resources {
 
   @inline(__always)
   private func heldBack(of resource: Int, in pool: Int, for reserved: Share?) -> UInt64 {
-    guard let reserved, poolIndex(of: resource, at: reserved.site) == pool else { return 0 }
+    guard let reserved, isHeld(resource, at: reserved.site, in: pool) else { return 0 }
     return grants.amount(of: resource, in: reserved.grant)
   }
 
@@ -190,13 +191,9 @@ struct Resources {
     }
     if serviceLanes.groupCount > 0 { unbind(grants.lane(of: share.grant)) }
     grants.release(share.grant)
-    if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
+    if !share.devices.isEmpty { giveDevices(share.devices, at: share.site) }
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
     look(at: share.site)
-  }
-
-  mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
-    devicesTaken[site.index].takeFirstMissing(Int(clamping: amount / 1000))
   }
 
   // MARK: - Where
@@ -271,11 +268,14 @@ struct Resources {
 
   // MARK: - What there is
 
-  mutating func join(_ offer: SiteOffer) {
+  /// - Parameter devicesHere: of each GPU of the machine, which of this one's it is.
+  mutating func join(_ offer: SiteOffer, devicesHere: [Int?] = []) {
     precondition(usesSites, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
     devicesTaken.append(DeviceSet())
-    setOffer(offer, of: SiteID(Int32(truncatingIfNeeded: pools.count - 1)))
+    let site = SiteID(Int32(truncatingIfNeeded: pools.count - 1))
+    if gpu >= 0 { noteCommon(devicesHere, of: site) }
+    setOffer(offer, of: site)
   }
 
   /// What a machine has, where that is known later or changes.

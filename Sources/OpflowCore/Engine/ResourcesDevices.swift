@@ -4,6 +4,52 @@ extension Resources {
   @inline(__always)
   var haveDevices: Bool { gpu >= 0 }
 
+  /// Whether what is held of a resource at a site is, or may be, held in that pool.
+  @inline(__always)
+  func isHeld(_ resource: Int, at site: SiteID, in pool: Int) -> Bool {
+    let own = poolIndex(of: resource, at: site)
+    if own == pool { return true }
+    if commonDevices.isEmpty || resource != gpu { return false }
+    return commonDevices.areOf(site, SiteID(Int32(truncatingIfNeeded: pool)))
+  }
+
+  mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
+    let devices = devicesTaken[site.index].takeFirstMissing(Int(clamping: amount / 1000))
+    if !commonDevices.isEmpty { takeElsewhere(devices, of: site) }
+    return devices
+  }
+
+  mutating func giveDevices(_ devices: DeviceSet, at site: SiteID) {
+    devicesTaken[site.index].subtract(devices)
+    for (other, same) in commonDevices.elsewhere(devices, of: site) {
+      devicesTaken[other.index].subtract(same)
+      pools[other.index].give(UInt64(same.count) * 1000, of: gpu)
+      look(at: other)
+    }
+  }
+
+  private mutating func takeElsewhere(_ devices: DeviceSet, of site: SiteID) {
+    for (other, same) in commonDevices.elsewhere(devices, of: site) {
+      take(same, at: other)
+      look(at: other)
+    }
+  }
+
+  private mutating func take(_ devices: DeviceSet, at site: SiteID) {
+    devicesTaken[site.index].formUnion(devices)
+    pools[site.index].take(UInt64(devices.count) * 1000, of: gpu)
+  }
+
+  /// A site joined that has GPUs of this machine, of which tasks may have some.
+  mutating func noteCommon(_ devicesHere: [Int?], of site: SiteID) {
+    commonDevices.join(devicesHere)
+    let taken = commonDevices.elsewhere(devicesTaken[SiteID.local.index], of: .local)
+    guard let same = taken.first(where: { $0.site == site })?.devices else { return }
+    take(same, at: site)
+    // It may be one where nothing is to start, with none to have.
+    hasShrunk = true
+  }
+
   /// Lanes of this machine's tasks, or of others', that want more GPUs than that.
   func lanes(beyond gpus: UInt64, isLocal: Bool) -> [Int] {
     lanes.all.indices.filter {

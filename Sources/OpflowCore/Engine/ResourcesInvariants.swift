@@ -6,6 +6,9 @@ extension Resources {
       for item in grants.items[grants.range(share.grant)] {
         held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
       }
+      for (other, same) in commonDevices.elsewhere(share.devices, of: share.site) {
+        held[other.index][gpu] += UInt64(same.count) * 1000
+      }
       held[share.site.index][Self.processor] += UInt64(share.lent)
     }
     if held != pools.map(\.held) { return "what is held is miscounted" }
@@ -38,6 +41,10 @@ extension Resources {
       if share.devices.count != Int((wanted ?? 0) / 1000) { return "a task has not its GPUs" }
       if !taken[share.site.index].isDisjoint(with: share.devices) { return "a GPU has two tasks" }
       taken[share.site.index].formUnion(share.devices)
+      for (other, same) in commonDevices.elsewhere(share.devices, of: share.site) {
+        if !taken[other.index].isDisjoint(with: same) { return "a GPU has tasks of two sites" }
+        taken[other.index].formUnion(same)
+      }
     }
     return taken == devicesTaken ? nil : "GPUs that are taken are miscounted"
   }

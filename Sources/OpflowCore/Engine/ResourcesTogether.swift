@@ -197,7 +197,7 @@ extension Resources {
   func heldBackTogether(of resource: Int, in pool: Int) -> UInt64 {
     if reservedTogether.isEmpty { return 0 }
     return reservedTogether.reduce(0) { sum, entry in
-      entry.resource == resource && poolIndex(of: resource, at: entry.site) == pool
+      entry.resource == resource && isHeld(resource, at: entry.site, in: pool)
         ? sum &+ entry.amount : sum
     }
   }
@@ -213,7 +213,7 @@ extension Resources {
     }
     return plan.resources.indices.contains { resource in
       let pool = poolIndex(of: resource, at: site)
-      return poolIndex(of: resource, at: share.site) == pool
+      return isHeld(resource, at: share.site, in: pool)
         && amounts.sum(of: resource) > pools[pool].free(resource)
         && grants.amount(of: resource, in: share.grant) > 0
     }

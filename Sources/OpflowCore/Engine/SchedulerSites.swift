@@ -14,10 +14,11 @@ extension Scheduler {
     if let offer { entry.note(offer, at: now) }
     actions.append(.tell(.site(entry)))
     if machines.isShunned(site) {
-      resources.join(SiteOffer(cpu: 0, memoryBytes: 0))
+      resources.join(SiteOffer(cpu: 0, memoryBytes: 0), devicesHere: identity.devicesHere)
       return shun(identity.machine, at: now, into: &actions)
     }
-    resources.join(offer ?? SiteOffer(cpu: 0, memoryBytes: 0))
+    resources.join(
+      offer ?? SiteOffer(cpu: 0, memoryBytes: 0), devicesHere: identity.devicesHere)
     returnSetAside()
     findBeyondDevices()
     scout(site, at: now, into: &actions)

@@ -24,6 +24,8 @@ package struct SiteIdentity: Equatable, Sendable {
   package var incarnation: String
   /// Of its agent; 0 where it has none.
   package var leaseMilliseconds: Int64
+  /// Of each of its GPUs, which of the coordinator's machine that is; empty where it has none of those.
+  package var devicesHere: [Int?] = []
 
   package init(
     machine: Int32, host: String, incarnation: String = "", leaseMilliseconds: Int64 = 0

@@ -75,6 +75,8 @@ package struct AgentHello: Equatable, Sendable {
   package var secondsLeft: Int64?
   /// As the transport names it, so that two of one host name can be told apart.
   package var host: String
+  /// New with each boot of the machine; empty where nobody tells.
+  package var bootID = ""
   /// Slurm's number of the job and its step, where there are any.
   package var job = ""
   package var step = ""

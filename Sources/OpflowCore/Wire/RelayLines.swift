@@ -7,8 +7,8 @@
 //
 //   to the agent                                  from the agent
 //   open VERSION RUN PLAN-KEY LEASE-MS FOLDER     hello VERSION PLAN-KEY PID cores=N memory=BYTES
-//                                                       host=NAME [gpus=A,B] [time=SECONDS] [job=N]
-//                                                       [step=N] [incarnation=TEXT]
+//                                                       host=NAME [boot=ID] [gpus=A,B] [time=SECONDS]
+//                                                       [job=N] [step=N] [incarnation=TEXT]
 //   variable NAME=VALUE                           refused TEXT
 //   arguments TASK COUNT
 //   argument N BYTES
@@ -175,6 +175,7 @@ package enum RelayLines {
     writer.field(.memory, hello.memoryBytes)
     if !hello.gpus.isEmpty { writer.field(.gpus, hello.gpus.joined(separator: ",")) }
     if let left = hello.secondsLeft { writer.field(.time, left) }
+    writer.fieldUnlessEmpty(.boot, hello.bootID)
     writer.fieldUnlessEmpty(.job, hello.job)
     writer.fieldUnlessEmpty(.step, hello.step)
     writer.fieldUnlessEmpty(.incarnation, hello.incarnation)
@@ -350,6 +351,7 @@ extension MessageFields {
       case .gpus:
         hello.gpus = (Field.text(field.value) ?? "").split(separator: ",").map(String.init)
       case .time: hello.secondsLeft = Field.number(field.value, as: Int64.self)
+      case .boot: hello.bootID = Field.text(field.value) ?? ""
       case .job: hello.job = Field.text(field.value) ?? ""
       case .step: hello.step = Field.text(field.value) ?? ""
       case .incarnation: hello.incarnation = Field.text(field.value) ?? ""

@@ -15,6 +15,7 @@ struct AgentMachine {
     var hello = AgentHello(
       planKey: planKey, pid: ProcessID.own, cores: cores, memoryBytes: memoryBytes, host: host)
     hello.gpus = GraphicsProcessors.names
+    hello.bootID = Machine.bootID
     hello.job = environment("SLURM_JOB_ID") ?? ""
     hello.step = environment("SLURM_STEP_ID") ?? ""
     if !hello.job.isEmpty {
@@ -28,6 +29,18 @@ struct AgentMachine {
 
   /// Several nodes may share a host's name, as those of a cluster on one machine do.
   var host: String { environment("SLURMD_NODENAME") ?? Machine.hostName }
+
+  /// Of each GPU of another agent's machine, which of this one's it is: where both are one machine, and by its name.
+  /// Empty where it has none of those.
+  func devices(
+    alsoOf other: AgentHello, bootID: String = Machine.bootID,
+    names: [String] = GraphicsProcessors.names
+  ) -> [Int?] {
+    // Several nodes of a cluster on one machine have one kernel, and not the same GPUs.
+    guard !bootID.isEmpty, other.bootID == bootID, other.host == host else { return [] }
+    let own = other.gpus.map { names.firstIndex(of: $0) }
+    return own.contains { $0 != nil } ? own : []
+  }
 
   private var cores: Int {
     number("SLURM_CPUS_PER_TASK").map { max(1, Int(clamping: $0)) }
