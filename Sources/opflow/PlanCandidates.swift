@@ -55,7 +55,7 @@ enum PlanCandidates {
     var names: Set<String> = []
     var seen: Set<ListIndex> = []
     for task in plan.tasks {
-      let tags = plan.record(TaskID(task)).tags
+      let tags = plan.record(TaskID(task)).texts[.tags]
       guard seen.insert(tags).inserted else { continue }
       for tag in plan.list(tags) { names.insert(plan.string(tag)) }
     }
@@ -63,7 +63,7 @@ enum PlanCandidates {
   }
 
   private static func description(of task: TaskID, _ plan: Plan) -> String {
-    CleanText.string(plan.string(plan.record(task).description))
+    CleanText.string(plan.description(of: task))
   }
 
   /// More than anybody looks through.

@@ -67,6 +67,14 @@ struct WrittenSecretTests {
       ])
   }
 
+  @Test func `that of a tag and of the line for people is told`() throws {
+    func told(_ key: String) throws -> [String] {
+      try warnings("tasks: { a: { secrets: [TOKEN], \(key), run: 'true' } }")
+    }
+    #expect(try told("tags: [x, \(Self.token)]") == [text("`tags` of `a`")])
+    #expect(try told("desc: use \(Self.token)") == [text("`desc` of `a`")])
+  }
+
   @Test func `nothing is told where none stands`() throws {
     #expect(try warnings("tasks: { a: { secrets: [TOKEN], run: 'echo $TOKEN' } }") == [])
   }

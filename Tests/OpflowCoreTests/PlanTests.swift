@@ -142,7 +142,7 @@ struct PlanTests {
   {
     let size = MemoryLayout<PlanRecord>.size
     // No padding, in which nothing would be looked at; and a million of them are mapped.
-    #expect(size == MemoryLayout<PlanRecord>.stride && size == 68)
+    #expect(size == MemoryLayout<PlanRecord>.stride && size == 64)
     for field in stride(from: 0, to: size, by: 4) {
       var patch = PlanPatch(try sampleBytes())
       // A download is looked at in the record of one alone.

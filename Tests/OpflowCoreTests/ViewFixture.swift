@@ -32,7 +32,7 @@ enum ViewFixture {
       }
       entry.policy = policy
       entry.demand = oneCPU
-      entry.record.tags = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
+      entry.record.texts[.tags] = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
       if finally.contains(task.name) { entry.flags.insert(.finally) }
       ids[task.name] = builder.add(entry)
     }

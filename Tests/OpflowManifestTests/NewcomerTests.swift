@@ -292,7 +292,7 @@ struct NewcomerTests {
 
   @Test func `a single tag needs no list`() throws {
     let plan = try plan("tasks: { a: { run: x, tags: fast } }")
-    #expect(plan.list(plan.record(try plan.id("a")).tags).map { plan.string($0) } == ["fast"])
+    #expect(plan.texts(.tags, of: try plan.id("a")).map { plan.string($0) } == ["fast"])
   }
 
   @Test(

@@ -92,8 +92,8 @@ struct ReaderTests {
     #expect(task.kind == .shell)
     #expect(task.script?.text.string == "z")
     #expect(task.own.isEmpty)
-    #expect(task.needs.isEmpty && task.words.isEmpty && task.tags.isEmpty)
-    #expect(task.description == nil && task.allowedCodes.isEmpty)
+    #expect(task.needs.isEmpty && task.words.isEmpty && task.texts[.tags].isEmpty)
+    #expect(task.texts[.description].isEmpty && task.allowedCodes.isEmpty)
     #expect(values.mistakes.all.isEmpty)
   }
 

@@ -61,8 +61,8 @@ struct SettingTests {
     #expect(plan.priority[task.index] == 8)
     #expect(Array(plan.codeList(plan.record(task).allowedCodes)) == [2, 3])
     #expect(plan.flags(task) == [.finally, .failWhenInterrupted])
-    #expect(plan.string(plan.record(task).description) == "what it does")
-    #expect(plan.list(plan.record(task).tags).map { plan.string($0) } == ["slow", "net"])
+    #expect(plan.description(of: task) == "what it does")
+    #expect(plan.texts(.tags, of: task).map { plan.string($0) } == ["slow", "net"])
   }
 
   @Test(arguments: [

@@ -31,7 +31,7 @@ struct PageTexts {
   }
 
   private func description(of task: TaskID) -> [UInt8] {
-    let text = CleanText.string(plan.string(plan.record(task).description))
+    let text = CleanText.string(plan.description(of: task))
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     let cut = line.prefix(Self.longestDescription)
     return Array((cut.count < line.count ? cut + "…" : cut).utf8)

@@ -67,10 +67,11 @@
 //   22   what services are by themselves
 //   23   tasks that make the legs of families
 //   24   tasks that programs do which offer them
+//   25   what tasks say in texts, as one list for each of these
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 24
+  package static let version: UInt32 = 25
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// Where the header has the plan's key.

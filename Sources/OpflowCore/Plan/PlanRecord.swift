@@ -2,13 +2,13 @@
 /// in the file, filled by who compiles the task and read by who runs or shows it.
 ///
 /// A key of a task comes to be a field here, with a line in `Plan.isSound` where it refers to
-/// something; one that its worker heeds, and that is a number, a size or a yes or no, a `ProcessRule`.
+/// something; one that its worker heeds, and that is a number, a size or a yes or no, a `ProcessRule`, and one that is a
+/// text or several a `TaskText`.
 package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// The script of a `shell` action; of an `approve` action, the question.
   package var script = TextRef.empty
   /// Absolute.
   package var directory = TextRef.empty
-  package var description = TextRef.empty
   /// The words of a `command` action.
   package var words: ListIndex = 0
   /// What a `download` action fetches: a number that the builder gave.
@@ -19,9 +19,6 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var environment: UInt32 = 0
   /// Code list: exit codes that are failures which `allow_failure` covers.
   package var allowedCodes: UInt32 = 0
-  package var tags: ListIndex = 0
-  /// Names of those that it may know.
-  package var secrets: ListIndex = 0
   /// What is evaluated when the task starts: a number that the builder gave.
   package var late: UInt32 = 0
   /// Of the manifest, or of the file that it includes and that the task stands in: where it begins, from 1; 0
@@ -30,6 +27,8 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// That file, as the one text of a list; empty for the manifest itself.
   package var file: ListIndex = 0
 
+  /// What it says in texts that are no part of what it does.
+  package var texts = TaskTexts()
   /// What its processes are given, and held to.
   package var processes = ProcessRules()
 

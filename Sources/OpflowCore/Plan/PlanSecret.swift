@@ -61,6 +61,6 @@ extension Plan {
 
   /// The names of those that a task may know.
   package func secretNames(_ task: TaskID) -> [String] {
-    list(record(task).secrets).map { string($0) }
+    texts(.secrets, of: task).map { string($0) }
   }
 }

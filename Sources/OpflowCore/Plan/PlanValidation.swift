@@ -31,7 +31,7 @@ extension Plan {
     try validateWords(record.shell)
     try validateWords(record.words)
     try validateVariables(record.environment)
-    try validateWords(record.secrets)
+    for text in TaskText.allCases { try validateWords(record.texts[text]) }
     try validateLateItems(of: task)
     try validateDeclaration(of: task)
     if isService(task) { try validateService(of: task) }
@@ -185,10 +185,9 @@ extension Plan {
 
   /// Whether all that the record refers to is there.
   private func isSound(_ record: PlanRecord, of kind: ActionKind) -> Bool {
-    isSound(record.script) && isSound(record.directory) && isSound(record.description)
+    isSound(record.script) && isSound(record.directory)
       && isList(record.words, in: listOffsets) && isList(record.shell, in: listOffsets)
-      && isList(record.tags, in: listOffsets)
-      && isList(record.secrets, in: listOffsets)
+      && TaskText.allCases.allSatisfy { isList(record.texts[$0], in: listOffsets) }
       && isList(record.environment, in: environmentOffsets)
       && isList(record.allowedCodes, in: codeOffsets)
       && isList(record.file, in: listOffsets) && record.line < PlanFormat.lineLimit

@@ -26,13 +26,11 @@ struct SegmentNumbers {
     var record = record
     record.script = text(record.script)
     record.directory = text(record.directory)
-    record.description = text(record.description)
     record.words = list(record.words)
     record.shell = list(record.shell)
     record.environment = environment(record.environment)
     record.allowedCodes = codes(record.allowedCodes)
-    record.tags = list(record.tags)
-    record.secrets = list(record.secrets)
+    for text in TaskText.allCases { record.texts[text] = list(record.texts[text]) }
     record.late = late(record.late)
     record.file = list(record.file)
     if kind == .download {

@@ -39,7 +39,7 @@ package enum Selector {
   package static func tags(of plan: Plan) -> [String] {
     var tags: Set<String> = []
     for index in plan.tasks where tags.count < 1000 {
-      for ref in plan.list(plan.record(TaskID(index)).tags) { tags.insert(plan.string(ref)) }
+      for ref in plan.texts(.tags, of: TaskID(index)) { tags.insert(plan.string(ref)) }
     }
     return tags.sorted().map { "tag:\($0)" }
   }
@@ -54,7 +54,7 @@ package enum Selector {
     var found = false
     var others: Set<String> = []
     for index in plan.tasks {
-      for ref in plan.list(plan.record(TaskID(index)).tags) {
+      for ref in plan.texts(.tags, of: TaskID(index)) {
         if plan.text(ref).elementsEqual(tag.utf8) {
           set.insert(TaskID(index))
           found = true

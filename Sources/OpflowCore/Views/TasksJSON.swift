@@ -20,17 +20,16 @@ package enum TasksJSON {
   }
 
   private static func write(_ task: TaskID, _ plan: Plan, into json: inout JSONWriter) {
-    let record = plan.record(task)
     json.beginObject()
     json.key("id")
     json.string(plan.nameBytes(task))
     json.key("family")
     json.optional(plan.family(of: task).map { plan.familyName($0) })
     json.key("desc")
-    json.string(plan.string(record.description))
+    json.string(plan.description(of: task))
     json.key("tags")
     json.beginArray()
-    for tag in plan.list(record.tags) { json.string(plan.string(tag)) }
+    for tag in plan.texts(.tags, of: task) { json.string(plan.string(tag)) }
     json.endArray()
     json.key("manual")
     json.bool(plan.flags(task).contains(.manual))

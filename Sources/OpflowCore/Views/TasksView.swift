@@ -13,7 +13,7 @@ package enum TasksView {
     let tasks = plan.taskCount == 1 ? "1 task" : "\(plan.taskCount) tasks"
     text.add("\(CleanText.string(manifest)): \(tasks)")
     text.endLine()
-    let hasTags = plan.tasks.contains { !plan.list(plan.record(TaskID($0)).tags).isEmpty }
+    let hasTags = plan.tasks.contains { !plan.texts(.tags, of: TaskID($0)).isEmpty }
     var table = TextTable(["TASK", "DESCRIPTION"] + (hasTags ? ["TAGS"] : []))
     var next = 0
     while next < plan.taskCount {
@@ -28,7 +28,7 @@ package enum TasksView {
         let some = shown.map { $0 < count } == true ? "\(shown ?? 0) of " : ""
         return "\(plan.familyName(family)) (\(some)\(count) legs)"
       }
-      let tags = plan.list(plan.record(task).tags).map { CleanText.string(plan.string($0)) }
+      let tags = plan.texts(.tags, of: task).map { CleanText.string(plan.string($0)) }
       table.add(
         [CleanText.string(name ?? plan.nameString(task)), description(of: task, plan)]
           + (hasTags ? [tags.joined(separator: ", ")] : []))
@@ -46,7 +46,7 @@ package enum TasksView {
 
   /// What the manifest says of a task, and whether it runs by itself.
   private static func description(of task: TaskID, _ plan: Plan) -> String {
-    let text = CleanText.string(plan.string(plan.record(task).description))
+    let text = CleanText.string(plan.description(of: task))
     guard plan.flags(task).contains(.manual) else { return text }
     return text.isEmpty ? "(manual)" : "\(text) (manual)"
   }

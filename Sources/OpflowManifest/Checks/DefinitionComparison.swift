@@ -42,9 +42,9 @@ struct DefinitionComparison {
     if !old.codeList(before.allowedCodes).elementsEqual(new.codeList(after.allowedCodes)) {
       return .allowFailure
     }
-    if !old.text(before.description).isSame(as: new.text(after.description)) { return .desc }
-    if !isSame(before.tags, after.tags) { return .tags }
-    if !isSame(before.secrets, after.secrets) { return .secrets }
+    for row in TaskKey.ofTexts where !isSame(before.texts[row.text], after.texts[row.text]) {
+      return row.key
+    }
     for row in TaskKey.ofProcesses where before.processes[row.rule] != after.processes[row.rule] {
       return row.key
     }

@@ -103,8 +103,9 @@ struct PlanEmitter: ~Copyable {
     entry.record.file = standard.file
     entry.flags = task.flags
     entry.priority = task.settings.priority
-    if let description = task.description { entry.record.description = builder.append(description) }
-    if !task.tags.isEmpty { entry.record.tags = Self.list(task.tags, &builder) }
+    for text in TaskText.allCases where !task.texts[text].isEmpty {
+      entry.record.texts[text] = Self.list(task.texts[text], areCommon: text.isCommon, &builder)
+    }
     if !task.allowedCodes.isEmpty { entry.record.allowedCodes = builder.codes(task.allowedCodes) }
     switch kind {
     case .shell:
@@ -125,9 +126,6 @@ struct PlanEmitter: ~Copyable {
       ? builder.intern(task.settings.directory.path) : standard.directory
     entry.policy = policy(of: task)
     entry.demand = demand(of: task)
-    if !task.secrets.isEmpty {
-      entry.record.secrets = builder.list(task.secrets.map { builder.intern($0) })
-    }
     if let service = task.service { entry.record.service = add(service) }
     entry.record.processes = task.processes
     if let legs = task.legs {
@@ -140,8 +138,9 @@ struct PlanEmitter: ~Copyable {
       entry.record.environment = builder.environment(items)
       environmentDigest = FingerprintWriter.digest(of: task.lists.environment)
     }
-    if !task.secrets.isEmpty {
-      environmentDigest = FingerprintWriter.digest(of: environmentDigest, secrets: task.secrets)
+    if !task.texts[.secrets].isEmpty {
+      environmentDigest = FingerprintWriter.digest(
+        of: environmentDigest, secrets: task.texts[.secrets])
     }
     addLate(of: task, to: &entry)
     entry.fingerprint = fingerprints.fingerprint(
@@ -415,6 +414,12 @@ struct PlanEmitter: ~Copyable {
         EnvironmentItem(
           name: builder.intern(variable.name), value: builder.intern(variable.value.text)))
     }
+  }
+
+  private static func list(
+    _ texts: [Text], areCommon: Bool, _ builder: inout PlanBuilder
+  ) -> ListIndex {
+    builder.list(texts.map { areCommon ? builder.intern($0) : builder.append($0) })
   }
 
   private static func list(_ words: [Scalar], _ builder: inout PlanBuilder) -> ListIndex {

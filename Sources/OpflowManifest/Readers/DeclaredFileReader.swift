@@ -44,7 +44,7 @@ struct DeclaredFileReader {
         place, "a task with `control` cannot have `cache`",
         help: "what it does to its run is no output; take one of the two away")
     }
-    if !task.secrets.isEmpty, !mayHoldSecrets {
+    if !task.texts[.secrets].isEmpty, !mayHoldSecrets {
       return values.mistakes.error(
         place, "a task with `secrets` is cached only where that is said",
         help: "what it leaves may hold them, and goes to everybody who has the cache;"

@@ -29,11 +29,18 @@ struct FlagReader {
       }
     }
     if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
-    if let node = keys[.desc], let text = values.string(node, Subject(TaskKey.desc)) {
-      task.description = text.text
+    for (key, text) in TaskKey.ofTexts {
+      guard let node = keys[key], let texts = readTexts(node, key, text) else { continue }
+      task.texts[text] = texts
     }
-    if let node = keys[.tags], let tags = readTags(node) {
-      task.tags = tags
+  }
+
+  /// Nil for what cannot be read, and for what another reader reads.
+  private func readTexts(_ node: Node, _ key: TaskKey, _ text: TaskText) -> [Text]? {
+    switch text.takes {
+    case .text: values.string(node, Subject(key)).map { $0.text.isEmpty ? [] : [$0.text] }
+    case .tags: readTags(node).map { $0.map(\.text) }
+    case .names: nil
     }
   }
 

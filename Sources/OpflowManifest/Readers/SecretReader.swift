@@ -150,8 +150,8 @@ struct SecretReader {
   }
 
   private func add(_ name: Text, to task: inout TaskValues) {
-    if task.secrets.contains(where: { $0.isSame(as: name) }) { return }
-    task.secrets.append(secrets.listed(name))
+    if task.texts[.secrets].contains(where: { $0.isSame(as: name) }) { return }
+    task.texts[.secrets].append(secrets.listed(name))
   }
 
   private func isName(_ name: Text, at node: Node) -> Bool {

@@ -18,10 +18,8 @@ struct TaskValues {
   var words: [Scalar] = []
   var download: Download?
   var allowedCodes: [Int32] = []
-  var description: Text?
-  var tags: [Scalar] = []
-  /// Names of those that it may know, good as long as the compilation.
-  var secrets: [Text] = []
+  /// What it says in texts; names of secrets are good as long as the compilation.
+  var texts = TextValues()
   var needs: [Need] = []
   /// What is left of an `if` that reads values of other tasks.
   var lateCondition: Text?
@@ -78,6 +76,26 @@ struct TaskValues {
     var kind: Kind
   }
 
+  /// What a task says in each `TaskText`.
+  struct TextValues {
+    private var values: [[Text]] = TaskText.allCases.map { _ in [] }
+    private var areAny = false
+
+    subscript(text: TaskText) -> [Text] {
+      get { values[text.rawValue] }
+      _modify {
+        areAny = true
+        yield &values[text.rawValue]
+      }
+    }
+
+    mutating func removeAll() {
+      guard areAny else { return }
+      for place in values.indices { values[place].removeAll(keepingCapacity: true) }
+      areAny = false
+    }
+  }
+
   /// For what comes before the first task.
   init(_ defaults: TaskDefaults) {
     key = Node(0)
@@ -98,9 +116,7 @@ struct TaskValues {
     if !words.isEmpty { words.removeAll(keepingCapacity: true) }
     if download != nil { download = nil }
     if !allowedCodes.isEmpty { allowedCodes.removeAll() }
-    description = nil
-    if !tags.isEmpty { tags.removeAll(keepingCapacity: true) }
-    if !secrets.isEmpty { secrets.removeAll(keepingCapacity: true) }
+    texts.removeAll()
     lateCondition = nil
     readsValues = false
     if !valueReads.isEmpty { valueReads.removeAll(keepingCapacity: true) }

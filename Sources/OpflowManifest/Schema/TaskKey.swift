@@ -30,9 +30,9 @@ enum TaskKey: Int, SchemaKey {
     case .outputs: "outputs"
     case .finally: "finally"
     case .onInterrupted: "on_interrupted"
-    case .secrets: "secrets"
-    case .desc: "desc"
-    case .tags: "tags"
+    case .secrets: TaskText.secrets.word
+    case .desc: TaskText.description.word
+    case .tags: TaskText.tags.word
     case .manual: "manual"
     case .interactive: "interactive"
     case .control: "control"
@@ -79,6 +79,11 @@ enum TaskKey: Int, SchemaKey {
     (.onInterrupted, .failWhenInterrupted), (.matrix, .emptyMatrix), (.manual, .manual),
     (.interactive, .interactive), (.control, .control), (.condition, .lateCondition),
     (.inputs, .checked), (.outputs, .declaresOutputs), (.cache, .cached), (.service, .service),
+  ]
+
+  /// Those that are texts: `FlagReader` reads them, but for names of secrets.
+  static let ofTexts: [(key: TaskKey, text: TaskText)] = [
+    (.desc, .description), (.tags, .tags), (.secrets, .secrets),
   ]
 
   /// Those that say what its processes are given, and held to: `ProcessReader` reads them. `use` is what programs make

@@ -65,7 +65,7 @@ struct SecretTaking {
     let skipped = plan.skippedFromTheStart(initial)
     for index in plan.tasks where initial[index].mayStart {
       let task = TaskID(index)
-      guard plan.record(task).secrets != 0, !skipped.contains(task) else { continue }
+      guard plan.record(task).texts[.secrets] != 0, !skipped.contains(task) else { continue }
       wanted.formUnion(plan.secretNames(task))
       wanting.insert(plan.nameString(task))
     }

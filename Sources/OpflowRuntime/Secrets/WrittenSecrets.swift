@@ -44,7 +44,10 @@ struct WrittenSecrets {
       look(at: item.value) { "the variable `\(plan.string(item.name))` of `\($0)`" }
     }
     look(at: record.directory) { "`dir` of `\($0)`" }
-    look(at: record.description) { "`desc` of `\($0)`" }
+    // Names of secrets are known to everybody.
+    for text in TaskText.allCases where text != .secrets {
+      for place in plan.texts(text, of: task) { look(at: place) { "`\(text.word)` of `\($0)`" } }
+    }
     if plan.kind(task) == .download {
       let download = plan.download(task)
       look(in: download.sources + [download.target]) { "`download` of `\($0)`" }

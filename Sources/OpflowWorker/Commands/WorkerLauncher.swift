@@ -101,7 +101,7 @@ final class WorkerLauncher {
     folder.append(directory)
     let record = plan.record(task)
     if let missing = environment.set(
-      plan, record.environment, record.secrets, secrets, late?.environment ?? [:],
+      plan, record.environment, record.texts[.secrets], secrets, late?.environment ?? [:],
       hasJobserver: jobserver != nil, hasDevices: devices != nil)
     {
       throw WorkerRefusal(errorNumber: 0, what: "the secret \(missing) is not known here")

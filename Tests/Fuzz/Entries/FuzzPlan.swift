@@ -59,10 +59,9 @@ enum FuzzPlan {
     for index in plan.tasks {
       let task = TaskID(index)
       size += plan.nameString(task).utf8.count
-      size +=
-        plan.text(plan.record(task).directory).count
-        + plan.text(plan.record(task).description).count
-      size += texts(plan, plan.record(task).shell) + texts(plan, plan.record(task).tags)
+      size += plan.text(plan.record(task).directory).count
+      size += texts(plan, plan.record(task).shell)
+      for text in TaskText.allCases { size += texts(plan, plan.record(task).texts[text]) }
       for item in plan.environmentList(plan.record(task).environment) {
         size += plan.text(item.name).count + plan.text(item.value).count
       }

@@ -157,9 +157,9 @@ struct GrowthPropertyTests {
         "\(plan.demandList(plan.demand[index]).map { "\($0.resource) \($0.amount)" })",
         "\(policy.timeoutMilliseconds) \(policy.retryMax) \(policy.stopGraceMilliseconds)",
         "\(Array(plan.codeList(policy.retryCodes))) \(Array(plan.codeList(record.allowedCodes)))",
-        plan.string(record.script), plan.string(record.directory), plan.string(record.description),
+        plan.string(record.script), plan.string(record.directory), plan.description(of: task),
         "\(texts(record.words == 0 ? plan.list(0) : plan.list(record.words)))",
-        "\(texts(plan.list(record.shell))) \(texts(plan.list(record.tags)))", "\(environment)",
+        "\(texts(plan.list(record.shell))) \(texts(plan.texts(.tags, of: task)))", "\(environment)",
         "\(plan.secretNames(task)) \(plan.inputs(of: task)) \(plan.outputs(of: task))",
       ]
       if plan.kind(task) == .download { parts.append("\(plan.download(task))") }

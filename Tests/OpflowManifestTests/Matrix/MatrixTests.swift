@@ -215,7 +215,7 @@ struct MatrixTests {
           tags: [all, "${{ matrix.n }}"]
       """)
     let (a, b) = (try plan.id("t[n=a]"), try plan.id("t[n=b]"))
-    #expect(plan.string(plan.record(b).description) == "leg b of t[n=b]")
+    #expect(plan.description(of: b) == "leg b of t[n=b]")
     #expect(try plan.wordTexts("t[n=a]") == ["echo", "a"])
     #expect(try plan.directoryText("t[n=b]") == "/data/project/d/b")
     #expect(try plan.environmentTexts("t[n=a]") == ["N=a"])
@@ -227,7 +227,7 @@ struct MatrixTests {
     #expect(plan.priority[b.index] == 7)
     #expect(try plan.demandTexts("t[n=b]") == ["cpu=1", "gpu=0.5"])
     #expect(plan.policy(b).retryMax == 3)
-    #expect(plan.list(plan.record(a).tags).map { plan.string($0) } == ["all", "a"])
+    #expect(plan.texts(.tags, of: a).map { plan.string($0) } == ["all", "a"])
   }
 
   @Test func `a matrix may be merged into tasks`() throws {
