@@ -38,6 +38,11 @@ int32_t cyaml_mentioned_folders(const uint8_t *bytes, size_t length) {
   return found;
 }
 
+size_t cyaml_find_byte(const uint8_t *bytes, size_t length, uint8_t byte) {
+  const uint8_t *at = length ? memchr(bytes, byte, length) : NULL;
+  return at ? (size_t)(at - bytes) : length;
+}
+
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length) {
   const uint8_t *end = bytes + length;
   const uint8_t *at = bytes;

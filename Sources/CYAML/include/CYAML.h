@@ -132,5 +132,8 @@ enum { CYAML_MENTIONS_VALUES = 1, CYAML_MENTIONS_NEEDS = 2 };
 /// the tasks that they need.
 int32_t cyaml_mentioned_folders(const uint8_t *bytes, size_t length);
 
+/// The offset of the first such byte, or `length`.
+size_t cyaml_find_byte(const uint8_t *bytes, size_t length, uint8_t byte);
+
 /// The offset of the first `${{`, or `length`.
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length);

@@ -90,6 +90,12 @@ package struct PlanBuilder: ~Copyable {
   package mutating func list(_ items: [TextRef]) -> ListIndex {
     lists.index(of: items)
   }
+
+  /// A list of one text, which hardly any other list is equal to.
+  package mutating func list(ofOne item: TextRef) -> ListIndex {
+    item.length == 0 ? 0 : lists.add(item)
+  }
+
   package mutating func environment(_ items: [EnvironmentItem]) -> UInt32 {
     environments.index(of: items)
   }

@@ -52,6 +52,13 @@ struct ListTable<Item: BitwiseCopyable> {
     return index
   }
 
+  /// Adds a list of one that hardly any other is equal to, without a look for those.
+  mutating func add(_ item: Item) -> UInt32 {
+    items.append(item)
+    offsets.append(UInt32(truncatingIfNeeded: items.count))
+    return UInt32(truncatingIfNeeded: offsets.count - 2)
+  }
+
   /// Where the list stands, or the free slot where it belongs. Items have no padding, so equal
   /// lists are equal bytes.
   private func slot(of list: [Item]) -> Int {

@@ -419,7 +419,9 @@ struct PlanEmitter: ~Copyable {
   private static func list(
     _ texts: [Text], areCommon: Bool, _ builder: inout PlanBuilder
   ) -> ListIndex {
-    builder.list(texts.map { areCommon ? builder.intern($0) : builder.append($0) })
+    if areCommon { return builder.list(texts.map { builder.intern($0) }) }
+    if texts.count == 1 { return builder.list(ofOne: builder.append(texts[0])) }
+    return builder.list(texts.map { builder.append($0) })
   }
 
   private static func list(_ words: [Scalar], _ builder: inout PlanBuilder) -> ListIndex {

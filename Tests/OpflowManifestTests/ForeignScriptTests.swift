@@ -1,0 +1,42 @@
+import OpflowCore
+import Testing
+
+@testable import OpflowManifest
+
+@Suite struct ForeignScriptTests {
+  /// A look at each byte.
+  private func naively(_ text: [UInt8]) -> Bool {
+    for offset in text.indices.dropFirst() {
+      let (last, byte) = (text[offset - 1], text[offset])
+      let before = offset > 1 ? text[offset - 2] : 0
+      let rest = text[(offset + 1)...]
+      if byte == UInt8(ascii: "{"), last == byte, before != UInt8(ascii: "$") { return true }
+      if last == UInt8(ascii: "$") {
+        if byte == UInt8(ascii: "(") { return true }
+        let names = ["vars.", "matrix.", "env."]
+        if byte == UInt8(ascii: "{"), names.contains(where: { rest.starts(with: $0.utf8) }) {
+          return true
+        }
+      }
+      if (last, byte) == (0xC2, 0xA0) || (last, byte) == (0xE2, 0x80) { return true }
+    }
+    return false
+  }
+
+  @Test func `what a file may hold of other tools is found as by a look at each byte`() {
+    let pieces: [[UInt8]] =
+      ["{", "{{", "$", "$$", "(", "vars.", "matrix.", "env.", "x", "\n"].map { Array($0.utf8) }
+      + [[0xC2], [0xA0], [0xE2], [0x80]]
+    var random = SplitMix64(seed: 7)
+    var found = 0
+    for _ in 0..<20_000 {
+      let text = (0..<random.next() % 7).flatMap { _ in
+        pieces[Int(random.next() % UInt64(pieces.count))]
+      }
+      let may = text.withUnsafeBytes { ForeignScript.mayStand(in: $0) }
+      #expect(may == naively(text), "\(text)")
+      if may { found += 1 }
+    }
+    #expect((2_000..<18_000).contains(found))
+  }
+}
