@@ -91,6 +91,24 @@ import Testing
   @Test(arguments: [true, false])
   func `an input that another machine may have written is looked for again`(
     _ isNetwork: Bool
+  /// Its numbers are others on each machine.
+  @Test(arguments: [true, false])
+  func `a file of a network is not taken for replaced by what another machine knew it by`(
+    _ isNetwork: Bool
+  ) throws {
+    try inRoot {
+      try write("one")
+      let network = NetworkFiles { _ in isNetwork }
+      var stamp = FileStamp(try Path.linkStatus(root + "/a"))
+      stamp.device += 1
+      stamp.inode += 1
+      let elsewhere = SeenFile(
+        path: Array("a".utf8), kind: .file, content: PlanKey(high: 1, low: 2), stamp: stamp)
+      let seen = try look(SeenFiles([elsewhere]), FileMemory(.quick, network: network))
+      #expect(seen.replaced.isEmpty == isNetwork)
+    }
+  }
+
   ) throws {
     try inRoot {
       let manifest = root + "/opflow.yaml"
