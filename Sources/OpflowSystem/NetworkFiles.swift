@@ -22,14 +22,34 @@ package final class NetworkFiles {
     return answer
   }
 
-  /// The same of a folder; no where it cannot be looked at.
+  /// The same of a folder, or of the next one above it that is there: on this machine that one may not be seen yet.
   package func have(folder: String) -> Bool {
-    guard let status = try? Path.status(folder) else { return false }
+    guard let (folder, status) = Self.seen(folder) else { return false }
     return have(device: status.identity.device) { folder }
   }
 
-  /// Has the kernel look anew at what is in a folder: what it remembers of that may be old until it is listed.
-  package static func refresh(folder: String) { _ = try? Path.names(in: folder) }
+  private static func seen(_ folder: String) -> (folder: String, status: FileStatus)? {
+    do throws(Errno) {
+      return (folder, try Path.status(folder))
+    } catch {
+      let above = Path.parent(of: folder)
+      guard error == .noSuchFile || error == .notADirectory, above != folder else { return nil }
+      return seen(above)
+    }
+  }
+
+  /// Has the kernel look anew at what is in a folder, or in the next one above it that is there: what it remembers of that
+  /// may be old until it is listed.
+  package static func refresh(folder: String) {
+    do throws(Errno) {
+      _ = try Path.names(in: folder)
+    } catch {
+      let above = Path.parent(of: folder)
+      if error == .noSuchFile || error == .notADirectory, above != folder {
+        refresh(folder: above)
+      }
+    }
+  }
 
   /// No where that cannot be known.
   package static func isNetwork(at path: String) -> Bool {
