@@ -40,6 +40,19 @@ import Testing
     #expect(!NetworkFiles.isNetwork(at: "/nowhere/at/all"))
   }
 
+  @Test func `whether locks leave a machine is known by the file system`() {
+    for type: UInt32 in [0x6969, 0x0BD0_0BD0, 0x4750_4653, 0xEF53] {
+      #expect(NetworkFiles.carriesLocks(type: type) { nil })
+    }
+    for type: UInt32 in [0x0102_1997, 0x1983_0326] {
+      #expect(!NetworkFiles.carriesLocks(type: type) { nil })
+    }
+    for (name, carries) in [("fuse.sshfs", false), ("fuse.glusterfs", true), (nil, false)] {
+      #expect(NetworkFiles.carriesLocks(type: 0x6573_5546) { name } == carries)
+    }
+    #expect(NetworkFiles.carriesLocks(at: "/proc"))
+  }
+
   @Test func `one file system is asked about once`() throws {
     try inRoot {
       var asked = 0
