@@ -22,14 +22,34 @@ package final class NetworkFiles {
     return answer
   }
 
-  /// The same of a folder; no where it cannot be looked at.
+  /// The same of a folder, or of the next one above it that is there: on this machine that one may not be seen yet.
   package func have(folder: String) -> Bool {
-    guard let status = try? Path.status(folder) else { return false }
+    guard let (folder, status) = Self.seen(folder) else { return false }
     return have(device: status.identity.device) { folder }
   }
 
-  /// Has the kernel look anew at what is in a folder: what it remembers of that may be old until it is listed.
-  package static func refresh(folder: String) { _ = try? Path.names(in: folder) }
+  private static func seen(_ folder: String) -> (folder: String, status: FileStatus)? {
+    do throws(Errno) {
+      return (folder, try Path.status(folder))
+    } catch {
+      let above = Path.parent(of: folder)
+      guard error == .noSuchFile || error == .notADirectory, above != folder else { return nil }
+      return seen(above)
+    }
+  }
+
+  /// Has the kernel look anew at what is in a folder, or in the next one above it that is there: what it remembers of that
+  /// may be old until it is listed.
+  package static func refresh(folder: String) {
+    do throws(Errno) {
+      _ = try Path.names(in: folder)
+    } catch {
+      let above = Path.parent(of: folder)
+      if error == .noSuchFile || error == .notADirectory, above != folder {
+        refresh(folder: above)
+      }
+    }
+  }
 
   /// No where that cannot be known.
   package static func isNetwork(at path: String) -> Bool {
@@ -59,4 +79,51 @@ package final class NetworkFiles {
     0x7461_636F,  // OCFS2
     0x2003_0528,  // OrangeFS
   ]
+
+  /// Whether a lock that a process of another machine has on a file there is known to show here. On many file systems
+  /// each machine has locks of its own.
+  ///
+  /// - Parameter path: of what is there.
+  package static func carriesLocks(at path: String) -> Bool {
+    carriesLocks(type: clinux_file_system_type(path)) { mountType(at: path) }
+  }
+
+  /// - Parameters:
+  ///   - type: as statfs(2) tells it.
+  ///   - mountType: the name of the type of file system, as mount(8) has it; nil where that cannot be known.
+  package static func carriesLocks(type: UInt32, mountType: () -> String?) -> Bool {
+    switch type {
+    // FUSE: a process decides.
+    case 0x6573_5546: mountType().map { locking.contains($0) } ?? false
+    // 9P, and BeeGFS where nobody set tuneUseGlobalFileLocks.
+    case 0x0102_1997, 0x1983_0326: false
+    default: true
+    }
+  }
+
+  /// Those of FUSE that ask their servers for flock(2).
+  private static let locking: Set<String> = [
+    "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.juicefs", "fuse.mfs",
+  ]
+
+  /// By the device (proc(5), /proc/self/mountinfo).
+  private static func mountType(at path: String) -> String? {
+    guard let device = try? Path.status(path).identity.device,
+      let bytes = try? File.read("/proc/self/mountinfo")
+    else { return nil }
+    // Numbers of devices are split as makedev(3) joins them.
+    let (major, minor) = (
+      device >> 8 & 0xFFF | device >> 32 & ~0xFFF, device & 0xFF | device >> 12 & 0xFFFF_FF00
+    )
+    let wanted = "\(major):\(minor)"
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      // Fields of their own stand before the dash, in any number.
+      guard words.count > 2, words[2] == wanted, let dash = words.firstIndex(of: "-"),
+        dash + 1 < words.count
+      else { continue }
+      return String(words[dash + 1])
+    }
+    return nil
+  }
 }

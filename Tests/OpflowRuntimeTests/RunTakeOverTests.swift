@@ -33,6 +33,15 @@ import Testing
     _ = try RunFolderLock.take(run) { _ in Issue.record("nobody holds it") }
   }
 
+  @Test func `who gives a lock up takes its name out`() throws {
+    let run = try fixture.run(of: "/m", at: 5)
+    let lock = try RunFolderLock.take(run)
+    #expect(try fixture.bytes(run.lock) != [])
+    _ = consume lock
+    #expect(try fixture.bytes(run.lock) == [])
+    #expect(try RunFolderLock.isHeld(run) == false)
+  }
+
   @Test func `one of this machine is not waited for, nor taken for gone`() throws {
     let run = try fixture.run(of: "/m", at: 5)
     let lock = try RunFolderLock.take(run)

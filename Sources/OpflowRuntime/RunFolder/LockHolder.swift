@@ -29,7 +29,15 @@ package struct LockHolder: Sendable, Equatable {
   /// Names this process in its lock's file.
   static func write(to file: borrowing Descriptor) throws(Errno) {
     try file.truncate(to: 0)
-    try file.writeAll("\(ProcessID.own) \(Machine.hostName)\n")
+    try file.writeAll(ownLine)
+  }
+
+  private static var ownLine: String { "\(ProcessID.own) \(Machine.hostName)\n" }
+
+  /// Whether a lock's file names something else than this process, or nobody any more; no where it cannot be read.
+  static func isAnother(_ path: String) -> Bool {
+    guard let bytes = try? File.read(path) else { return false }
+    return !bytes.elementsEqual(ownLine.utf8)
   }
 
   /// Its number where it is one of this machine.

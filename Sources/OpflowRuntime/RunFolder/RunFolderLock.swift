@@ -3,10 +3,16 @@ internal import OpflowSystem
 
 /// The right to drive a run. The kernel gives it up when this process is gone, however that ends; a
 /// lock file that nobody holds is no lock.
+///
+/// On a file system that keeps the locks of each machine apart (`NetworkFiles.carriesLocks`) a lock that is free says nothing
+/// of others. There a file that names a process of another machine is a lock as well: who gives it up takes its name out. One
+/// that was killed leaves it, which a person has to say (`takeOver`).
 package struct RunFolderLock: ~Copyable {
   private let lock: FileLock
 
   init(lock: consuming FileLock) { self.lock = lock }
+
+  deinit { try? lock.file.truncate(to: 0) }
 
   /// By what its holder sees that nobody has taken the run over.
   func claim(to folder: RunFolder) -> RunClaim? { RunClaim(lock.file, at: folder.lock) }
@@ -24,6 +30,9 @@ package struct RunFolderLock: ~Copyable {
       }
       // Who removes a run holds its lock, and gives the run another name first.
       if try taken.file.isStill(at: folder.lock) {
+        if let other = namedElsewhere(folder) {
+          throw .held(run: folder.id.description, by: other)
+        }
         try doing("write", folder.lock) { () throws(Errno) in
           try LockHolder.write(to: taken.file)
         }
@@ -67,14 +76,30 @@ package struct RunFolderLock: ~Copyable {
 
   /// Waits until no process drives the run, or there is none.
   package static func waitUntilFree(_ folder: RunFolder) throws(RunFolderError) {
-    try doing("wait for", folder.lock) { () throws(Errno) in
-      try FileLock.waitUntilFree(folder.lock)
+    while true {
+      try doing("wait for", folder.lock) { () throws(Errno) in
+        try FileLock.waitUntilFree(folder.lock)
+      }
+      if namedElsewhere(folder) == nil { return }
+      Clock.sleep(milliseconds: intervalMilliseconds)
     }
   }
+
+  /// From one look at another machine's lock to the next, each of which asks a file server.
+  static let intervalMilliseconds: Int32 = 500
 
   /// Whether a process drives the run now.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
+      || namedElsewhere(folder) != nil
+  }
+
+  /// A process of another machine that may drive the run though its lock is free here.
+  private static func namedElsewhere(_ folder: RunFolder) -> LockHolder? {
+    guard let holder = holder(folder), holder.host != nil,
+      !NetworkFiles.carriesLocks(at: folder.lock)
+    else { return nil }
+    return holder
   }
 
   /// Whether a process means to drive the run again (`run --watch`), whoever drives it now.

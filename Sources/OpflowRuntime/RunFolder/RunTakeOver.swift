@@ -45,9 +45,6 @@ extension RunFolderLock {
     }
   }
 
-  /// From one look to the next, each of which asks a file server.
-  private static let intervalMilliseconds: Int32 = 500
-
   private static func isHeldElsewhere(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try isHeld(folder) && holder(folder)?.host != nil
   }
@@ -115,11 +112,14 @@ extension RunFolderError {
 struct RunClaim {
   private let path: String
   private let identity: FileIdentity
+  /// Another file in its place may get the number of the first: what it says counts as well.
+  private let isByName: Bool
 
   /// Nil where that cannot be known.
   init?(_ file: borrowing Descriptor, at path: String) {
     guard let identity = try? file.status().identity else { return nil }
     (self.path, self.identity) = (path, identity)
+    isByName = !NetworkFiles.carriesLocks(at: path)
   }
 
   /// Whether another process has taken the run over. What cannot be looked at is as it was.
@@ -128,6 +128,6 @@ struct RunClaim {
     guard let file = try? File.open(path, .readOnly), let now = try? file.status().identity else {
       return false
     }
-    return now != identity
+    return now != identity || isByName && LockHolder.isAnother(path)
   }
 }

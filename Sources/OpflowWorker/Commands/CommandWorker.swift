@@ -46,13 +46,16 @@ final class CommandWorker: WorkerRole {
   private var devices: RunningDevices?
   var limit: RunningLimit
   var tree: WorkerTree
-  private var log = WorkerLog(attempt: 0)
+  private(set) var log = WorkerLog(attempt: 0)
   var taskFolder: TaskFolder
   /// Of the output of the task that runs; nil where there are no secrets.
-  private var masker: Masker?
+  private(set) var masker: Masker?
   var values: RunningValues
   /// Nil where no task declares any.
   var files: DeclaredFiles?
+  private let lateFiles: LateFiles
+  /// What the task that is to start reads is not all to be seen yet.
+  private var awaitsFiles = false
   private var isLogFailureTold = false
   var running: TaskID = .none
   /// The task that runs has the terminal. What the terminal does to it, it does by itself.
@@ -64,7 +67,7 @@ final class CommandWorker: WorkerRole {
   /// When the task counts as one that takes its time, until it does.
   private var watchChildrenAt: Instant?
   private var actions: [WorkerAction] = []
-  private var chunk = [UInt8](repeating: 0, count: CommandWorker.chunkBytes)
+  var chunk = [UInt8](repeating: 0, count: CommandWorker.chunkBytes)
   private var isPerforming = false
 
   init(_ frame: WorkerFrame) throws(WorkerFailure) {
@@ -87,6 +90,7 @@ final class CommandWorker: WorkerRole {
     launcher = WorkerLauncher(
       plans, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
     files = try DeclaredFiles.of(plans, runFolder: frame.runFolder)
+    lateFiles = LateFiles(plans, runFolder: frame.runFolder)
     state = WorkerState(
       policy: { plans.current.policy($0) },
       declaresFiles: {
@@ -107,12 +111,12 @@ final class CommandWorker: WorkerRole {
 
   /// What is to be looked at of files is looked at a little at a time.
   func wait(nanoseconds: Int64) throws(Errno) {
-    guard let files, let patience = files.patienceNanoseconds else {
-      _ = try frame.poll.wait(nanoseconds: nanoseconds)
-      return
-    }
-    _ = try frame.poll.wait(nanoseconds: nanoseconds < 0 ? patience : min(patience, nanoseconds))
-    files.goOn()
+    var most = nanoseconds < 0 ? Int64.max : nanoseconds
+    let patience = files?.patienceNanoseconds
+    if let patience { most = min(most, patience) }
+    if awaitsFiles { most = min(most, lateFiles.patienceNanoseconds) }
+    _ = try frame.poll.wait(nanoseconds: most == .max ? -1 : most)
+    if patience != nil { files?.goOn() }
   }
 
   func takeEvents(at now: Instant) throws(Errno) {
@@ -146,6 +150,7 @@ final class CommandWorker: WorkerRole {
       case .complained(let what): frame.say(.warning(what))
       }
     }
+    if awaitsFiles, lateFiles.goOn() { tell(.notBroughtBack, now) }
     lookAtService(now)
     if plan.hasJobservers { takeTokens(at: now) }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
@@ -178,7 +183,13 @@ final class CommandWorker: WorkerRole {
   private func perform(_ action: WorkerAction, _ now: Instant) {
     switch action {
     case .start(let task, let attempt): start(task, attempt, now)
-    case .launch(let task, let attempt): launch(task, attempt, frame.now, now)
+    case .launch(let task, let attempt):
+      if awaitsFiles {
+        awaitsFiles = false
+        begin(task, attempt, now)
+      } else {
+        launch(task, attempt, frame.now, now)
+      }
     case .report(let report):
       if case .started = report, !isInteractive {
         let time = now.advanced(byNanoseconds: Self.holdNanoseconds)
@@ -228,6 +239,17 @@ final class CommandWorker: WorkerRole {
     }
     masker = frame.masker
     isLogFailureTold = false
+    awaitsFiles = lateFiles.begin(task, values: values.files(readBy: task))
+    if awaitsFiles {
+      tree.begin(mainPID: 0)
+      tell(.bringingBack, now)
+    } else {
+      begin(task, attempt, now)
+    }
+  }
+
+  /// What the task reads is there, as far as that is known.
+  private func begin(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
     // From before the spawn: it returns after the exec, when a short task is half done.
     let began = frame.now
     do throws(LookFault) {
@@ -275,35 +297,6 @@ final class CommandWorker: WorkerRole {
         error.isOfValues
           ? .valueMissing(what: error.what)
           : .refused(errorNumber: error.errorNumber, what: error.what), now)
-    }
-  }
-
-  /// Its files are back: its values follow.
-  private func takeValuesBroughtBack() {
-    guard let files else { return }
-    do throws(WorkerRefusal) {
-      _ = try values.begin(running, log.attempt, mayHoldSecrets: masker != nil)
-      try values.take(files.broughtValues)
-      files.noteValuesBroughtBack(values.files(frame.masker))
-    } catch {
-      // A further begin makes the folder anew.
-      files.giveUpBringingBack(CacheFault(what: error.what))
-    }
-  }
-
-  /// It is written down: what it printed then comes again.
-  private func takeBroughtBack(_ result: RecordResult, _ now: Instant) {
-    if let path = files?.broughtOutput { replay(path) }
-    checkLog(now)
-    tell(.broughtBack(result), now)
-  }
-
-  private func replay(_ path: String) {
-    guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return }
-    while true {
-      let count = chunk.withUnsafeMutableBytes { chunk in (try? file.read(into: chunk)) ?? 0 }
-      if count == 0 { return }
-      chunk.withUnsafeBytes { keepMasked(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
   }
 
@@ -418,7 +411,7 @@ final class CommandWorker: WorkerRole {
     checkLog(now)
   }
 
-  private func keepMasked(_ bytes: UnsafeRawBufferPointer) {
+  func keepMasked(_ bytes: UnsafeRawBufferPointer) {
     if masker == nil { keep(bytes) } else { masker?.mask(bytes, keep) }
   }
 
@@ -429,7 +422,7 @@ final class CommandWorker: WorkerRole {
   }
 
   /// A task whose log cannot be written is stopped, once.
-  private func checkLog(_ now: Instant) {
+  func checkLog(_ now: Instant) {
     guard let failure = log.failure, !isLogFailureTold else { return }
     isLogFailureTold = true
     frame.complain("task \(plan.nameString(running)): its log cannot be written: \(failure)")
@@ -451,6 +444,8 @@ final class CommandWorker: WorkerRole {
     frame.poll.clear(Slot.output)
     frame.poll.clear(Slot.children)
     watchChildrenAt = nil
+    awaitsFiles = false
+    lateFiles.end()
     files?.end()
     // What was held back becomes no secret any more.
     masker?.finish(keep)

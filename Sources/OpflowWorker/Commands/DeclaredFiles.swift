@@ -43,6 +43,8 @@ final class DeclaredFiles {
   private var isHeldUp = false
   /// Until when inputs that are missing on a network's file system may still be seen, by the questions' numbers.
   private var lateUntil: [Int32: Int64] = [:]
+  /// Patterns of inputs that were waited for in vain, from the root: once is enough.
+  private var unmatched: Set<String> = []
   private var askAgainAt: Int64 = 0
 
   private var running: RecordKeeping?
@@ -59,8 +61,6 @@ final class DeclaredFiles {
   private static let sliceNanoseconds: Int64 = 2_000_000
   /// Between two looks at whether another run still has a task, or the records.
   private static let patience: Int64 = 100_000_000
-  /// So long a machine may not see what another one wrote on a network's file system, and a little.
-  private static let lateness = AgentLease.standardMilliseconds * 1_000_000
 
   private init(
     _ plans: WorkerPlan, state: String, run: String, _ network: NetworkFiles
@@ -68,7 +68,7 @@ final class DeclaredFiles {
     let plan = plans.current
     self.plans = plans
     records = RecordPlace(plan, state: state)
-    seen = run + "/checks"
+    seen = CheckFolder.path(in: run)
     stage = "\(run)/\(CacheSetting.stageName)/\(ProcessID.own)"
     cache = plan.hasCaches ? Self.cache(state: state, run: run) : nil
     values = LeftValues(folder: run + "/" + ValueFolder.name)
@@ -101,16 +101,17 @@ final class DeclaredFiles {
     DeclaringTask(plan: plan, task: task, records: records)
   }
 
-  private func seenPath(_ task: TaskID) -> String { "\(seen)/\(task.rawValue)" }
+  private func seenPath(_ task: TaskID) -> String { CheckFolder.file(of: task, in: seen) }
 
   // MARK: - The worker's turn
 
   /// How long may be waited for something else, in nanoseconds; nil where there is nothing to do here.
   var patienceNanoseconds: Int64? {
     let isLooking = readsAhead || look != nil || !questions.isEmpty
-    if isLooking || isRecording || isBringing || !news.isEmpty { return 0 }
-    if waiting.isEmpty { return nil }
-    return max(0, askAgainAt - Clock.monotonicNanoseconds)
+    let pausedUntil = isRecording ? running?.lookAgainAt : nil
+    if isLooking || isRecording && pausedUntil == nil || isBringing || !news.isEmpty { return 0 }
+    let next = waiting.isEmpty ? pausedUntil : min(askAgainAt, pausedUntil ?? .max)
+    return next.map { max(0, $0 - Clock.monotonicNanoseconds) }
   }
 
   /// Works for a moment.
@@ -175,6 +176,12 @@ final class DeclaredFiles {
       guard let verdict = try look.goOn(until: deadline) else { return true }
       self.look = nil
       if let pattern = look.unmatched.first {
+        let whole = declaring(check.task).absolute(pattern)
+        if !unmatched.contains(whole), mayBeLate(.glob(pattern), check) {
+          postpone(check)
+          return true
+        }
+        unmatched.insert(whole)
         let name = plan.nameString(check.task)
         news.append(.said(.warning("task \(name): nothing fits its input `\(pattern)`")))
       }
@@ -187,19 +194,17 @@ final class DeclaredFiles {
   }
 
   private func refuse(_ check: TaskCheck, _ fault: LookFault) {
-    if let path = fault.path, mayBeLate(path, check) { return postpone(check) }
-    lateUntil[check.serial] = nil
+    if let path = fault.path, mayBeLate(.path(path), check) { return postpone(check) }
     say(check, .unfit(what: fault.what))
   }
 
   /// Whether an input that is missing may be one that another machine wrote, and that is to be looked for again.
-  private func mayBeLate(_ path: String, _ check: TaskCheck) -> Bool {
+  private func mayBeLate(_ input: FileLook.Item, _ check: TaskCheck) -> Bool {
     if plan.needs(check.task).isEmpty { return false }
-    let start = path.utf8.first == UInt8(ascii: "/") ? "" : declaring(check.task).folder + "/"
-    let folder = Path.parent(of: start + path)
+    let folder = declaring(check.task).absolute(input.surroundingFolder)
     guard hashes.network.have(folder: folder) else { return false }
     let now = Clock.monotonicNanoseconds
-    let until = lateUntil[check.serial, default: now + Self.lateness]
+    let until = lateUntil[check.serial, default: now + LateFiles.lateness]
     if now >= until { return false }
     lateUntil[check.serial] = until
     NetworkFiles.refresh(folder: folder)
@@ -322,6 +327,7 @@ final class DeclaredFiles {
   }
 
   private func say(_ check: TaskCheck, _ result: CheckResult) {
+    lateUntil[check.serial] = nil
     news.append(.said(.checked(check.task, serial: check.serial, result)))
   }
 

@@ -37,6 +37,9 @@ struct RunningValues {
   /// Takes in what an order tells of values.
   mutating func note(_ order: WorkerOrder) { needed.note(order) }
 
+  /// The paths of the files with values that a task reads.
+  func files(readBy task: TaskID) -> [String] { needed.files(readBy: task) }
+
   // MARK: A try
 
   /// Makes ready what a try reads and leaves. Also where that fails, `end` is to follow.

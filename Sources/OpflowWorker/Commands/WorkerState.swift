@@ -24,11 +24,11 @@ package enum WorkerEvent {
   case unwritten(what: String)
   /// What `record` was to do is done, or was stopped.
   case recorded(RecordResult)
-  /// The result of the task that `start` was about is there already, and is brought back first.
+  /// The task that `start` was about has its result already, which is brought back first; or what it reads is waited for.
   case bringingBack
   /// It was; what came of the look at it.
   case broughtBack(RecordResult)
-  /// It could not be.
+  /// The result could not be; or the wait is over.
   case notBroughtBack
   /// A service cannot be started: somebody else would be taken for it; who, for people.
   case obstructed(what: String)
@@ -74,13 +74,13 @@ package enum WorkerAction {
 ///     starting ─► running ─► stopping ─► killing ─► recording ─► (gone)
 ///        ││          └──────────┴───────────┘
 ///        │└► (refused)
-///        └► restoring ─► recording; or starting, where the result does not come back
+///        └► restoring ─► recording; or starting, where no result comes back
 ///
 /// `running`: its own process lives. `stopping`: the stop signal was sent, and what descends from it
 /// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
 /// nothing is left or, for what cannot be killed, a second deadline has passed. `recording`: nothing is left, it
-/// succeeded, and its files are looked at, if it declares any. `restoring`: its result comes from a cache, and no
-/// process of it exists. It is suspended in `running` only.
+/// succeeded, and its files are looked at, if it declares any. `restoring`: its result comes from a cache, or what it
+/// reads is waited for, and no process of it exists. It is suspended in `running` only.
 package struct WorkerState {
   /// How long KILL is repeated before what is left counts as impossible to end: another user's
   /// processes, or such as sleep in the kernel.

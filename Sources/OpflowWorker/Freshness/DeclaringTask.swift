@@ -84,6 +84,11 @@ package struct DeclaringTask {
     return { [own] in own.contains($0) }
   }
 
+  /// A path of it from the root.
+  func absolute(_ path: String) -> String {
+    path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
+  }
+
   /// A path of it as seen from the manifest's folder; nil for one that leads out of that.
   func projectPath(_ path: String) -> String? {
     let root = Self.names(plan.string(plan.manifest.folder), in: "/")

@@ -250,7 +250,8 @@ package final class FileLook {
       let isOnNetwork = hashes.network.have(device: stamp.device) { absolute(places.text(place)) }
       let known = places.with(place) { remembered(of: $0) }
       if let known {
-        if memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
+        // A file has another device and number on each machine.
+        if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
         if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
           return keep(known)
         }

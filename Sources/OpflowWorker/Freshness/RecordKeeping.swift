@@ -26,6 +26,10 @@ final class RecordKeeping {
   private(set) var complaint: CacheFault?
   /// The number under which its success is written down, once it is.
   private var origin: UInt64?
+  /// Until when an output that is missing on a network's file system may still be seen.
+  private var lateUntil: Int64?
+  /// Before that there is nothing to do; nil for no such time.
+  private(set) var lookAgainAt: Int64?
   /// What is to be written down once another process lets that be.
   private(set) var heldUp: SuccessRecord?
 
@@ -50,7 +54,8 @@ final class RecordKeeping {
     if book != nil { try? Path.removeIfThere(seen) }
   }
 
-  private static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
+  /// What was seen of the inputs of a task that is to start; nil where that cannot be read.
+  static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
     guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return nil }
     var index = RecordIndex()
     guard (try? RecordPieces.follow(file, &index)) != nil, let place = index[identity] else {
@@ -166,6 +171,8 @@ final class RecordKeeping {
 
   /// Looks at what it left, until then; nil while that has not come to its end.
   func goOn(until deadline: Int64) -> RecordResult? {
+    if let lookAgainAt, Clock.monotonicNanoseconds < lookAgainAt { return nil }
+    lookAgainAt = nil
     if let origin { return keep(until: deadline) ? .kept(origin: origin) : nil }
     do throws(LookFault) {
       let result = try look(until: deadline)
@@ -185,6 +192,10 @@ final class RecordKeeping {
       &self.outputs, declaring.outputs, memory: [], leavesOut: { _ in false })
     guard try outputs.goOn(until: deadline) else { return nil }
     if let path = (outputs.missing + outputs.unmatched).first {
+      if mayBeLate(path) {
+        self.outputs = nil
+        return nil
+      }
       return .noOutput(what: "it succeeded, and its output `\(path)` is not there")
     }
     if let cache, cache.brought != nil, !cache.isWhole(outputs.files) {
@@ -215,6 +226,20 @@ final class RecordKeeping {
     }
     after.origin = UInt64.random(in: 0 ... .max)
     return write(after, to: book)
+  }
+
+  /// Whether an output that is missing may be there, since what the task started on another machine wrote it.
+  private func mayBeLate(_ path: String) -> Bool {
+    if cache?.brought != nil { return false }
+    let folder = Path.parent(of: declaring.absolute(path))
+    guard hashes.network.have(folder: folder) else { return false }
+    let now = Clock.monotonicNanoseconds
+    let until = lateUntil ?? now + LateFiles.lateness
+    if now >= until { return false }
+    lateUntil = until
+    lookAgainAt = now + LateFiles.interval
+    NetworkFiles.refresh(folder: folder)
+    return true
   }
 
   /// - Returns: nil where another process does not let it be written now.

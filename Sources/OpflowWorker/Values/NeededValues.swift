@@ -71,12 +71,23 @@ package struct NeededValues {
     return .text(ValueRules.value(ofFile: try read(name, of: need, left.attempt, hash)))
   }
 
+  private func path(_ name: String, of need: TaskID, _ attempt: Int32) -> String {
+    "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))/\(name)"
+  }
+
+  /// The paths of the files with all that those left whose values a task reads.
+  func files(readBy task: TaskID) -> [String] {
+    guard plan.flags(task).contains(.readsValues) else { return [] }
+    return plan.valueSources(of: task).flatMap { need in
+      (left[need]?.hashes.keys.sorted() ?? []).map { path($0, of: need, left[need]?.attempt ?? 0) }
+    }
+  }
+
   /// The file of a value. One that is another by now is not what the journal says that the task reads.
   private func read(
     _ name: String, of need: TaskID, _ attempt: Int32, _ hash: UInt64
   ) throws(ValueFault) -> [UInt8] {
-    let stem = ValueFolder.name(of: plan.nameBytes(need), attempt: attempt)
-    let path = "\(folder)/\(stem)/\(name)"
+    let path = path(name, of: need, attempt)
     let bytes: [UInt8]
     do throws(Errno) {
       let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
