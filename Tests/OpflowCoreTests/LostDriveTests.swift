@@ -109,6 +109,30 @@ import Testing
     #expect(run.state("late") == .failed)
   }
 
+  @Test func `a service that was to start again does so at once, also where a clock was set back`()
+    throws
+  {
+    var maker = PlanMaker()
+    maker.addService("db", restarts: 2)
+    maker.add("user", needs: ["db"])
+    let plan = try maker.make()
+    let service = try plan.id("db")
+    var journal = JournalText(plan)
+    try journal.start("db")
+    journal.append(Transition(.retry, service, attempt: 1, reason: .ended))
+    var request = ResumeRequest()
+    request.keepsEnds = true
+    let used = try RunModel.read(journal.bytes, plan).triesUsed(plan, for: request, at: 0)
+    #expect(used == [service: TriesUsed(count: 1)])
+
+    for delay in [0, 3000] as [Int64] {
+      let tries = TriesUsed(count: 1, delayMilliseconds: delay)
+      var run = ImaginedRun(plan, maxFailures: 0, triesUsed: [service: tries])
+      try run.becomeReady("db")
+      #expect(run.runningNames == ["db", "user"])
+    }
+  }
+
   @Test func `orders to a lost drive hold in the one that goes on with it`() throws {
     let plan = try TestPlan.make(["held", "cancelled", "free", "over"].map { Task(name: $0) })
     func order(_ verb: OrderVerb, _ names: [String]) throws -> JournalEntry {

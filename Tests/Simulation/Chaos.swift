@@ -13,6 +13,10 @@ struct Chaos: Sendable {
   var changesSites = 0
   /// One machine is to blame for most workers that are lost, so that nothing more starts there.
   var blamesMachine = false
+  /// Some of them are silent before they are lost.
+  var silencesSites = false
+  /// None is there when the drive begins.
+  var joinsLate = false
   /// It is said that no further one comes.
   var exhaustsSites = 0
   var changesCapacities = 0
@@ -53,6 +57,16 @@ struct Chaos: Sendable {
     blamesMachine = true
     losesWorker = max(losesWorker, 80)
     changesSites = max(changesSites, 15)
+  }
+
+  /// Has more befall machines.
+  mutating func troubleMachines(_ random: inout SplitMix64) {
+    joinsLate = random.chance(20)
+    if isNone { return }
+    silencesSites = random.chance(70)
+    if random.chance(60) { changesSites = max(changesSites, 5 + random.below(40)) }
+    if random.chance(25) { blameMachine() }
+    if crashStep < .max, random.chance(30) { crashStep = .max }
   }
 
   static func random(taskCount: Int, _ random: inout SplitMix64) -> Chaos {

@@ -39,6 +39,8 @@ extension Drive {
     if syncing != nil { moves.append(Move(kind: .sync, worker: -1)) }
     for index in workers.indices {
       let worker = workers[index]
+      let isHeard = !isUnheard(worker)
+      if !isHeard, worker.phase != .talking { continue }
       switch worker.phase {
       case .gone: continue
       case .dead: moves.append(Move(kind: worker.outbox.isEmpty ? .loss : .report, worker: index))
@@ -47,8 +49,8 @@ extension Drive {
         if thaws(index) { moves.append(Move(kind: .thaw, worker: index)) }
       case .launching: if !isSilent(index) { moves.append(Move(kind: .hello, worker: index)) }
       case .talking:
-        if !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
-        if !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
+        if isHeard, !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
+        if isHeard, !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
         switch worker.kind {
         case .command, .terminal, .service: addMoves(ofCommands: index, to: &moves)
         case .download: addMoves(ofDownloads: index, to: &moves)

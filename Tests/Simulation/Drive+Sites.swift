@@ -10,6 +10,8 @@ struct ImaginedSite {
   var tells: Bool
   var isThere = true
   var isLeaving = false
+  /// Its stream is lost: nothing comes from there any more, nor gets there.
+  var isSilent = false
 }
 
 /// Machines that come and go, and come back.
@@ -91,13 +93,29 @@ extension Drive {
     guard let site = there.randomElement(using: &random), random.chance(50) else {
       return try joinSite()
     }
-    if !sites[site.index - 1].isLeaving, random.chance(50) { return try leaveSite(site) }
+    let isSilent = sites[site.index - 1].isSilent
+    if chaos.silencesSites, !isSilent, random.chance(40) { return try silenceSite(site) }
+    if !isSilent, !sites[site.index - 1].isLeaving, random.chance(50) {
+      return try leaveSite(site)
+    }
     try loseSite(site)
+  }
+
+  /// What is there goes on as it was told to, until it is lost.
+  private mutating func silenceSite(_ site: SiteID) throws(Finding) {
+    sites[site.index - 1].isSilent = true
+    witness.far.expectSilence(of: site)
+    try tell(.siteSilent(site, complaint: "its stream is lost"))
+  }
+
+  /// Whether nothing that a worker says is heard, nor anything that it is told.
+  func isUnheard(_ worker: ImaginedWorker) -> Bool {
+    worker.site != .local && sites[worker.site.index - 1].isSilent
   }
 
   /// Its time is another one: somebody changed the limit.
   private mutating func changeEnd() throws(Finding) -> Bool {
-    let there = numbers { $0.isThere && $0.tells && !$0.isLeaving }
+    let there = numbers { $0.isThere && $0.tells && !$0.isLeaving && !$0.isSilent }
     guard let site = there.randomElement(using: &random) else { return false }
     let end =
       random.chance(30) ? nil : now.advanced(byMilliseconds: Int64(random.below(900)))
@@ -139,12 +157,12 @@ extension Drive {
     try tell(.sitesExhausted(complaint: "there are no more"))
   }
 
-  /// Nothing else happens: what leaves is gone in the end, and where tasks wait another machine comes, or none.
+  /// Nothing else happens: what leaves or is silent is gone in the end, and where tasks wait another machine comes, or none.
   ///
   /// - Returns: whether anything was done.
   mutating func tendSites() throws(Finding) -> Bool {
     guard options.usesSites, !engine.isClosing else { return false }
-    if let site = numbers({ $0.isThere && $0.isLeaving }).first {
+    if let site = numbers({ $0.isThere && ($0.isLeaving || $0.isSilent) }).first {
       try loseSite(site)
       return true
     }

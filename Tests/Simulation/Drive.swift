@@ -73,7 +73,7 @@ struct Drive {
   var closing: CloseEntry?
   private(set) var passing: [HeldService] = []
   /// Somebody asked for services to go on.
-  private var isToPassOn = false
+  private(set) var isToPassOn = false
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
   private(set) var steps = 0
@@ -160,7 +160,7 @@ struct Drive {
     engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
     try decide(after: nil)
-    for _ in 0...random.below(3) { try joinSite() }
+    for _ in 0...random.below(3) where !chaos.joinsLate { try joinSite() }
     if plan.hasBlocks { for _ in 0..<(chaos.isNone ? 1 : random.below(3)) { comeProgram() } }
     while true {
       if crashIsDue { return .crashed }
@@ -327,7 +327,8 @@ struct Drive {
       log?("    \(worker) is given up")
       // One of an earlier drive gets nothing else to do.
       let isDone = worker.index < entering.held.count
-      if chaos.sparesWorkers, !isDone, !isBehind(workers[worker.index]) {
+      let mayBeMute = isBehind(workers[worker.index]) || isUnheard(workers[worker.index])
+      if chaos.sparesWorkers, !isDone, !mayBeMute {
         throw Finding("a worker was given up that did nothing wrong")
       }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
@@ -397,6 +398,7 @@ struct Drive {
       didSomething = true
       try perform(step)
     }
+    try checkIdleServices()
     return didSomething
   }
 

@@ -10,9 +10,14 @@ struct FarSights {
     var state: SiteState?
     /// It was told to leave.
     var isExcused = false
+    /// Its stream was lost.
+    var isSilenced = false
     var isLost = false
 
     var isInUse: Bool { state == .joined || state == .readmitted }
+
+    /// What runs there goes on and can be told to end, and nothing more starts.
+    var isClosed: Bool { !isLost && !isSilenced && (state == .leaving || state == .shunned) }
 
     /// Whether what runs there may have to be told to end.
     func isNearEnd(at now: Instant, _ grace: Int64) -> Bool {
@@ -41,14 +46,16 @@ struct FarSights {
   private var begunAt: [TaskID: SiteID] = [:]
   /// When tasks were lost on a machine last.
   private var moments: [Int32: Instant] = [:]
+  /// Those of which that was so at two moments within a minute, as a machine's last site may be when it is lost: nothing
+  /// is told of that before it is back.
+  private var suspects: Set<Int32> = []
   /// Those on which nothing more is to start.
   private var shunned: Set<Int32> = []
   /// Those of which is told in one stroke that they are in use again.
   private var readmitted: Set<SiteID> = []
   var isExhausted = false
   var areKnown = false
-  private(set) var servicesBegun = 0
-  private(set) var readmissions = 0
+  private(set) var counts = FarCounts()
 
   private static let mostMachines = 3
   private static let mostLosses = 10
@@ -71,6 +78,7 @@ struct FarSights {
 
   mutating func expectEnd(_ end: Instant?, of site: SiteID) { sites[site]?.offer?.endsAt = end }
   mutating func expectLeaving(of site: SiteID) { sites[site]?.isExcused = true }
+  mutating func expectSilence(of site: SiteID) { sites[site]?.isSilenced = true }
   mutating func expectLoss(of site: SiteID) { sites[site]?.isLost = true }
 
   // MARK: - What is told
@@ -94,14 +102,17 @@ struct FarSights {
       (.leaving, .readmitted) where site.isNearEnd(at: now, mostGrace),
       (.leaving, .shunned) where site.isNearEnd(at: now, mostGrace):
       site.isExcused = true
+    case (.silent, .joined) where site.isSilenced && !site.isLost,
+      (.silent, .shunned) where site.isSilenced && !site.isLost,
+      (.silent, .readmitted) where site.isSilenced && !site.isLost:
+      break
     case (.lost, .some) where site.isLost: break
     case (.shunned, .joined), (.shunned, .readmitted):
       if entry.what.contains("do not come up") { break }
       if !others { throw fault(entry, "it is shunned, and the last one") }
       // It has just come back, or tasks are lost there once more.
       if shunned.contains(site.identity.machine) { break }
-      guard let last = moments[site.identity.machine], last < now,
-        now <= last.advanced(byMilliseconds: 60_000)
+      guard suspects.contains(site.identity.machine) || isSuspect(site.identity.machine, at: now)
       else { throw fault(entry, "it is shunned, and was not lost twice within a minute") }
       shunned.insert(site.identity.machine)
     case (.readmitted, .shunned):
@@ -109,17 +120,24 @@ struct FarSights {
       if !readmitted.isSuperset(of: inUse) {
         throw fault(entry, "it is readmitted beside others")
       }
-      readmissions += 1
       takeBack(site.identity.machine)
     default: throw fault(entry, "it was \(site.state?.rawValue ?? "not there")")
     }
     site.state = entry.state
     sites[entry.site] = site
+    counts.told[entry.state, default: 0] += 1
     if entry.state == .readmitted { readmitted.insert(entry.site) } else { readmitted = [] }
+  }
+
+  /// Whether a task that is lost there now is lost within a minute of one before.
+  private func isSuspect(_ machine: Int32, at now: Instant) -> Bool {
+    guard let last = moments[machine] else { return false }
+    return last < now && now <= last.advanced(byMilliseconds: 60_000)
   }
 
   private mutating func takeBack(_ machine: Int32) {
     shunned.remove(machine)
+    suspects.remove(machine)
     moments[machine] = nil
   }
 
@@ -131,9 +149,14 @@ struct FarSights {
   mutating func begin(
     _ task: TaskID, at site: SiteID, _ now: Instant, _ plan: Plan
   ) throws(Finding) {
-    begunAt[task] = site
+    let before = begunAt.updateValue(site, forKey: task)
     if site == .local { return }
-    if plan.isService(task) { servicesBegun += 1 }
+    if plan.isService(task) {
+      counts.services += 1
+      if let before, before != site { counts.moves += 1 }
+    } else if !plan.services(neededBy: task).isEmpty {
+      counts.users += 1
+    }
     let name = plan.nameString(task)
     guard let own = sites[site], own.isInUse, !own.isLost else {
       throw Finding("\(name): it starts on site \(site.rawValue), which is not in use")
@@ -169,6 +192,13 @@ struct FarSights {
     }
   }
 
+  /// Where the newest try of a task was begun.
+  func site(of task: TaskID) -> SiteID { begunAt[task] ?? .local }
+
+  /// Whether nothing more starts where a task runs, and whether that is gone.
+  func isClosed(at site: SiteID) -> Bool { sites[site]?.isClosed ?? false }
+  func isLost(_ site: SiteID) -> Bool { sites[site]?.isLost ?? false }
+
   /// Whether what becomes of a task's try is the work of its machine, which leaves.
   func isExcused(_ task: TaskID) -> Bool {
     begunAt[task].flatMap { sites[$0] }?.isExcused ?? false
@@ -183,6 +213,7 @@ struct FarSights {
     guard let site = begunAt[task].flatMap({ sites[$0] }), !site.isExcused else {
       return (false, false)
     }
+    if isSuspect(site.identity.machine, at: now) { suspects.insert(site.identity.machine) }
     moments[site.identity.machine] = now
     lostOn[task, default: []].insert(site.identity.machine)
     lostCount[task, default: 0] += 1

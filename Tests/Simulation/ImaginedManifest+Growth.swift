@@ -56,6 +56,7 @@ extension ImaginedManifest {
       let adders = (0..<added.lowerBound).filter { mayAdd(tasks[$0]) }
       guard !added.isEmpty, let adder = adders.randomElement(using: &random) else { continue }
       let name = tasks[adder].name
+      if wouldHaveRing(where: added, need: name) { continue }
       self.adders[batch] = name
       // As those often do of which there is something to be found.
       if random.chance(60) {
@@ -66,6 +67,14 @@ extension ImaginedManifest {
         tasks[task].needs.append((name, random.chance(85) ? .success : .finished))
       }
     }
+  }
+
+  /// Whether what is to be added by a task waits for legs that wait for that task.
+  private func wouldHaveRing(where added: Range<Int>, need adder: String) -> Bool {
+    if legMakers.isEmpty { return false }
+    var other = self
+    for task in added { other.tasks[task].needs.append((adder, .success)) }
+    return other.hasRing
   }
 
   private func mayAdd(_ task: Task) -> Bool {

@@ -37,6 +37,31 @@ extension ImaginedManifest {
     fitServices()
   }
 
+  /// Has some task need a service that is on further machines with it, where none does.
+  mutating func addFarService(_ random: inout SplitMix64) {
+    let services = Set(tasks.filter { $0.service != nil }.map(\.name))
+    let isNeeded = tasks.contains { task in
+      task.service == nil && task.needs.contains { services.contains($0.task) }
+    }
+    if isNeeded { return }
+    let users = tasks.indices.filter { index in
+      let task = tasks[index]
+      return task.service == nil && !task.isDownload && !task.isGate && !task.isLocal
+        && !task.flags.contains(.finally)
+    }
+    var service = Task(name: "db")
+    service.becomeService(&random)
+    if let user = users.randomElement(using: &random) {
+      tasks[user].needs.append((service.name, .success))
+    } else {
+      var user = Task(name: "user")
+      user.needs = [(service.name, .success)]
+      tasks.append(user)
+    }
+    tasks.append(service)
+    fitServices()
+  }
+
   private mutating func spreadServices(_ services: Set<String>) {
     for index in tasks.indices {
       tasks[index].flags.remove(.interactive)

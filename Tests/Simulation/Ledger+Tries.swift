@@ -39,6 +39,8 @@ extension Ledger {
     for (name, count) in counts { note(name) { $1.count = count } }
     for (name, at) in due {
       note(name) { task, used in
+        // It starts again at once.
+        if plan.isService(task) { return }
         let most = Int64(plan.policy(task).retryMaxDelayMilliseconds)
         used.delayMilliseconds = min(max(0, at - Drive.firstWallMilliseconds), most)
       }

@@ -4,7 +4,7 @@ import OpflowCore
 /// between any two actions, the journal's tail torn, the manifest edited, then recovered and resumed.
 /// All of it follows from one number.
 package struct Life {
-  private var random: SplitMix64
+  var random: SplitMix64
   private var manifest: ImaginedManifest
   private var file = ImaginedFile()
   private var ledger = Ledger()
@@ -24,14 +24,13 @@ package struct Life {
   package private(set) var crashes = 0
   /// How many services went on from one drive to the next.
   package private(set) var stays = 0
-  /// How often one started on a further machine.
-  package private(set) var servicesElsewhere = 0
-  /// How often a machine on which nothing more started was taken back into use.
-  package private(set) var readmissions = 0
+  package private(set) var far = FarCounts()
   /// How many blocks began in programs, were cut short with them, and went on beyond their end.
   package private(set) var blocks = (begun: 0, cutShort: 0, lingered: 0)
   /// Most of its drives have further machines.
-  private let isFar: Bool
+  let isFar: Bool
+  /// Nearly all have, and services there.
+  let isFarAlways: Bool
   /// One of which is bad.
   private let blamesMachine: Bool
   /// It stays open for what is added to it, until somebody closes it.
@@ -40,7 +39,7 @@ package struct Life {
   /// Some tasks are blocks.
   private let hasBlocks: Bool
   /// Drives go on with the ends of those before.
-  private let goesOn: Bool
+  let goesOn: Bool
   /// How many batches were added.
   package private(set) var additions = 0
   /// How many of them were withdrawn.
@@ -55,9 +54,11 @@ package struct Life {
   ///   - adds: some of these are added by tasks.
   ///   - blocks: some tasks are done by programs that come and go.
   ///   - goesOn: drives go on with the ends of those before, most of them.
+  ///   - far: services are on further machines, and more befalls these.
   package init(
     seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false,
-    adds: Bool = false, blocks: Bool = false, goesOn: Bool = false
+    adds: Bool = false, blocks: Bool = false, goesOn: Bool = false,
+    far: Bool = false
   ) {
     hasBlocks = blocks
     self.goesOn = goesOn
@@ -74,10 +75,12 @@ package struct Life {
     manifest = .random(size: size, &random)
     // Where the lives that found something are none: they are to stay what they are.
     blamesMachine = seed % 20 == 2
-    isFar = seed % 6 == 0 || blamesMachine
-    if seed % 3 == 0 {
+    isFar = far || seed % 6 == 0 || blamesMachine
+    isFarAlways = far
+    if far || seed % 3 == 0 {
       var other = SplitMix64(seed: ~seed)
       manifest.addServices(&other, isFar: isFar)
+      if far { manifest.addFarService(&other) }
     }
     if grows {
       var other = SplitMix64(seed: seed &+ 1 << 63)
@@ -184,6 +187,7 @@ package struct Life {
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
     if blamesMachine, !isUndisturbed { chaos.blameMachine() }
+    if isFarAlways { chaos.troubleMachines(&random) }
     if hasBlocks, !isUndisturbed, random.chance(80) { chaos.troublesPrograms = random.below(200) }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
@@ -207,8 +211,7 @@ package struct Life {
     blocks.begun += drive.witness.blocks.begun
     blocks.cutShort += drive.witness.blocks.cutShort
     blocks.lingered += drive.witness.blocks.lingered
-    servicesElsewhere += drive.witness.far.servicesBegun
-    readmissions += drive.witness.far.readmissions
+    far.add(drive.witness.far.counts)
     switch end {
     case .crashed:
       crashes += 1
@@ -343,55 +346,6 @@ package struct Life {
     resume.taskCount = taskCount
     resume.continues = continues
     return [.resume(resume)] + decision.transitions.map { .transition($0) }
-  }
-
-  private mutating func options(_ isUndisturbed: Bool) -> SchedulerOptions {
-    var options = SchedulerOptions(
-      maxParallel: UInt64(1 + random.below(5)), memoryBytes: 1 << 30,
-      maxFailures: isUndisturbed ? 0 : random.below(4), seed: random.next())
-    options.handsAhead = random.chance(70)
-    options.usesSites = random.chance(isFar ? 75 : 25)
-    options.gpus = 3 + options.seed % 2
-    options.expectedWallMicroseconds = random.chance(70) ? 100 : 1_000_000
-    return options
-  }
-
-  private mutating func randomRequest(_ plan: Plan) -> ResumeRequest {
-    var request = ResumeRequest()
-    if goesOn { request.keepsEnds = random.chance(70) }
-    if random.chance(15) { request.rerun = randomSet(plan) }
-    if random.chance(10) { request.skip = randomSet(plan) }
-    if random.chance(15) { request.outputMissing = randomSet(plan) }
-    if random.chance(10) {
-      // With all that they need.
-      var selected = randomSet(plan)
-      for index in plan.topologicalOrder.reversed() where selected.contains(TaskID(index)) {
-        for edge in plan.needs(TaskID(index)) { selected.insert(TaskID(plan.needTargets[edge])) }
-      }
-      for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
-        if random.chance(50) { selected.insert(TaskID(index)) }
-      }
-      request.selected = selected
-      if random.chance(50) {
-        request.scope = randomSet(plan)
-        request.scope?.formUnion(selected)
-      }
-      request.finallyFollowsNeeds = random.chance(30)
-      if random.chance(20) {
-        var named = TaskSet(taskCount: plan.taskCount)
-        for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
-          if selected.contains(TaskID(index)) { named.insert(TaskID(index)) }
-        }
-        request.namedFinally = named
-      }
-    }
-    return request
-  }
-
-  private mutating func randomSet(_ plan: Plan) -> TaskSet {
-    var set = TaskSet(taskCount: plan.taskCount)
-    for index in plan.tasks where random.chance(30) { set.insert(TaskID(index)) }
-    return set
   }
 
   // MARK: - Checks

@@ -68,6 +68,9 @@ extension Witness {
       line.attempt == lastAttempt[service.index],
       stopping.updateValue(line.attempt, forKey: service) != line.attempt
     else { throw fault(service, "told to end while \(stand[service.index])") }
+    if far.isLost(far.site(of: service)) {
+      throw fault(service, "told to end on a machine that is lost")
+    }
     if line.outcome.reason == .stopped(.unneeded) { unneeded[service] = line.attempt }
   }
 

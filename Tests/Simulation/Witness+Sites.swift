@@ -52,6 +52,18 @@ extension Witness {
     }
   }
 
+  /// A task is started there by the journal, and so is all that services tie to it and that has no end yet.
+  func checkGroup(of task: TaskID, at site: SiteID) throws(Finding) {
+    guard plan.hasServices else { return }
+    for other in Self.group(of: task, plan)
+    where other != task && stand[other.index] == .running && far.site(of: other) != site {
+      throw fault(
+        task,
+        "it starts on site \(site.rawValue), and \(plan.nameString(other)) is on site"
+          + " \(far.site(of: other).rawValue)")
+    }
+  }
+
   func isInteractive(_ task: TaskID) -> Bool { plan.flags(task).contains(.interactive) }
 
   /// - Returns: whether the task may fail for that, and whether it must.
@@ -70,7 +82,7 @@ extension Witness {
   func checkCost(of line: Transition) throws(Finding) {
     guard usesSites, far.isExcused(line.task), !isBoundHere(line.task) else { return }
     switch line.outcome.reason {
-    case nil, .refused, .interrupted, .ended:
+    case nil, .refused, .interrupted, .ended, .stopped(.serviceLost), .stopped(.timeOver):
       throw fault(line.task, "it is charged for a machine that left")
     default: break
     }

@@ -273,7 +273,10 @@ struct Witness {
         throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
       }
       guard now >= mayStartAt[task.index] else { throw fault(task, "retried before its delay") }
-      if usesSites { try far.begin(task, at: site(of: line.worker), now, plan) }
+      if usesSites {
+        try checkGroup(of: task, at: site(of: line.worker))
+        try far.begin(task, at: site(of: line.worker), now, plan)
+      }
       if line.isAhead { began.remove(task) } else { began.insert(task) }
       lastAttempt[task.index] = line.attempt
       startCount += 1

@@ -51,6 +51,38 @@ struct SimulationTests {
     }
   }
 
+  @Test(arguments: slices)
+  func `every promise holds in runs with services on further machines`(_ slice: Int) {
+    live(slice, of: 800, " --far") { Life(seed: $0, checkingOneIn: 4, far: true) }
+  }
+
+  @Test(arguments: slices)
+  func `every promise holds in runs with services on further machines that grow and go on`(
+    _ slice: Int
+  ) {
+    live(slice, of: 400, " --legs --adders --goes-on --far") {
+      Life(
+        seed: $0, checkingOneIn: 4, grows: true, makesLegs: true, adds: true, goesOn: true,
+        far: true)
+    }
+  }
+
+  @Test(arguments: [951_000_465] as [UInt64])
+  func `what was found once in a run with far services that goes on is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, goesOn: true, far: true)
+    try life.run()
+  }
+
+  @Test(arguments: [826_003_985] as [UInt64])
+  func `what was found once in a run with legs that add is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, grows: true, makesLegs: true, adds: true)
+    try life.run()
+  }
+
   /// Such lives in which something was found once.
   @Test(
     arguments: [

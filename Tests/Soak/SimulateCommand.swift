@@ -1,10 +1,12 @@
 import Glibc
+import OpflowCore
 import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
 /// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
 /// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs; with `--adders`, tasks add some. With
-/// `--blocks`, programs do some of the tasks; with `--goes-on`, drives go on with the ends of those before.
+/// `--blocks`, programs do some of the tasks; with `--goes-on`, drives go on with the ends of those before; with `--far`,
+/// all have services on further machines, which more befalls.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1
@@ -14,6 +16,7 @@ struct SimulateCommand {
   private var adds = false
   private var blocks = false
   private var goesOn = false
+  private var isFar = false
 
   init?(_ arguments: [String]) {
     var rest = arguments[...]
@@ -24,6 +27,7 @@ struct SimulateCommand {
       case "--adders": (grows, adds) = (true, true)
       case "--blocks": blocks = true
       case "--goes-on": goesOn = true
+      case "--far": isFar = true
       case "--from", "--seed":
         guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
         from = seed
@@ -39,7 +43,7 @@ struct SimulateCommand {
   private var flags: String {
     let all = [
       (grows && !makesLegs && !adds, "grows"), (makesLegs, "legs"), (adds, "adders"),
-      (blocks, "blocks"), (goesOn, "goes-on"),
+      (blocks, "blocks"), (goesOn, "goes-on"), (isFar, "far"),
     ]
     return all.filter(\.0).map { " --\($0.1)" }.joined()
   }
@@ -48,14 +52,15 @@ struct SimulateCommand {
     var drives = 0
     var crashes = 0
     var stays = 0
-    var elsewhere = 0
-    var readmissions = 0
+    var far = FarCounts()
+    var farLives = 0
     var additions = 0
     var withdrawals = 0
     var done = (begun: 0, cutShort: 0, lingered: 0)
     for seed in from..<(from + count) {
       var life = Life(
-        seed: seed, grows: grows, makesLegs: makesLegs, adds: adds, blocks: blocks, goesOn: goesOn)
+        seed: seed, grows: grows, makesLegs: makesLegs, adds: adds, blocks: blocks, goesOn: goesOn,
+        far: isFar)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
         try life.run()
@@ -68,8 +73,8 @@ struct SimulateCommand {
       drives += life.drives
       crashes += life.crashes
       stays += life.stays
-      elsewhere += life.servicesElsewhere
-      readmissions += life.readmissions
+      far.add(life.far)
+      if life.far.services > 0 { farLives += 1 }
       additions += life.additions
       withdrawals += life.withdrawals
       done.begun += life.blocks.begun
@@ -82,10 +87,16 @@ struct SimulateCommand {
     }
     print(
       "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
-        + " \(elsewhere) were on other machines, \(readmissions) machines were taken back,"
         + " \(additions) batches were added and \(withdrawals) withdrawn, \(done.begun) blocks began in programs, \(done.cutShort) were cut"
-        + " short, \(done.lingered) lingered: nothing found"
+        + " short, \(done.lingered) lingered; \(farLives) had services on further"
+        + " machines: \(far.services) began there, \(far.moves) of them moved, and \(far.users) that need one;"
+        + " machines were \(Self.words(far)): nothing found"
     )
     return 0
+  }
+
+  private static func words(_ far: FarCounts) -> String {
+    SiteState.allCases.map { "\($0.rawValue) \(far.told[$0] ?? 0) times" }
+      .joined(separator: ", ")
   }
 }

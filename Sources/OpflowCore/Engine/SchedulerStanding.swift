@@ -18,12 +18,13 @@ extension Scheduler {
     suspend(standing.onHold.filter { graph.state($0) == .waiting }, at: now, into: &actions)
   }
 
-  /// Tries that failed count on, and what waited for its next one goes on waiting. Comes before anything is ready.
+  /// Tries that failed count on, and what waited for its next one goes on waiting, but for services, which are there
+  /// for others from the beginning. Comes before anything is ready.
   mutating func takeOver(_ tries: [TaskID: TriesUsed], at now: Instant) {
     for (task, used) in tries {
       triesUsed[task.index] = used.count
       guard used.delayMilliseconds > 0, phase.stopCause == nil, graph.state(task) == .waiting,
-        !graph.hasOwnFate(task)
+        !graph.hasOwnFate(task), !isService(task)
       else { continue }
       graph.mark(task, .delayed)
       timers.push(

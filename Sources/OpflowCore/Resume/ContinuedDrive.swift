@@ -5,7 +5,8 @@ extension RunModel {
     request.keepsEnds && close == nil
   }
 
-  /// What tasks without an end have had of their tries, and what is left of the delay before the next one.
+  /// What tasks without an end have had of their tries, and what is left of the delay before the next one. A service
+  /// starts again at once.
   ///
   /// - Parameter wall: now, in milliseconds since the epoch. A clock that was set back makes no delay longer than it may be.
   package func triesUsed(
@@ -17,7 +18,7 @@ extension RunModel {
       used[task, default: TriesUsed()].count = count
     }
     for (task, next) in tries.next
-    where self[task].state == .waiting && !request.reruns(task) {
+    where self[task].state == .waiting && !request.reruns(task) && !plan.isService(task) {
       let most = Int64(plan.policy(task).retryMaxDelayMilliseconds)
       used[task, default: TriesUsed()].delayMilliseconds = min(max(0, next.minus(wall)), most)
     }
