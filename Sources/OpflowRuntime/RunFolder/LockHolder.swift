@@ -26,10 +26,23 @@ package struct LockHolder: Sendable, Equatable {
     return ProcessStatus.read(pid) == nil ? nil : LockHolder(pid: pid)
   }
 
-  /// Names this process in its lock's file.
+  /// Names this process in its lock's file. The room that the file has on a disk stays its own.
   static func write(to file: borrowing Descriptor) throws(Errno) {
-    try file.truncate(to: 0)
-    try file.writeAll(ownLine)
+    let line = Array(ownLine.utf8)
+    try write(line, to: file)
+    try file.truncate(to: Int64(line.count))
+  }
+
+  /// Takes that out. What cannot be written says what it said.
+  static func clear(_ file: borrowing Descriptor) {
+    let blanks = [UInt8](repeating: UInt8(ascii: " "), count: ownLine.utf8.count - 1)
+    try? write(blanks + [Field.lineFeed], to: file)
+  }
+
+  private static func write(_ line: [UInt8], to file: borrowing Descriptor) throws(Errno) {
+    try line.withUnsafeBufferPointer { bytes throws(Errno) in
+      try file.writeAll(UnsafeRawBufferPointer(bytes), at: 0)
+    }
   }
 
   private static var ownLine: String { "\(ProcessID.own) \(Machine.hostName)\n" }

@@ -12,7 +12,7 @@ package struct RunFolderLock: ~Copyable {
 
   init(lock: consuming FileLock) { self.lock = lock }
 
-  deinit { try? lock.file.truncate(to: 0) }
+  deinit { LockHolder.clear(lock.file) }
 
   /// By what its holder sees that nobody has taken the run over.
   func claim(to folder: RunFolder) -> RunClaim? { RunClaim(lock.file, at: folder.lock) }
