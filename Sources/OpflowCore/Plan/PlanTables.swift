@@ -82,8 +82,11 @@ struct ListTable<Item: BitwiseCopyable> {
     return UnsafeRawBufferPointer(rebasing: items[range])
   }
 
+  /// Makes room for all lists, also those that were added without a slot.
   private mutating func grow() {
-    slots = [UInt32](repeating: 0, count: slots.count * 2)
+    var count = slots.count
+    while offsets.count * 2 > count { count *= 2 }
+    slots = [UInt32](repeating: 0, count: count)
     let mask = slots.count - 1
     items.withUnsafeBytes { items in
       for index in 1..<UInt32(truncatingIfNeeded: offsets.count - 1) {
