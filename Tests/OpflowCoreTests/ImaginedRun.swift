@@ -41,6 +41,8 @@ struct ImaginedRun {
   var fresh: [String: UInt64] = [:]
   /// The GPUs that tasks were given last.
   var devices: [String: [Int]] = [:]
+  /// What was lent to jobservers, and what was asked back, in order.
+  var tokens: [(worker: WorkerID, task: TaskID, count: Int32)] = []
   /// Whether the plan's file can be written anew.
   var canRename = true
   var withdrawn: [WithdrawEntry] = []
@@ -144,6 +146,7 @@ struct ImaginedRun {
     case .order(let worker, let order) where seats[worker] != nil: toPrograms.append(order)
     case .order(let worker, let order):
       if case .devices(let task, let own) = order { devices[plan.nameString(task)] = own.numbers }
+      if case .tokens(let task, let count) = order { tokens.append((worker, task, count)) }
       inbox[worker, default: []].append(order)
     case .discard(let worker):
       dying.append(worker)

@@ -20,6 +20,7 @@ struct PlanMaker {
     var outputs: [OutputEntry] = []
     var service: ServiceEntry?
     var isLocal = false
+    var jobserver: JobserverStyle?
     /// The need whose value its `if` is.
     var decidedBy: String?
   }
@@ -97,6 +98,7 @@ struct PlanMaker {
       entry.record.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
       entry.record.directory = builder.intern("/")
       entry.record.processes.isLocal = task.isLocal
+      if let style = task.jobserver { entry.record.processes[.jobserver] = UInt64(style.rawValue) }
       if task.kind == .download {
         let sources = builder.list([builder.intern("http://localhost/\(task.name)")])
         let target = builder.intern("/\(task.name)")

@@ -9,6 +9,8 @@ package struct ImaginedManifest: Sendable {
     package var name: String
     package var needs: [(task: String, condition: NeedCondition)] = []
     package var flags: TaskFlags = []
+    /// Of those with GPUs of their own half run on the coordinator's machine.
+    var isLocalWithDevices = false
     package var priority: Int16 = 0
     package var isDownload = false
     /// A gate: `behaviour` is that of who answers it.
@@ -261,7 +263,10 @@ extension ImaginedManifest.Task {
   var value: String? { leaves.text(version &+ inputs) }
 
   /// Every ninth runs on the coordinator's machine wherever others do.
-  var isLocal: Bool { name.utf8.reduce(0) { $0 + Int($1) } % 9 == 4 }
+  var isLocal: Bool {
+    let sum = name.utf8.reduce(0) { $0 + Int($1) }
+    return sum % 9 == 4 || isLocalWithDevices && wantsDevices && sum % 2 == 0
+  }
 
   /// Every seventh has GPUs of its own.
   var wantsDevices: Bool { name.utf8.reduce(0) { $0 + Int($1) } % 7 == 3 }

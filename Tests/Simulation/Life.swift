@@ -77,6 +77,10 @@ package struct Life {
     blamesMachine = seed % 20 == 2
     isFar = far || seed % 6 == 0 || blamesMachine
     isFarAlways = far
+    // What some machines have of GPUs the coordinator's has, too (`devicesHere`).
+    if far, seed % 5 == 3 {
+      for place in manifest.tasks.indices { manifest.tasks[place].isLocalWithDevices = true }
+    }
     if far || seed % 3 == 0 {
       var other = SplitMix64(seed: ~seed)
       manifest.addServices(&other, isFar: isFar)

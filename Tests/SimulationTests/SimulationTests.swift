@@ -75,6 +75,14 @@ struct SimulationTests {
     try life.run()
   }
 
+  @Test(arguments: [970_011_290] as [UInt64])
+  func `what was found once in a run with legs and blocks and far services is not found again`(
+    _ seed: UInt64
+  ) throws {
+    var life = Life(seed: seed, grows: true, makesLegs: true, blocks: true, far: true)
+    try life.run()
+  }
+
   @Test(arguments: [826_003_985] as [UInt64])
   func `what was found once in a run with legs that add is not found again`(
     _ seed: UInt64

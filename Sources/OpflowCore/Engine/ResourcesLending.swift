@@ -32,17 +32,36 @@ extension Resources {
       }
   }
 
-  /// How much of it what a lane wants lacks, on the machine where that is least; 0 where it lacks none of it.
-  func lackingProcessors(_ lane: Int) -> UInt64 {
-    let wanted = grants.amount(of: Self.processor, in: grants.current(lane))
-    let sites = isLocal(lane) ? Self.here : pools.indices.dropFirst().map { SiteID(Int32($0)) }
-    return sites.map { wanted - min(wanted, pools[$0.index].free(Self.processor)) }.min() ?? 0
+  /// How much of it what a lane wants lacks, and nothing else, on that one of these machines where it lacks least; 0
+  /// where it lacks none of it, or something else everywhere. What is lent is asked back for no such task: it would
+  /// be lent again at once, and asked back again.
+  func lackingProcessors(_ lane: Int, at sites: [SiteID]) -> UInt64 {
+    let grant = grants.current(lane)
+    return sites.compactMap { lackingProcessors(at: $0) { grants.amount(of: $0, in: grant) } }
+      .min() ?? 0
   }
 
   /// The same of amounts that are taken together on a machine.
   func lackingProcessors(_ amounts: [[DemandItem]], at site: SiteID) -> UInt64 {
-    let wanted = amounts.sum(of: Self.processor)
-    return wanted - min(wanted, pools[site.index].free(Self.processor))
+    lackingProcessors(at: site) { amounts.sum(of: $0) } ?? 0
+  }
+
+  private func lackingProcessors(at site: SiteID, of wanted: (Int) -> UInt64) -> UInt64? {
+    for resource in plan.resources.indices where resource != Self.processor {
+      let amount = wanted(resource)
+      if amount == 0 { continue }
+      let pool = poolIndex(of: resource, at: site)
+      let heldBack = heldBack(of: resource, in: pool)
+      if !pools[pool].has(amount, of: resource, beside: heldBack) { return nil }
+    }
+    func lacking(_ free: UInt64, _ heldBack: UInt64) -> UInt64 {
+      let (amount, overflow) = wanted(Self.processor).addingReportingOverflow(heldBack)
+      return overflow ? .max : amount - min(amount, free)
+    }
+    let here = lacking(
+      pools[site.index].free(Self.processor), heldBack(of: Self.processor, in: site.index))
+    guard let whole else { return here }
+    return max(here, lacking(whole.free(Self.processor), wholeHeldBack))
   }
 
   /// How much of it a share has of its own.

@@ -6,11 +6,14 @@ extension Resources {
   @inline(__always)
   func wholeHas(_ amount: UInt64) -> Bool {
     guard let whole else { return true }
-    let heldBack =
-      (reservedHere.map { processors(in: $0.grant) } ?? 0)
+    return whole.has(amount, of: Self.processor, beside: wholeHeldBack)
+  }
+
+  /// How much is held back of it.
+  var wholeHeldBack: UInt64 {
+    (reservedHere.map { processors(in: $0.grant) } ?? 0)
       + (reservedElsewhere.map { processors(in: $0.grant) } ?? 0)
       + reservedTogether.reduce(0) { $1.resource == Self.processor ? $0 + $1.amount : $0 }
-    return whole.has(amount, of: Self.processor, beside: heldBack)
   }
 
   /// A task that wants more than the run may have runs alone.

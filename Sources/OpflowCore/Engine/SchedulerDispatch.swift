@@ -37,7 +37,7 @@ extension Scheduler {
         machines.setAside(task)
         continue pass
       case .noRoom(let home):
-        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home) }
+        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home, now) }
         // What stays for good waits for room without keeping it from others.
         if isService(task) {
           if standing.isNone { standing = task }

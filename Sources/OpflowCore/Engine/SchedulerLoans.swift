@@ -47,16 +47,26 @@ extension Scheduler {
   /// Notes what a ready task lacks of `cpu` that does not fit.
   ///
   /// - Parameter home: of one with services: where it is to start.
-  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID) {
+  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID, _ now: Instant) {
     if resources.serviceLanes.contains(lane) {
       guard let amounts = amountsTogether(task, at: home) else { return }
       let lacks = resources.lackingProcessors(amounts, at: home)
       if home == .local { lacking.here += lacks } else { lacking.elsewhere += lacks }
     } else if resources.isLocal(lane) {
-      lacking.here += resources.lackingProcessors(lane)
+      let sites = Resources.here.filter { hasWorker(for: task, at: $0) }
+      lacking.here += resources.lackingProcessors(lane, at: sites)
     } else {
-      lacking.elsewhere += resources.lackingProcessors(lane)
+      let limits = limits(of: task, lane, at: now)
+      let sites = machines.inUse.filter {
+        allows(limits, $0, at: now) && hasWorker(for: task, at: $0)
+      }
+      lacking.elsewhere += resources.lackingProcessors(lane, at: sites)
     }
+  }
+
+  private func hasWorker(for task: TaskID, at site: SiteID) -> Bool {
+    let kind = workerKind(of: task)
+    return kind == .block || workforce.canTake(kind, at: site)
   }
 
   /// Lends what idles, or asks back what is waited for.
