@@ -48,27 +48,8 @@ struct SiteRunTests {
   }
 
   @Test func `no two tasks have one GPU where an agent is on this machine`() throws {
-    let task = """
-          resources: { gpu: 1 }
-          shell: bash
-          run: |
-            exec 9> "locks/$CUDA_VISIBLE_DEVICES"
-            flock -n 9 || echo "$OPFLOW_TASK" >> twice
-            echo "$OPFLOW_TASK" >> trace
-            sleep 0.05
-      """
     let place = try Workplace(
-      """
-      tasks:
-        far:
-          matrix: { n: { range: [1, 12] } }
-      \(task)
-        here:
-          matrix: { n: { range: [1, 12] } }
-          local: true
-      \(task)
-
-      """)
+      DeviceTasks.manifest(mark: "$OPFLOW_TASK", seconds: 0.05))
     try place.shell("mkdir locks")
     let run = try place.opflow(
       "run", "--on", Self.agent, "-j", "8", environment: ["CUDA_VISIBLE_DEVICES": "0,1"])

@@ -29,27 +29,8 @@ struct SlurmDeviceTests {
   @Test func `a batch job's first node counts its GPUs once, for its agent and for the script`()
     throws
   {
-    let task = """
-          resources: { gpu: 1 }
-          shell: bash
-          run: |
-            exec 9> "locks/$SLURMD_NODENAME-$CUDA_VISIBLE_DEVICES"
-            flock -n 9 || echo "$OPFLOW_TASK" >> twice
-            echo "$SLURMD_NODENAME" >> trace
-            sleep 0.1
-      """
     let place = try Workplace(
-      """
-      tasks:
-        far:
-          matrix: { n: { range: [1, 12] } }
-      \(task)
-        here:
-          matrix: { n: { range: [1, 12] } }
-          local: true
-      \(task)
-
-      """)
+      DeviceTasks.manifest(machine: "$SLURMD_NODENAME-", mark: "$SLURMD_NODENAME", seconds: 0.1))
     try place.shell("mkdir locks")
     try place.write(
       "night.sh",
