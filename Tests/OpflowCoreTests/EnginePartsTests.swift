@@ -22,14 +22,16 @@ import Testing
         heap.set(number, to: key)
         model[number] = key
       }
-      #expect(heap.checkInvariants() == nil)
-      #expect(heap.first?.key == model.values.min())
-      #expect(heap.first.map { model[$0.number] == $0.key } ?? model.isEmpty)
-      #expect(Set(heap.numbers) == Set(model.keys))
+      let (problem, first, numbers) = (heap.checkInvariants(), heap.first, heap.numbers)
+      #expect(problem == nil)
+      #expect(first?.key == model.values.min())
+      #expect(first.map { model[$0.number] == $0.key } ?? model.isEmpty)
+      #expect(Set(numbers) == Set(model.keys))
     }
     heap.removeAll()
-    #expect(heap.isEmpty)
-    #expect(!heap.contains(3))
+    let (isEmpty, hasOne) = (heap.isEmpty, heap.contains(3))
+    #expect(isEmpty)
+    #expect(!hasOne)
   }
 
   @Test(arguments: 1...20)
@@ -47,7 +49,8 @@ import Testing
         queues.push(rank, lane: lane)
         model[lane].insert(rank)
       }
-      #expect(queues.first == model.joined().min())
+      let first = queues.first
+      #expect(first == model.joined().min())
       var aside: Set<Int> = []
       while let (lane, rank) = queues.best {
         let open = (0..<5).filter { !aside.contains($0) }
@@ -56,17 +59,21 @@ import Testing
           queues.block()
           aside.insert(lane)
         } else {
-          #expect(queues.pop(lane) == rank)
+          let popped = queues.pop(lane)
+          #expect(popped == rank)
           model[lane].remove(rank)
         }
         if random.next() % 8 == 0 { break }
       }
       queues.unblock()
-      #expect(queues.checkInvariants() == nil)
-      #expect(queues.count == model.reduce(0) { $0 + $1.count })
+      let (problem, count) = (queues.checkInvariants(), queues.count)
+      #expect(problem == nil)
+      #expect(count == model.reduce(0) { $0 + $1.count })
     }
-    #expect(Set(queues.removeAll()) == Set(model.joined()))
-    #expect(queues.best == nil)
+    let rest = queues.removeAll()
+    #expect(Set(rest) == Set(model.joined()))
+    let isOver = queues.best == nil
+    #expect(isOver)
   }
 
   @Test func `what was taken before a cut is given back as it was taken`() {
@@ -76,18 +83,103 @@ import Testing
     grants.hold(first)
     grants.cut(0, to: [DemandItem(resource: 0, amount: 3)])
     let second = grants.current(0)
-    #expect(grants.amount(of: 0, in: first) == 8)
-    #expect(grants.amount(of: 0, in: second) == 3)
-    #expect(grants.checkInvariants(holding: [first]) == nil)
+    var amounts = [grants.amount(of: 0, in: first), grants.amount(of: 0, in: second)]
+    #expect(amounts == [8, 3])
+    var problem = grants.checkInvariants(holding: [first])
+    #expect(problem == nil)
     // The same once more adds nothing.
     grants.cut(0, to: [DemandItem(resource: 0, amount: 3)])
-    #expect(grants.current(0) == second)
+    var current = grants.current(0)
+    #expect(current == second)
     grants.release(first)
     grants.hold(second)
     // The one that nobody holds any more is used again.
     grants.cut(0, to: [DemandItem(resource: 0, amount: 5)])
-    #expect(grants.current(0) == first)
-    #expect(grants.amount(of: 0, in: second) == 3)
-    #expect(grants.checkInvariants(holding: [second]) == nil)
+    current = grants.current(0)
+    #expect(current == first)
+    amounts = [grants.amount(of: 0, in: second)]
+    #expect(amounts == [3])
+    problem = grants.checkInvariants(holding: [second])
+    #expect(problem == nil)
+  }
+
+  @Test(arguments: 1...20)
+  func `steps come out in the order in which they went in, however many wait`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var queue = StepQueue(capacity: 2)
+    var model: [EngineStep] = []
+    for number in 0..<2000 {
+      if random.next() % 5 < 3 {
+        // One that is moved, and one that holds something.
+        var transition = Transition(.failure, TaskID(number))
+        if number % 3 == 0 { transition.what = "step number \(number), which is told at length" }
+        queue.append(.tell(.transition(transition)))
+        model.append(.tell(.transition(transition)))
+      } else if !queue.isEmpty {
+        let isTold = queue.firstIs { if case .tell = $0 { true } else { false } }
+        #expect(isTold)
+        let step = queue.removeFirst()
+        #expect(step == model.removeFirst())
+      }
+      let isEmpty = queue.isEmpty
+      #expect(isEmpty == model.isEmpty)
+    }
+  }
+
+  @Test(arguments: 1...20)
+  func `a table has what an array would have`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var table = Table(repeating: "", count: 3)
+    var model = ["", "", ""]
+    for number in 0..<500 {
+      let text = "value \(number), too long to lie in its place"
+      switch random.next() % 6 {
+      case 0...1:
+        table.append(text)
+        model.append(text)
+      case 2:
+        table.append(repeating: text, count: 2)
+        model += [text, text]
+      case 3:
+        let last = table.popLast()
+        #expect(last == model.popLast())
+      case 4 where !model.isEmpty:
+        let place = Int(random.next() % UInt64(model.count))
+        let moved = table.removeBySwapping(at: place)
+        #expect(moved == model.removeBySwapping(at: place))
+      case 5 where !model.isEmpty:
+        let place = Int(random.next() % UInt64(model.count))
+        table[place] += text
+        model[place] += text
+      default: break
+      }
+      let (all, last) = (table.all, table.last)
+      #expect(all == model)
+      #expect(last == model.last)
+    }
+    table.removeAll()
+    let isEmpty = table.isEmpty
+    #expect(isEmpty)
+  }
+
+  @Test func `what a table or a queue still has goes with it`() {
+    final class Thing {}
+    weak var inTable: Thing?
+    do {
+      let thing = Thing()
+      inTable = thing
+      var table = Table<Thing>()
+      table.append(thing)
+      table.append(Thing())
+      let count = table.count
+      #expect(count == 2)
+    }
+    #expect(inTable == nil)
+  }
+
+  @Test func `each kind of worker has a value of its own`() {
+    var counts = ByKind { Int($0.rawValue) * 10 }
+    for kind in WorkerKind.allCases { counts[kind] += 1 }
+    for kind in WorkerKind.allCases { #expect(counts[kind] == Int(kind.rawValue) * 10 + 1) }
   }
 }

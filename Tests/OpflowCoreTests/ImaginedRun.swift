@@ -8,7 +8,11 @@ struct ImaginedRun {
     var attempt: Int32
   }
 
-  var engine: Engine
+  let own: OwnEngine
+  var engine: Engine {
+    _read { yield own.engine }
+    _modify { yield &own.engine }
+  }
   private(set) var plan: Plan
   var now = Instant(nanoseconds: 0)
   /// Orders that each worker has yet to look at.
@@ -71,7 +75,7 @@ struct ImaginedRun {
     entering.attemptsOfRemoved = attemptsOfRemoved
     entering.triesUsed = triesUsed
     entering.results = results
-    engine = Engine(plan: plan, options: options, entering: entering, journal: nil)
+    own = OwnEngine(Engine(plan: plan, options: options, entering: entering, journal: nil))
     engine.begin(at: now, wall: 0)
     perform("the beginning")
   }

@@ -108,32 +108,32 @@ import Testing
   @Test func `the coordinator rests while every worker has more than enough before it`() throws {
     let run = try run(2, manyTasks(100))
     // Seven of eight, 400 us each, half of that, two milliseconds at most.
-    #expect(run.engine.restNanoseconds == 1_400_000)
+    #expect(run.own.restNanoseconds == 1_400_000)
     let longer = try self.run(2, wall: 900, manyTasks(100))
-    #expect(longer.engine.restNanoseconds == 2_000_000)
+    #expect(longer.own.restNanoseconds == 2_000_000)
     let shorter = try self.run(2, wall: 100, manyTasks(100))
-    #expect(shorter.engine.restNanoseconds == 350_000)
+    #expect(shorter.own.restNanoseconds == 350_000)
   }
 
   @Test func `it does not rest while a worker has nothing ahead, nor for long tasks`() throws {
-    #expect(try run(2, manyTasks(3)).engine.restNanoseconds == 0)
-    #expect(try run(2, wall: 5000, manyTasks(100)).engine.restNanoseconds == 0)
-    #expect(try run(2, wall: 30_000, manyTasks(100)).engine.restNanoseconds == 0)
+    #expect(try run(2, manyTasks(3)).own.restNanoseconds == 0)
+    #expect(try run(2, wall: 5000, manyTasks(100)).own.restNanoseconds == 0)
+    #expect(try run(2, wall: 30_000, manyTasks(100)).own.restNanoseconds == 0)
     // A place is free: what becomes ready is to start at once.
     let roomy = try run(4) {
       $0.add("wide") { $0.demand = [(0, 3)] }
       for index in 0..<40 { $0.add("t\(index)") { $0.demand = [(0, 2)] } }
     }
-    #expect(roomy.engine.restNanoseconds == 0)
+    #expect(roomy.own.restNanoseconds == 0)
   }
 
   @Test func `it does not rest while it waits for tasks to come back, nor while it stops`() throws {
     var run = try run(1, manyTasks(40))
-    #expect(run.engine.restNanoseconds > 0)
+    #expect(run.own.restNanoseconds > 0)
     run.tell(.suspend)
-    #expect(run.engine.restNanoseconds == 0)
+    #expect(run.own.restNanoseconds == 0)
     run.tell(.proceed)
     run.tell(.stop(.request))
-    #expect(run.engine.restNanoseconds == 0)
+    #expect(run.own.restNanoseconds == 0)
   }
 }

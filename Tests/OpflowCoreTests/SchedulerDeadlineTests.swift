@@ -130,7 +130,7 @@ struct SchedulerDeadlineTests {
     run.deaf = [worker]
     run.wait(milliseconds: 11_000)
     // Asked, and an hour later it is not known whether it answered.
-    #expect(run.engine.nextWake != nil)
+    #expect(run.own.nextWake != nil)
     let hour: Int64 = 3_600_000_000_000
     run.now.nanoseconds += hour
     run.tell(.late(nanoseconds: hour))
@@ -165,7 +165,7 @@ struct SchedulerDeadlineTests {
     run.wait(milliseconds: 4_000)
     run.tell(.suspend)
     run.now = run.now.advanced(byMilliseconds: 3_600_000)
-    #expect(run.engine.nextWake == nil)
+    #expect(run.own.nextWake == nil)
     run.tell(.proceed)
     run.wait(milliseconds: 11_900)
     #expect(run.dying.isEmpty)

@@ -19,10 +19,10 @@ struct SchedulerDownloadTests {
     run.settle()
     #expect(run.running.count == 1)
     // The first one says how long it is waited for.
-    #expect(run.engine.nextWake == milliseconds(20))
+    #expect(run.own.nextWake == milliseconds(20))
     run.now = milliseconds(15)
     run.end("d0")
-    #expect(run.engine.nextWake == milliseconds(35))
+    #expect(run.own.nextWake == milliseconds(35))
     for (time, count) in [(35, 2), (55, 3), (75, 4)] as [(Int64, Int)] {
       run.now = milliseconds(time)
       run.tell(.timer)
@@ -30,7 +30,7 @@ struct SchedulerDownloadTests {
       run.settle()
       #expect(run.running.count == count)
     }
-    #expect(run.engine.nextWake == milliseconds(95))
+    #expect(run.own.nextWake == milliseconds(95))
     run.finish()
     #expect(run.close?.exitCode == 0)
     #expect(run.started.count == 6)

@@ -128,7 +128,7 @@ struct SchedulerLossTests {
       for worker in run.running.keys { run.tell(.heard(worker)) }
     }
     #expect(run.dying.count == 1)
-    #expect(run.engine.nextWake == nil)
+    #expect(run.own.nextWake == nil)
     run.tell(.kill)
     #expect(run.state("a") == .running)
     #expect(run.close == nil)
@@ -140,7 +140,7 @@ struct SchedulerLossTests {
   @Test func `a worker that says no hello is waited for until it is gone`() throws {
     var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
     let silent = run.launched.removeFirst()
-    run.now = try #require(run.engine.nextWake)
+    run.now = try #require(run.own.nextWake)
     run.tell(.timer)
     run.tell(.workerReady(silent))
     #expect(run.dying == [silent])

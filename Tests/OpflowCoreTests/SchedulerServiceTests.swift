@@ -145,8 +145,9 @@ struct SchedulerServiceTests {
     while let step = engine.next(at: now) {
       if case .write = step { engine.take(.journalFailed, at: now, wall: 1) }
     }
-    #expect(engine.checkInvariants() == nil)
-    #expect(engine.state(TaskID(2)) == .waiting)
+    let (problem, state) = (engine.checkInvariants(), engine.state(TaskID(2)))
+    #expect(problem == nil)
+    #expect(state == .waiting)
   }
 
   @Test func `a further try waits for a service that waits for its need`() throws {

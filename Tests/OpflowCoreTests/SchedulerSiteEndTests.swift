@@ -28,12 +28,12 @@ import Testing
     run.join(1, offer(cpu: 2, seconds: 100, of: run))
     run.wait(milliseconds: 69_999)
     #expect(run.places == ["quick": 1, "slow": 1])
-    #expect(!run.engine.isOver(SiteID(1)))
+    #expect(!run.own.isOver(SiteID(1)))
     run.wait(milliseconds: 1)
     #expect(run.places == [:])
     #expect(run.siteStates == ["1 joined", "1 leaving"])
     #expect(interruptions(run) == [.stopped(.timeOver), .stopped(.timeOver)])
-    #expect(run.engine.isOver(SiteID(1)))
+    #expect(run.own.isOver(SiteID(1)))
     // Whoever resumes it finds all that was not done.
     run.lose(1)
     run.tell(.sitesExhausted(complaint: "the time of the allocation is over"))
@@ -83,7 +83,7 @@ import Testing
     run.join(1, offer(seconds: 100, of: run))
     run.wait(milliseconds: 95_000)
     #expect(run.siteStates == ["1 joined", "1 leaving"])
-    #expect(run.engine.isOver(SiteID(1)))
+    #expect(run.own.isOver(SiteID(1)))
     run.end("a")
     #expect(run.places == [:])
   }

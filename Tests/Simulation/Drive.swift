@@ -32,7 +32,11 @@ struct Drive {
   var owesFinally: Bool
 
   var random: SplitMix64
-  var engine: Engine
+  private let own: OwnEngine
+  var engine: Engine {
+    _read { yield own.engine }
+    _modify { yield &own.engine }
+  }
   let entering: Entry
   var run: UInt64 { entering.run }
   let durability: Durability
@@ -143,10 +147,11 @@ struct Drive {
     known.openness = entering.growth?.openness ?? .ordinary
     workers = entering.held.map(\.worker)
     control = Control(known: entering.orders, drive: entering.number)
-    engine = Engine(
-      plan: plan, options: options,
-      entering: known,
-      journal: encoder, durability: durability, opening: opening)
+    own = OwnEngine(
+      Engine(
+        plan: plan, options: options,
+        entering: known,
+        journal: encoder, durability: durability, opening: opening))
     witness = Witness(plan: plan, options: options)
     model = ModelCheck(source, initial: entering.initial, orders: entering.earlierOrders)
   }
@@ -281,7 +286,7 @@ struct Drive {
       try perform(step)
     }
     if let event {
-      try witness.checkOrderOfStarts(told, after: event, engine, holdsBack: holdsBack)
+      try witness.checkOrderOfStarts(told, after: event, own.engine, holdsBack: holdsBack)
     }
   }
 

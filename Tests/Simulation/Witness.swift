@@ -436,7 +436,7 @@ struct Witness {
   /// Whether what just started was the most urgent of what wants the same. While the run holds tasks
   /// back, the most urgent may be one of those.
   mutating func checkOrderOfStarts(
-    _ steps: [EngineStep], after event: SchedulerEvent, _ engine: Engine,
+    _ steps: [EngineStep], after event: SchedulerEvent, _ engine: borrowing Engine,
     holdsBack: Bool
   ) throws(Finding) {
     var starts: [TaskID] = []

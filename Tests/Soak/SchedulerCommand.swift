@@ -103,7 +103,7 @@ struct SchedulerCommand {
 }
 
 /// Workers that answer at once, and end what they run in the order of the starts.
-private struct Game {
+private struct Game: ~Copyable {
   private(set) var ended = 0
   private var engine: Engine
   private var running: [(worker: WorkerID, task: TaskID, attempt: Int32)] = []
@@ -111,7 +111,7 @@ private struct Game {
   private let now = Instant(nanoseconds: 0)
   private let success = Outcome(status: .success)
 
-  init(_ engine: Engine) { self.engine = engine }
+  init(_ engine: consuming Engine) { self.engine = engine }
 
   mutating func play(onSites siteCount: Int, ofEach cpu: UInt64) {
     engine.begin(at: now, wall: 0)

@@ -2,7 +2,7 @@
 struct AnswerOrder: OrderEffect {
   let verb: OrderVerb
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     let state = run.graph.state(task)
     guard run.isGate(task) else { return "is no gate: nobody is asked" }
     if run.gates.open[task] != nil { return nil }
@@ -25,14 +25,14 @@ struct AnswerOrder: OrderEffect {
   }
 
   func prepare(
-    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
+    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue
   ) {
     if verb == .approve { line.fingerprints = line.tasks.map { run.plan.fingerprint($0).whole } }
   }
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     run.answerGates(tasks, verb, of: order.asker, at: now, into: &actions)
   }

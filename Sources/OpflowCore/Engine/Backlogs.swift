@@ -5,9 +5,9 @@ struct Backlogs {
   /// By lane, then by how many they have ahead.
   private var lanes: [[[WorkerID]]]
   /// How many of each kind have so many ahead.
-  private var depths: [[Int]]
+  private var depths = ByKind<[Int]> { _ in [] }
   /// How many of each kind there are.
-  private var counts: [Int]
+  private var counts = ByKind { _ in 0 }
   /// By lane: how many tasks were handed ahead.
   private var totals: [Int32]
   /// Lanes of which tasks were handed ahead, for a look at each.
@@ -20,8 +20,6 @@ struct Backlogs {
     self.isKept = isKept
     lanes = Array(repeating: [], count: laneCount)
     totals = Array(repeating: 0, count: laneCount)
-    depths = WorkerKind.allCases.map { _ in [] }
-    counts = WorkerKind.allCases.map { _ in 0 }
   }
 
   /// There are lanes more.
@@ -46,20 +44,20 @@ struct Backlogs {
   /// How many tasks the worker of a lane has ahead that has most; nil where there is none.
   func deepest(lane: Int) -> Int? { lanes[lane].lastIndex { !$0.isEmpty } }
 
-  func count(of kind: WorkerKind) -> Int { counts[Int(kind.rawValue)] }
+  func count(of kind: WorkerKind) -> Int { counts[kind] }
 
   /// How many tasks the worker of a kind has ahead that has least; nil where there is none.
   func least(of kind: WorkerKind) -> Int? {
-    depths[Int(kind.rawValue)].firstIndex { $0 > 0 }
+    depths[kind].firstIndex { $0 > 0 }
   }
 
   /// Puts a worker where it belongs by now, or takes it out.
   @inline(__always)
-  mutating func update(_ worker: WorkerID, in records: inout [WorkerRecord]) {
+  mutating func update(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
     if isKept { place(worker, in: &records) }
   }
 
-  private mutating func place(_ worker: WorkerID, in records: inout [WorkerRecord]) {
+  private mutating func place(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
     let isIn = records[worker.index].backlogPlace >= 0
     let depth = records[worker.index].ahead.count
     let belongs = records[worker.index].mayHaveMore
@@ -73,10 +71,10 @@ struct Backlogs {
   }
 
   private mutating func insert(
-    _ worker: WorkerID, depth: Int, in records: inout [WorkerRecord]
+    _ worker: WorkerID, depth: Int, in records: inout Table<WorkerRecord>
   ) {
     let lane = Int(records[worker.index].lane)
-    let kind = Int(records[worker.index].kind.rawValue)
+    let kind = records[worker.index].kind
     while lanes[lane].count <= depth { lanes[lane].append([]) }
     while depths[kind].count <= depth { depths[kind].append(0) }
     records[worker.index].backlogPlace = Int32(truncatingIfNeeded: lanes[lane][depth].count)
@@ -88,9 +86,9 @@ struct Backlogs {
     if depth > 0 { change(lane, by: Int32(truncatingIfNeeded: depth)) }
   }
 
-  private mutating func remove(_ worker: WorkerID, in records: inout [WorkerRecord]) {
+  private mutating func remove(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
     let lane = Int(records[worker.index].backlogLane)
-    let kind = Int(records[worker.index].kind.rawValue)
+    let kind = records[worker.index].kind
     let depth = Int(records[worker.index].backlogDepth)
     let place = Int(records[worker.index].backlogPlace)
     records[worker.index].backlogPlace = -1
@@ -130,7 +128,9 @@ struct Backlogs {
         return "what was handed ahead of a lane is miscounted"
       }
     }
-    if found != counts.reduce(0, +) { return "workers that may have more are miscounted" }
+    if found != WorkerKind.allCases.reduce(0, { $0 + counts[$1] }) {
+      return "workers that may have more are miscounted"
+    }
     if !isKept { return nil }
     return records.count { $0.mayHaveMore } == found ? nil : "a worker is offered nothing more"
   }

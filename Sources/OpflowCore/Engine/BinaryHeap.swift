@@ -5,38 +5,52 @@ protocol HeapElement {
 }
 
 /// A binary heap in an array: the element that comes before all others is there at once.
-struct BinaryHeap<Element: HeapElement> {
-  /// In no order but the heap's.
-  private(set) var elements: [Element] = []
+struct BinaryHeap<Element: HeapElement>: ~Copyable {
+  private var table = Table<Element>()
 
-  var first: Element? { elements.first }
+  /// In no order but the heap's.
+  var elements: [Element] { table.all }
+
+  var count: Int { table.count }
+
+  @inline(__always)
+  var first: Element? { table.isEmpty ? nil : table[0] }
 
   mutating func push(_ element: Element) {
-    var child = elements.count
-    elements.append(element)
+    var child = table.count
+    table.append(element)
     while child > 0 {
       let parent = (child - 1) / 2
-      if !element.isBefore(elements[parent]) { break }
-      elements[child] = elements[parent]
+      if !element.isBefore(table[parent]) { break }
+      table[child] = table[parent]
       child = parent
     }
-    elements[child] = element
+    table[child] = element
   }
 
   mutating func pop() -> Element? {
-    guard let last = elements.popLast() else { return nil }
-    guard let first = elements.first else { return last }
-    var parent = 0
-    while true {
-      var child = parent * 2 + 1
-      if child >= elements.count { break }
-      if child + 1 < elements.count, elements[child + 1].isBefore(elements[child]) { child += 1 }
-      if !elements[child].isBefore(last) { break }
-      elements[parent] = elements[child]
-      parent = child
-    }
-    elements[parent] = last
+    if table.isEmpty { return nil }
+    let last = table.removeLast()
+    if table.isEmpty { return last }
+    let first = table[0]
+    table[sink(last)] = last
     return first
+  }
+
+  /// Moves what comes before an element up, from the top on.
+  ///
+  /// - Returns: where the element belongs.
+  private mutating func sink(_ element: Element) -> Int {
+    var parent = 0
+    var child = 1
+    while child < table.count {
+      if child + 1 < table.count, table[child + 1].isBefore(table[child]) { child += 1 }
+      if !table[child].isBefore(element) { break }
+      table[parent] = table[child]
+      parent = child
+      child = parent * 2 + 1
+    }
+    return parent
   }
 
   /// Takes out all for which that holds.
@@ -47,10 +61,10 @@ struct BinaryHeap<Element: HeapElement> {
     let kept = elements.filter { !isOut($0) }
     let count = elements.count - kept.count
     if count == 0 { return 0 }
-    elements.removeAll(keepingCapacity: true)
+    table.removeAll()
     for element in kept { push(element) }
     return count
   }
 
-  mutating func removeAll() { elements.removeAll() }
+  mutating func removeAll() { table.removeAll() }
 }

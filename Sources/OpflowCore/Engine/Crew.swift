@@ -63,8 +63,7 @@ extension WorkerKind {
 
 /// A machine, and who works there.
 struct Site {
-  /// By kind.
-  var crews: [Crew]
+  var crews: ByKind<Crew>
   /// All workers of the machine that live.
   var workers: [WorkerID] = []
   /// What it has is told by its first worker.

@@ -4,7 +4,7 @@
 /// A host tells facts (`take`), then performs steps (`next`) until there are none. That a line is
 /// written before what follows from it is done, and synced where that is promised, is kept here: an
 /// order comes out when the host has said so, not before.
-package struct Engine {
+package struct Engine: ~Copyable {
   package private(set) var plan: Plan
   private var scheduler: Scheduler
   private var encoder: JournalEncoder
@@ -13,10 +13,8 @@ package struct Engine {
   private var gate: OrderGate
   private var answers = AnswerGate()
 
-  /// What the scheduler ordered since `due` was filled.
-  private var actions: [EngineStep] = []
-  /// What it ordered before and is still to be done, the next one last: it is moved out, not copied.
-  private var due: [EngineStep] = []
+  /// What the scheduler ordered and is still to be done.
+  private var actions = StepQueue()
   /// Lines of the run that are to be written next.
   private var lines: [JournalEntry]
   /// How many of them are.
@@ -199,21 +197,8 @@ package struct Engine {
   package mutating func nextDecision() -> EngineStep? {
     while true {
       if told < lines.count { return nextLine() }
-      if due.isEmpty {
-        if actions.isEmpty { return nil }
-        swap(&actions, &due)
-        reverseDue()
-      }
+      if actions.isEmpty { return nil }
       if let step = nextAction() { return step }
-    }
-  }
-
-  /// By swapping: `reverse` would copy each of them.
-  private mutating func reverseDue() {
-    due.withUnsafeMutableBufferPointer { steps in
-      for place in 0..<steps.count / 2 {
-        swap(&steps[place], &steps[steps.count - 1 - place])
-      }
     }
   }
 
@@ -231,10 +216,9 @@ package struct Engine {
   /// Goes on through what the scheduler ordered; nil where that is nothing for the host yet.
   @inline(__always)
   private mutating func nextAction() -> EngineStep? {
-    guard let action = due.popLast() else { return nil }
-    if !journals, !isOfEnd(action) { return action }
+    if !journals, !actions.firstIs(Self.isOfEnd) { return actions.removeFirst() }
     // Taken apart, not looked at, so that nothing of it is copied.
-    switch consume action {
+    switch actions.removeFirst() {
     case .order(let worker, let order): hold(order, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
@@ -252,7 +236,7 @@ package struct Engine {
 
   /// Whether the engine has to do something of its own for a step that nothing is written for.
   @inline(__always)
-  private func isOfEnd(_ step: borrowing EngineStep) -> Bool {
+  private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
     case .finish, .answer: true
     case .tell, .began, .launch, .seat, .discard, .withdraw, .write, .sync, .order, .dismiss,

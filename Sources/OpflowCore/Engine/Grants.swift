@@ -1,7 +1,7 @@
 /// What the tasks of each lane take, cut to what there is. Where it is cut anew while tasks hold what
 /// they took before, both stand here until those have given it back.
-struct Grants {
-  private struct Grant {
+struct Grants: ~Copyable {
+  struct Grant {
     var lane: Int32
     /// Into `items`.
     var start: Int32
@@ -11,9 +11,9 @@ struct Grants {
 
   /// Of all grants.
   private(set) var items: [DemandItem] = []
-  private var grants: [Grant] = []
+  private var grants = Table<Grant>()
   /// By lane.
-  private var current: [Int32] = []
+  private var current = Table<Int32>()
   /// Those that nobody holds and no lane takes.
   private var spare: [Int32] = []
 
@@ -103,8 +103,10 @@ struct Grants {
   func checkInvariants(holding held: [Int32]) -> String? {
     var holders = [Int32](repeating: 0, count: grants.count)
     for grant in held { holders[Int(grant)] += 1 }
-    if holders != grants.map(\.holders) { return "holders are miscounted" }
-    if Set(current + spare).count != current.count + spare.count { return "a grant has two uses" }
+    if holders != grants.all.map(\.holders) { return "holders are miscounted" }
+    if Set(current.all + spare).count != current.count + spare.count {
+      return "a grant has two uses"
+    }
     return spare.allSatisfy { grants[Int($0)].holders == 0 } ? nil : "a spare grant is held"
   }
 }

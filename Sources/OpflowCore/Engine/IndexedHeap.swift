@@ -1,27 +1,28 @@
 /// A binary heap of numbered things by keys that may change: the one with the smallest key is there at
 /// once, and any can be moved or taken out by its number.
-struct IndexedHeap<Key: Comparable> {
-  private struct Entry {
+struct IndexedHeap<Key: Comparable>: ~Copyable {
+  struct Entry {
     var key: Key
     var number: Int32
   }
 
-  private var entries: [Entry] = []
+  private var entries = Table<Entry>()
   /// Where a number stands in `entries`; -1 for nowhere.
-  private var places: [Int32]
+  private var places: Table<Int32>
 
   /// - Parameter count: one more than the largest number.
-  init(count: Int = 0) { places = Array(repeating: -1, count: count) }
+  init(count: Int = 0) { places = Table(repeating: -1, count: count) }
 
   var isEmpty: Bool { entries.isEmpty }
 
   /// The number with the smallest key, and that key.
+  @inline(__always)
   var first: (number: Int, key: Key)? {
-    entries.first.map { (Int($0.number), $0.key) }
+    entries.isEmpty ? nil : (Int(entries[0].number), entries[0].key)
   }
 
   /// All numbers, in no order.
-  var numbers: [Int] { entries.map { Int($0.number) } }
+  var numbers: [Int] { entries.all.map { Int($0.number) } }
 
   func contains(_ number: Int) -> Bool { number < places.count && places[number] >= 0 }
 
@@ -51,8 +52,8 @@ struct IndexedHeap<Key: Comparable> {
   }
 
   mutating func removeAll() {
-    for entry in entries { places[Int(entry.number)] = -1 }
-    entries.removeAll(keepingCapacity: true)
+    for entry in entries.all { places[Int(entry.number)] = -1 }
+    entries.removeAll()
   }
 
   private mutating func rise(from start: Int) {
@@ -88,10 +89,10 @@ struct IndexedHeap<Key: Comparable> {
 
   /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {
-    for (place, entry) in entries.enumerated() {
+    for (place, entry) in entries.all.enumerated() {
       if places[Int(entry.number)] != place { return "number \(entry.number) is misplaced" }
       if place > 0, entry.key < entries[(place - 1) / 2].key { return "a heap is out of order" }
     }
-    return places.count { $0 >= 0 } == entries.count ? nil : "a heap has lost a number"
+    return places.all.count { $0 >= 0 } == entries.count ? nil : "a heap has lost a number"
   }
 }

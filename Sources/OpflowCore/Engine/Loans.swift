@@ -27,7 +27,8 @@ struct Loans {
   }
 
   /// Forgets those whose tasks have ended.
-  mutating func keep(where runs: (Loan) -> Bool) {
+  mutating func keepRunning(on workforce: borrowing Workforce) {
+    func runs(_ loan: Loan) -> Bool { workforce.workers[loan.worker.index].current == loan.task }
     if !open.allSatisfy(runs) { open.removeAll { !runs($0) } }
   }
 

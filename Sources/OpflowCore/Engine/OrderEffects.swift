@@ -1,35 +1,37 @@
 /// What an order does to a live run: a type for each verb.
 protocol OrderEffect {
   /// Why it does not apply to the run as it stands; nil where it may.
-  func fault(of order: Order, in run: Scheduler) -> String?
+  func fault(of order: Order, in run: borrowing Scheduler) -> String?
 
   /// What is so of a task that it does not apply to, behind its name; nil where it does.
   ///
   /// - Parameter named: all that the order names, and what waits again with that.
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String?
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String?
 
   /// What waits again with tasks in any case.
-  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID>
+  func comingBack(with tasks: [TaskID], in run: borrowing Scheduler) -> Set<TaskID>
 
   /// What beside its tasks is kept from starting until it is decided.
-  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID]
+  func fenced(with tasks: [TaskID], in run: borrowing Scheduler) -> [TaskID]
 
   /// What comes before its line, which it may complete.
-  func prepare(_ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep])
+  func prepare(_ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue)
 
   /// What follows from its line.
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep])
+    into actions: inout StepQueue)
 }
 
 extension OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? { nil }
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? { nil }
-  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> { [] }
-  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] { [] }
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? { nil }
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+    nil
+  }
+  func comingBack(with tasks: [TaskID], in run: borrowing Scheduler) -> Set<TaskID> { [] }
+  func fenced(with tasks: [TaskID], in run: borrowing Scheduler) -> [TaskID] { [] }
   func prepare(
-    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
+    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue
   ) {}
 }
 
@@ -51,25 +53,25 @@ extension OrderVerb {
 }
 
 private struct CancelOrder: OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? {
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
     order.isOfRun && run.phase.stopCause != nil ? "the run is stopping already" : nil
   }
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     if run.graph.state(task).isTerminal { return run.ended(task) }
     if run.graph.has(.cancelling, task) { return "is being cancelled already" }
     return run.isStopping(task) ? "is being stopped with the run" : nil
   }
 
   func prepare(
-    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
+    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue
   ) {
     run.takeBackResults(of: line.tasks, into: &actions)
   }
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     if order.isOfRun { return run.stop(.request, at: now, into: &actions) }
     run.cancel(tasks, at: now, into: &actions)
@@ -77,32 +79,32 @@ private struct CancelOrder: OrderEffect {
 }
 
 private struct PauseOrder: OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? {
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
     if run.phase.stopCause != nil { return "the run is stopping" }
     return run.phase.isPaused ? "the run is paused already" : nil
   }
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     run.pause(into: &actions)
   }
 }
 
 private struct ProceedOrder: OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? {
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
     order.isOfRun && !run.phase.isPaused ? "the run is not paused" : nil
   }
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     if run.graph.state(task).isTerminal { return run.ended(task) }
     return run.graph.has(.onHold, task) ? nil : "is not suspended"
   }
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     if order.isOfRun { return run.phase.isPaused = false }
     run.proceed(tasks, at: now, into: &actions)
@@ -110,7 +112,7 @@ private struct ProceedOrder: OrderEffect {
 }
 
 private struct SuspendOrder: OrderEffect {
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     if run.graph.state(task).isTerminal { return run.ended(task) }
     if run.graph.has(.cancelling, task) { return "is being cancelled" }
     if run.gates.open[task] != nil { return "waits for an answer, and does nothing meanwhile" }
@@ -123,20 +125,20 @@ private struct SuspendOrder: OrderEffect {
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     run.suspend(tasks, at: now, into: &actions)
   }
 }
 
 private struct PriorityOrder: OrderEffect {
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     run.graph.state(task).isTerminal ? run.ended(task) : nil
   }
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard case .number(let number) = order.value else { return }
     let priority = Int16(clamping: number)
@@ -145,7 +147,7 @@ private struct PriorityOrder: OrderEffect {
 }
 
 private struct ParallelOrder: OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? {
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
     guard case .capacity(let resource, let amount) = order.value else { return nil }
     let plan = run.plan
     guard plan.resources.indices.contains(resource) else { return "there is no such resource" }
@@ -162,7 +164,7 @@ private struct ParallelOrder: OrderEffect {
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard case .capacity(let resource, let amount) = order.value else { return }
     run.setCapacity(amount, of: resource, into: &actions)
@@ -170,7 +172,7 @@ private struct ParallelOrder: OrderEffect {
 }
 
 private struct SkipOrder: OrderEffect {
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     let state = run.graph.state(task)
     if state.isTerminal { return run.ended(task) }
     if run.gates.open[task] != nil { return "waits for an answer: approve or reject it" }
@@ -178,21 +180,21 @@ private struct SkipOrder: OrderEffect {
   }
 
   func prepare(
-    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
+    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue
   ) {
     run.takeBackResults(of: line.tasks, into: &actions)
   }
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     run.skip(tasks, into: &actions)
   }
 }
 
 private struct CloseOrder: OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? {
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
     switch run.openness {
     case .open: nil
     case .closed: "the run is closed already"
@@ -202,7 +204,7 @@ private struct CloseOrder: OrderEffect {
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     run.openness = .closed
   }

@@ -40,11 +40,11 @@ struct Ranking {
   /// Tasks were added to the plan: ranks them with those that were ranked before and have no end.
   mutating func rankAnew(
     adding first: Int, _ plan: Plan, _ durations: TaskDurations, _ priorities: [TaskID: Int16],
-    hasEnded: (TaskID) -> Bool
+    _ graph: borrowing TaskGraph
   ) {
     var open = ranked ?? plan.topologicalOrder.filter { $0 < first }
     ranked = nil
-    open.removeAll { hasEnded(TaskID($0)) }
+    open.removeAll { graph.state(TaskID($0)).isTerminal }
     open += plan.order(addedFrom: first)
     rank(open, by: open.sorted(), plan, durations, priorities)
     ranked = open

@@ -3,9 +3,9 @@
 ///
 /// The lanes themselves stand in a heap by their heads. A pass takes the best one after the other: it
 /// pops its head, or sets the whole lane aside until `unblock`.
-struct ReadyQueues {
+struct ReadyQueues: ~Copyable {
   /// Ranks of tasks.
-  private var lanes: [BinaryHeap<Int32>]
+  private var lanes = Table<BinaryHeap<Int32>>()
   /// Lanes with a task that are not set aside, by the rank of their heads.
   private var heads: IndexedHeap<Int32>
   /// Lanes set aside, in the order of their heads.
@@ -13,8 +13,8 @@ struct ReadyQueues {
   private(set) var count = 0
 
   init(laneCount: Int) {
-    lanes = Array(repeating: BinaryHeap(), count: laneCount)
     heads = IndexedHeap(count: laneCount)
+    grow(to: laneCount)
   }
 
   /// There are lanes more.
@@ -23,7 +23,11 @@ struct ReadyQueues {
   }
 
   /// The lane whose first task comes before all others, of those not set aside, and its rank.
-  var best: (lane: Int, rank: Int32)? { heads.first.map { ($0.number, $0.key) } }
+  @inline(__always)
+  var best: (lane: Int, rank: Int32)? {
+    guard let (lane, rank) = heads.first else { return nil }
+    return (lane, rank)
+  }
 
   /// The rank of the first task of a lane.
   func head(_ lane: Int) -> Int32? { lanes[lane].first }
@@ -32,7 +36,8 @@ struct ReadyQueues {
   var first: Int32? {
     let open = heads.first?.key ?? .max
     // What was handed ahead from a lane that is set aside may have left it empty.
-    let aside = blocked.lazy.compactMap { lanes[Int($0)].first }.first ?? .max
+    let full = blocked.first { lanes[Int($0)].first != nil }
+    let aside = full.flatMap { lanes[Int($0)].first } ?? .max
     return count > 0 ? min(open, aside) : nil
   }
 
@@ -99,7 +104,7 @@ struct ReadyQueues {
   }
 
   /// Every ready rank, in no order. For checks.
-  var ranks: [Int32] { lanes.flatMap(\.elements) }
+  var ranks: [Int32] { lanes.indices.flatMap { lanes[$0].elements } }
 
   /// What is wrong with it; nil when nothing is. Between passes, when no lane is set aside.
   func checkInvariants() -> String? {

@@ -17,7 +17,7 @@ struct Share: Equatable {
 /// what it wants is free. What a lane wants is
 /// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
 /// it was taken.
-struct Resources {
+struct Resources: ~Copyable {
   private(set) var plan: Plan
   /// The number of `gpu`, where that is of each machine; -1 where it is not.
   let gpu: Int
@@ -29,7 +29,7 @@ struct Resources {
   /// Tasks that are to run on this machine wherever others do, where there are any.
   private var local: TaskSet?
   /// By site. That of this machine has what is the run's as well.
-  var pools: [Pool]
+  var pools: Table<Pool>
   /// Of the other sites, those where something may still fit.
   private var roomy = SiteSet()
   /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
@@ -65,7 +65,7 @@ struct Resources {
     self.plan = plan
     gpu = plan.gpuResource ?? -1
     usesSites = options.usesSites
-    pools = [Pool(capacity: options.capacities(of: plan))]
+    pools = Table([Pool(capacity: options.capacities(of: plan))])
     pools[0].setAway(options.processorsAway)
     whole = options.wholeParallel.map { Pool(capacity: [$0]) }
     addLanes(from: 0, groups)
@@ -292,7 +292,7 @@ struct Resources {
       pools[site.index].setCapacity(min(offer.gpus, UInt64(DeviceSet.most)) * 1000, of: gpu)
     }
     shapes = []
-    for pool in pools.dropFirst() { note(SiteOffer(of: pool, gpu)) }
+    for pool in pools.all.dropFirst() { note(SiteOffer(of: pool, gpu)) }
     cutAll()
   }
 

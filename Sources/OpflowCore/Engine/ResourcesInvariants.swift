@@ -1,7 +1,7 @@
 extension Resources {
   /// What is wrong with it, where those shares are all that is held; nil when nothing is.
   func checkInvariants(holding shares: [Share]) -> String? {
-    var held = pools.map { [UInt64](repeating: 0, count: $0.capacity.count) }
+    var held = pools.all.map { [UInt64](repeating: 0, count: $0.capacity.count) }
     for share in shares {
       for item in grants.items[grants.range(share.grant)] {
         held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
@@ -11,14 +11,14 @@ extension Resources {
       }
       held[share.site.index][Self.processor] += UInt64(share.lent)
     }
-    if held != pools.map(\.held) { return "what is held is miscounted" }
+    if held != pools.all.map(\.held) { return "what is held is miscounted" }
     if let whole, whole.held[Self.processor] != held.reduce(0, { $0 + $1[Self.processor] }) {
       return "what is held of all machines is miscounted"
     }
     if gpu >= 0, let problem = checkDevices(of: shares) { return problem }
     if let problem = checkBindings(of: shares) { return problem }
     // Where a capacity was lowered, what is held beyond it drains.
-    if !hasShrunk, !pools.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
+    if !hasShrunk, !pools.all.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
     return grants.checkInvariants(holding: shares.map(\.grant))
   }
 
@@ -35,7 +35,7 @@ extension Resources {
   }
 
   private func checkDevices(of shares: [Share]) -> String? {
-    var taken = pools.map { _ in DeviceSet() }
+    var taken = pools.all.map { _ in DeviceSet() }
     for share in shares {
       let wanted = grants.items[grants.range(share.grant)].first { Int($0.resource) == gpu }?.amount
       if share.devices.count != Int((wanted ?? 0) / 1000) { return "a task has not its GPUs" }

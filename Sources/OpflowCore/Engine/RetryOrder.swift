@@ -1,12 +1,12 @@
 /// Tasks that failed or were cancelled in this drive wait again, and with them what was skipped for want of them.
 struct RetryOrder: OrderEffect {
-  func fault(of order: Order, in run: Scheduler) -> String? {
+  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
     if run.phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
     return run.phase.step == .finally
       ? "the `finally` tasks have begun; a resume runs it again afterwards" : nil
   }
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
     if run.graph.endedBefore?.contains(task) == true {
       return "\(run.ended(task)); a resume with --rerun runs it again"
     }
@@ -36,7 +36,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// The first that took its end for a success, and is beyond waiting.
-  private func firstThatBuiltOn(_ task: TaskID, in run: Scheduler) -> TaskID? {
+  private func firstThatBuiltOn(_ task: TaskID, in run: borrowing Scheduler) -> TaskID? {
     for edge in run.plan.dependents(task) {
       let dependent = run.plan.dependent(edge)
       switch run.plan.dependentCondition(edge) {
@@ -48,7 +48,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// What is to be retried instead of a skipped task: the first that failed of what it lacks.
-  private func needToRetry(of task: TaskID, in run: Scheduler) -> TaskID? {
+  private func needToRetry(of task: TaskID, in run: borrowing Scheduler) -> TaskID? {
     var seen: Set<TaskID> = [task]
     var open = [task]
     while let task = open.popLast() {
@@ -63,14 +63,14 @@ struct RetryOrder: OrderEffect {
   }
 
   /// What was skipped for want of tasks and waits again with them, where those are retried.
-  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> {
-    let graph = run.graph
-    let retried = Set(tasks.filter { graph.state($0) == .failed || graph.state($0) == .cancelled })
+  func comingBack(with tasks: [TaskID], in run: borrowing Scheduler) -> Set<TaskID> {
+    let retried = Set(
+      tasks.filter { run.graph.state($0) == .failed || run.graph.state($0) == .cancelled })
     var back: Set<TaskID> = []
-    for task in graph.skippedForWant(of: Array(retried)) {
+    for task in run.graph.skippedForWant(of: Array(retried)) {
       let lacks = run.plan.needs(task).contains { edge in
         let need = TaskID(run.plan.needTargets[edge])
-        return graph.isLacked(edge) && !retried.contains(need) && !back.contains(need)
+        return run.graph.isLacked(edge) && !retried.contains(need) && !back.contains(need)
       }
       if !lacks { back.insert(task) }
     }
@@ -78,7 +78,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// What it takes a need from that was there.
-  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] {
+  func fenced(with tasks: [TaskID], in run: borrowing Scheduler) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks + run.graph.skippedForWant(of: tasks)
     while let task = open.popLast() {
@@ -95,7 +95,7 @@ struct RetryOrder: OrderEffect {
   }
 
   func prepare(
-    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
+    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue
   ) {
     for task in line.tasks {
       if !run.graph.uncountEarlierEnd(of: task) {
@@ -114,7 +114,7 @@ struct RetryOrder: OrderEffect {
 
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     if run.phase.isHalted { liftHalt(in: &run) }
     run.followChanges(into: &actions)

@@ -7,7 +7,7 @@
 ///
 /// What is asked of it for every task, and changes nothing, is inline: for the call of a method that only
 /// reads, the whole value is copied, a thousand bytes and more.
-struct Scheduler {
+struct Scheduler: ~Copyable {
   var plan: Plan
   let options: SchedulerOptions
   var durations: TaskDurations
@@ -46,16 +46,16 @@ struct Scheduler {
 
   /// By task: the number of the last try, over all drives; failed tries of this drive; and how often
   /// its worker was lost in this drive.
-  var attempt: [Int32]
+  var attempt: Table<Int32>
   /// By name, of tasks that the plan does not have: their last try's number, of earlier drives.
   let attemptsOfRemoved: [String: Int32]
   /// See `Entering`.
   let standing: StandingOrders
   let triesBefore: [TaskID: TriesUsed]
-  var triesUsed: [Int32]
-  var lostCount: [UInt8]
+  var triesUsed: Table<Int32>
+  var lostCount: Table<UInt8>
   /// By task: where its newest try was; empty in a run on one machine.
-  var ranAt: [SiteID]
+  var ranAt: Table<SiteID>
   /// What downloads did whose end is still to come.
   var fetches: [TaskID: FetchRecord] = [:]
   /// What was ended along with tries whose own end is still to come.
@@ -113,13 +113,13 @@ struct Scheduler {
     checks = Checks(asked: entering.asked)
     origins = entering.origins
     numbers = SplitMix64(seed: ~options.seed)
-    attempt = entering.attempts
+    attempt = Table(entering.attempts)
     attemptsOfRemoved = entering.attemptsOfRemoved
     standing = entering.standing
     triesBefore = entering.triesUsed
-    triesUsed = [Int32](repeating: 0, count: plan.taskCount)
-    lostCount = [UInt8](repeating: 0, count: plan.taskCount)
-    ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
+    triesUsed = Table(repeating: 0, count: plan.taskCount)
+    lostCount = Table(repeating: 0, count: plan.taskCount)
+    ranAt = Table(repeating: .local, count: options.usesSites ? plan.taskCount : 0)
     random = SplitMix64(seed: options.seed)
     openness = entering.openness
     run = entering.run
@@ -136,7 +136,7 @@ struct Scheduler {
 
   /// Takes in a fact and appends what follows from it.
   mutating func handle(
-    _ event: SchedulerEvent, at now: Instant, into actions: inout [EngineStep]
+    _ event: SchedulerEvent, at now: Instant, into actions: inout StepQueue
   ) {
     guard phase.step != .done else { return }
     switch event {
@@ -261,7 +261,7 @@ struct Scheduler {
     consider(gates.nextDeadline)
     consider(machines.nextLook)
     if !phase.isSuspended, !phase.isPaused { consider(loans.wake) }
-    for pace in workforce.paces { consider(pace.slowFrom) }
+    for kind in WorkerKind.allCases { consider(workforce.paces[kind].slowFrom) }
     return wake
   }
 

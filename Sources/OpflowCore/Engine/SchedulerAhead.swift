@@ -4,13 +4,13 @@ extension Scheduler {
   /// for the coordinator between two tasks. Only behind a task of the same lane, whose resources
   /// the next one takes over, and only where no much better task can become ready by that one's end.
   mutating func handAhead(
-    from lane: Int, at now: Instant, into actions: inout [EngineStep]
+    from lane: Int, at now: Instant, into actions: inout StepQueue
   ) {
     guard phase.isOrdinary, !resources.serviceLanes.contains(lane),
       let rank = ready.head(lane)
     else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
-    let depth = workforce.paces[Int(kind.rawValue)].aheadNow(
+    let depth = workforce.paces[kind].aheadNow(
       ready: ready.count, alive: workforce.count(of: kind))
     // One more for each of them in turn, so that all have as much before them.
     var misses = 0
@@ -63,14 +63,14 @@ extension Scheduler {
   }
 
   private mutating func handAhead(
-    _ task: TaskID, _ rank: Int32, to worker: WorkerID, into actions: inout [EngineStep]
+    _ task: TaskID, _ rank: Int32, to worker: WorkerID, into actions: inout StepQueue
   ) {
     workforce.handAhead(task, to: worker)
     start(task, on: worker, isAhead: true, into: &actions)
     leastUrgentAhead.push(
       RankedAhead(rank: rank, worker: worker, task: task, attempt: attempt[task.index]))
     // Most of it is gone by the time it would come out.
-    if leastUrgentAhead.elements.count > 4 * workforce.aheadCount + 64 { rankAheadAnew() }
+    if leastUrgentAhead.count > 4 * workforce.aheadCount + 64 { rankAheadAnew() }
   }
 
   /// Ranks all that is handed ahead by now.
@@ -100,7 +100,7 @@ extension Scheduler {
 
   /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
   /// much better one should go before.
-  mutating func takeBackAhead(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func takeBackAhead(at now: Instant, into actions: inout StepQueue) {
     takeBackForIdle(at: now, into: &actions)
     let best = ready.first ?? .max
     while let last = leastUrgentAhead.first, ranking.isMuchBetter(best, than: last.rank) {
@@ -115,7 +115,7 @@ extension Scheduler {
 
   /// Where workers have nothing to do, and what others have ahead would find its resources: from
   /// those that have most, the last one, which would have to wait longest.
-  private mutating func takeBackForIdle(at now: Instant, into actions: inout [EngineStep]) {
+  private mutating func takeBackForIdle(at now: Instant, into actions: inout StepQueue) {
     for lane in workforce.backlogs.lanesAhead.prefix(SchedulerOptions.maxLanesLookedAt) {
       var depth = workforce.backlogs.deepest(lane: lane) ?? 0
       guard depth > 0, let (site, count) = roomForOthers(in: lane, depth) else { continue }
@@ -151,14 +151,14 @@ extension Scheduler {
 
   /// Asks for all back that workers of a kind were handed which turns out to be slow: it is to start
   /// in its order, on whichever worker is free first.
-  mutating func takeBackAll(of kind: WorkerKind, into actions: inout [EngineStep]) {
+  mutating func takeBackAll(of kind: WorkerKind, into actions: inout StepQueue) {
     for worker in workforce.living where workforce.workers[worker.index].kind == kind {
       takeBackAll(of: worker, into: &actions)
     }
   }
 
   /// Asks for all back that a worker was handed; what one has that is to end comes back without.
-  mutating func takeBackAll(of worker: WorkerID, into actions: inout [EngineStep]) {
+  mutating func takeBackAll(of worker: WorkerID, into actions: inout StepQueue) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
       revokeAhead(place, of: worker, into: &actions)
@@ -168,7 +168,7 @@ extension Scheduler {
   /// Asks for a task back, once.
   @discardableResult
   mutating func revokeAhead(
-    _ place: Int, of worker: WorkerID, into actions: inout [EngineStep]
+    _ place: Int, of worker: WorkerID, into actions: inout StepQueue
   ) -> Bool {
     guard workforce.noteRevoking(place, of: worker) else { return false }
     let task = workforce.workers[worker.index].ahead[place].task
@@ -192,7 +192,7 @@ extension Scheduler {
     for kind in WorkerKind.allCases where kind != .service {
       guard workforce.areAllAtWork(kind) else { return 0 }
       guard let least = workforce.backlogs.least(of: kind) else { continue }
-      let mean = workforce.paces[Int(kind.rawValue)].meanWallMicroseconds
+      let mean = workforce.paces[kind].meanWallMicroseconds
       rest = min(rest, Int64(least - 1) * mean / 2)
     }
     return rest < SchedulerOptions.minRestMicroseconds ? 0 : rest * 1000

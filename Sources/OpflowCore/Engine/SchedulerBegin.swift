@@ -1,7 +1,7 @@
 extension Scheduler {
   /// Settles what needs no run, lets all settled tasks meet the needs of others, and makes ready
   /// what waits for nothing. In topological order, so that each task sees its needs settled.
-  mutating func begin(into actions: inout [EngineStep]) {
+  mutating func begin(into actions: inout StepQueue) {
     phase.advance(to: .main)
     findBeyondDevices()
     // What is skipped below spreads by itself, so only these are still to be announced.
@@ -27,7 +27,7 @@ extension Scheduler {
   /// Gives a task its end that has one of its own, whatever becomes of its needs.
   ///
   /// - Returns: whether it is such a one.
-  mutating func settlesByItself(_ task: TaskID, into actions: inout [EngineStep]) -> Bool {
+  mutating func settlesByItself(_ task: TaskID, into actions: inout StepQueue) -> Bool {
     if graph.has(.cancelling, task) {
       cancelled += 1
       var transition = Transition(.cancel, task, reason: .stopped(.cancel))
@@ -53,7 +53,7 @@ extension Scheduler {
   }
 
   /// Tells that a task was taken out of its end, as it was skipped or not needed.
-  func tellTakenBack(_ task: TaskID, into actions: inout [EngineStep]) {
+  func tellTakenBack(_ task: TaskID, into actions: inout StepQueue) {
     var transition = Transition(.resume(.skippedBefore), task)
     transition.isLate = true
     actions.append(.tell(.transition(transition)))
@@ -62,7 +62,7 @@ extension Scheduler {
   /// Journals a task's end and lets it spread.
   mutating func settle(
     _ task: TaskID, as next: TaskState, _ transition: consuming Transition,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     takeBack(task, .inputs, into: &actions)
     if plan.hasChecks, next.isSuccess || next == .failed, transition.event != .fresh {
@@ -74,7 +74,7 @@ extension Scheduler {
     spread(from: task, into: &actions)
   }
 
-  mutating func spread(from task: TaskID, into actions: inout [EngineStep]) {
+  mutating func spread(from task: TaskID, into actions: inout StepQueue) {
     if isService(task), graph.state(task).isTerminal { withdrawUsers(of: task, into: &actions) }
     graph.spread(
       from: task, isStopping: phase.stopCause != nil,
@@ -83,7 +83,7 @@ extension Scheduler {
   }
 
   /// Acts on what followed from ends for other tasks.
-  mutating func followChanges(into actions: inout [EngineStep]) {
+  mutating func followChanges(into actions: inout StepQueue) {
     if graph.changes.isEmpty { return }
     for place in graph.changes.indices {
       switch graph.changes[place] {
@@ -115,7 +115,7 @@ extension Scheduler {
   }
 
   /// A task that had begun is to begin again. A service of an earlier drive may have to wait for what it needs.
-  mutating func becomeReadyAgain(_ task: TaskID, into actions: inout [EngineStep]) {
+  mutating func becomeReadyAgain(_ task: TaskID, into actions: inout StepQueue) {
     // What it had of a need that an order has tried again meanwhile, it has no more; a service that waits itself has to
     // be there again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
@@ -126,7 +126,7 @@ extension Scheduler {
   }
 
   /// The time of a task's next try has come.
-  mutating func endDelay(of task: TaskID, into actions: inout [EngineStep]) {
+  mutating func endDelay(of task: TaskID, into actions: inout StepQueue) {
     graph.unmark(task, .delayed)
     becomeReadyAgain(task, into: &actions)
   }
@@ -162,7 +162,7 @@ extension Scheduler {
   /// Something is about to start: `finally` tasks are to follow, and the journal has to say so before,
   /// or who resumes the run would not know that they are owed.
   @inline(__always)
-  mutating func noteStarting(of task: TaskID, into actions: inout [EngineStep]) {
+  mutating func noteStarting(of task: TaskID, into actions: inout StepQueue) {
     startedAny = true
     if !graph.finallyThatMayKeep.isEmpty {
       for due in graph.takeFinallyDue(after: task) {

@@ -5,7 +5,7 @@ extension Scheduler {
 
   /// A program says something, or is gone.
   mutating func take(
-    _ fact: BlockFact, of program: HostID, at now: Instant, into actions: inout [EngineStep]
+    _ fact: BlockFact, of program: HostID, at now: Instant, into actions: inout StepQueue
   ) {
     switch fact {
     case .joined: blocks.join(program)
@@ -47,7 +47,7 @@ extension Scheduler {
 
   /// A seat for a task that is offered.
   mutating func seat(
-    for task: TaskID, at now: Instant, into actions: inout [EngineStep]
+    for task: TaskID, at now: Instant, into actions: inout StepQueue
   ) -> WorkerID {
     guard let place = blocks.place(for: task) else {
       preconditionFailure("a block was to start that nobody offers")
@@ -75,7 +75,7 @@ extension Scheduler {
   /// - Returns: whether that is so.
   mutating func dropUnsent(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) -> Bool {
     let record = workforce.workers[worker.index]
     guard record.kind == .block, record.current != task || self.attempt[task.index] != attempt
@@ -97,7 +97,7 @@ extension Scheduler {
 
   private mutating func blockEnded(
     _ task: TaskID, _ attempt: Int32, _ told: Outcome, _ what: String, in program: HostID,
-    at now: Instant, into actions: inout [EngineStep]
+    at now: Instant, into actions: inout StepQueue
   ) {
     guard let seat = seat(of: task, attempt, in: program) else {
       if blocks.endLingering(task, attempt: attempt, in: program) { admit(task) }
@@ -121,7 +121,7 @@ extension Scheduler {
 
   /// Its time is up, or the time that it had to end.
   mutating func blockIsDue(
-    on seat: WorkerID, at now: Instant, into actions: inout [EngineStep]
+    on seat: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {
     let task = workforce.workers[seat.index].current
     guard workforce.workers[seat.index].isStopping else {

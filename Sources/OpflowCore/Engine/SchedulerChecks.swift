@@ -7,7 +7,7 @@ extension Scheduler {
   }
 
   /// Asks about what waits for it, as far as there are workers.
-  mutating func giveChecks(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func giveChecks(at now: Instant, into actions: inout StepQueue) {
     while checks.wantsWorker(alive: workforce.count(of: .check)),
       workforce.mayLaunch(.check, at: .local)
     {
@@ -51,7 +51,7 @@ extension Scheduler {
 
   mutating func checked(
     _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard mayAnswer(worker, task) else { return }
     let values: [TaskValue]
@@ -75,7 +75,7 @@ extension Scheduler {
   /// What a task left by which it may be up to date.
   mutating func keptValue(
     _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard mayAnswer(worker, task) else { return }
     if !checks.note(value, worker, task, serial) {
@@ -98,7 +98,7 @@ extension Scheduler {
   }
 
   private mutating func discard(
-    _ worker: WorkerID, unasked task: TaskID, into actions: inout [EngineStep]
+    _ worker: WorkerID, unasked task: TaskID, into actions: inout StepQueue
   ) {
     discard(
       worker, complaint: "it answered for task number \(task.rawValue), which it was not asked",
@@ -106,7 +106,7 @@ extension Scheduler {
   }
 
   private mutating func findStale(
-    _ task: TaskID, _ why: String, into actions: inout [EngineStep]
+    _ task: TaskID, _ why: String, into actions: inout StepQueue
   ) {
     // Told once.
     if graph.has(.mayKeep, task) {
@@ -123,7 +123,7 @@ extension Scheduler {
   ///
   /// - Parameter left: what others may read of it.
   private mutating func keep(
-    _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout [EngineStep]
+    _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout StepQueue
   ) {
     var transition = Transition(.fresh, task)
     transition.origin = origin
@@ -149,7 +149,7 @@ extension Scheduler {
 
   /// It ends before it was started.
   private mutating func fail(
-    _ task: TaskID, _ reason: EndReason, what: String, into actions: inout [EngineStep]
+    _ task: TaskID, _ reason: EndReason, what: String, into actions: inout StepQueue
   ) {
     var transition = Transition(.failure, task, reason: reason)
     transition.what = what
@@ -164,7 +164,7 @@ extension Scheduler {
   /// A worker is gone: others are asked what it did not answer, unless workers are lost over a task again
   /// and again.
   mutating func loseChecks(
-    of worker: WorkerID, complaint: String, into actions: inout [EngineStep]
+    of worker: WorkerID, complaint: String, into actions: inout StepQueue
   ) {
     for task in checks.leave(worker) {
       lostCount[task.index] += 1
@@ -180,7 +180,7 @@ extension Scheduler {
   /// Nobody can look at anything.
   ///
   /// - Returns: whether any task failed for that.
-  mutating func failUncheckable(into actions: inout [EngineStep]) -> Bool {
+  mutating func failUncheckable(into actions: inout StepQueue) -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
       let complaint = workforce.complaint(of: .check)
     else { return false }
@@ -217,7 +217,7 @@ extension Scheduler {
   /// The journal has a result of an earlier drive that does not hold any more.
   @inline(__always)
   mutating func takeBack(
-    _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout [EngineStep]
+    _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout StepQueue
   ) {
     guard graph.has(.mayKeep, task) else { return }
     graph.unmark(task, .mayKeep)
@@ -228,7 +228,7 @@ extension Scheduler {
   }
 
   /// A task keeps the result that it has, since all that it needs did.
-  mutating func noteKept(_ task: TaskID, into actions: inout [EngineStep]) {
+  mutating func noteKept(_ task: TaskID, into actions: inout StepQueue) {
     var transition = Transition(.fresh, task)
     transition.kept = graph.state(task)
     transition.fingerprint = plan.fingerprint(task)

@@ -1,7 +1,7 @@
 /// Obeying orders: what of each is decided when, and by what its tasks are kept meanwhile.
 extension Scheduler {
   /// Decides the orders whose turn it is.
-  mutating func obey(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func obey(at now: Instant, into actions: inout StepQueue) {
     while let entry = orders.first {
       let order = entry.order
       if let count = orders.count(of: order.id) {
@@ -24,7 +24,7 @@ extension Scheduler {
     }
   }
 
-  private mutating func answer(_ answer: OrderAnswer, into actions: inout [EngineStep]) {
+  private mutating func answer(_ answer: OrderAnswer, into actions: inout StepQueue) {
     let entry = orders.removeFirst()
     actions.append(.answer(entry.client, entry.order.id, answer))
     if case .refused(let what) = answer { orders.note(refusal: what, of: entry.order.id) }
@@ -34,7 +34,7 @@ extension Scheduler {
 
   /// Nothing that the order is about is on its way.
   private mutating func decide(
-    _ order: Order, at now: Instant, into actions: inout [EngineStep]
+    _ order: Order, at now: Instant, into actions: inout StepQueue
   ) {
     var entry = OrderEntry(id: order.id, verb: order.verb, asker: order.asker)
     entry.expects = order.expects

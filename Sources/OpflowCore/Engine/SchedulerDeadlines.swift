@@ -37,7 +37,7 @@ extension Scheduler {
   }
 
   /// Makes ready what waited long enough, and gives up workers that kept us waiting too long.
-  mutating func timer(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func timer(at now: Instant, into actions: inout StepQueue) {
     if !phase.isSuspended {
       while let timer = timers.first, timer.at <= now {
         _ = timers.pop()
@@ -53,7 +53,7 @@ extension Scheduler {
   }
 
   /// Gives up workers that kept us waiting too long, and asks those of which nothing was heard.
-  private mutating func checkWorkers(at now: Instant, into actions: inout [EngineStep]) {
+  private mutating func checkWorkers(at now: Instant, into actions: inout StepQueue) {
     while let worker = workforce.watch.firstDue(at: now) {
       if workforce.workers[worker.index].kind == .block {
         blockIsDue(on: worker, at: now, into: &actions)
@@ -85,7 +85,7 @@ extension Scheduler {
 
   /// Asks for a sign of life, once.
   private mutating func ask(
-    _ worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
+    _ worker: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {
     guard workforce.watch.ask(worker, at: now) else { return }
     pulseCount = pulseCount == .max ? 1 : pulseCount + 1

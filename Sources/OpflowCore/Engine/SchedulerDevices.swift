@@ -2,7 +2,7 @@
 extension Scheduler {
   /// Tells a worker which GPUs a task has that is about to start there. One that is handed ahead takes over those of the one
   /// before it.
-  func tellDevices(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
+  func tellDevices(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     guard let devices = workforce.workers[worker.index].share?.devices, !devices.isEmpty else {
       return
     }
@@ -22,7 +22,7 @@ extension Scheduler {
   /// ever had.
   ///
   /// - Returns: whether any failed; what became ready by that is to be dispatched.
-  mutating func failBeyondDevices(into actions: inout [EngineStep]) -> Bool {
+  mutating func failBeyondDevices(into actions: inout StepQueue) -> Bool {
     if beyondDevices.isEmpty { return false }
     let lanes = Set(beyondDevices)
     let aside = machines.setAside.filter { lanes.contains(resources.lane(of: $0)) }

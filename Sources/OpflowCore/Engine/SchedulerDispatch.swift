@@ -1,14 +1,14 @@
 extension Scheduler {
   /// Starts what may start: the best ready task first, as far as resources and workers go. The
   /// first one that does not fit keeps what it wants from all that come after it.
-  mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func dispatch(at now: Instant, into actions: inout StepQueue) {
     lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
     startReady(at: now, into: &actions)
     if !loans.isEmpty { lend(at: now, into: &actions) }
   }
 
-  private mutating func startReady(at now: Instant, into actions: inout [EngineStep]) {
+  private mutating func startReady(at now: Instant, into actions: inout StepQueue) {
     if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
     if checks.hasPending { giveChecks(at: now, into: &actions) }
     if !services.waiting.isEmpty { startTaken(at: now, into: &actions) }
@@ -151,7 +151,7 @@ extension Scheduler {
 
   /// Gives a task to a worker that is free, or reserves it for one that is being launched.
   private mutating func assign(
-    _ task: TaskID, _ lane: Int, at site: SiteID, now: Instant, into actions: inout [EngineStep]
+    _ task: TaskID, _ lane: Int, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
     let worker = claim(for: task, at: site, now: now, into: &actions)
     let share = resources.take(lane, at: site)
@@ -161,7 +161,7 @@ extension Scheduler {
   }
 
   private mutating func claim(
-    for task: TaskID, at site: SiteID, now: Instant, into actions: inout [EngineStep]
+    for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) -> WorkerID {
     let kind = workerKind(of: task)
     if kind == .block { return seat(for: task, at: now, into: &actions) }
@@ -172,7 +172,7 @@ extension Scheduler {
 
   mutating func start(
     _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     if !additions.isEmpty { askToWithdraw(additionsOf: task, into: &actions) }
     graph.set(task, isAhead ? .handed : .running)

@@ -2,7 +2,7 @@ extension Scheduler {
   /// A try ended: its worker is free for the next, and the task goes where its policies say.
   mutating func ended(
     _ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     let excuse =
       options.usesSites && !isOrdinary(outcome, of: task)
@@ -94,7 +94,7 @@ extension Scheduler {
 
   private mutating func failed(
     _ task: TaskID, _ failure: Transition, having read: UInt64?, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     var transition = failure
     let policy = plan.policy(task)
@@ -138,7 +138,7 @@ extension Scheduler {
 
   /// Counts a failure that fails the run, frees what waits for failures from `max_failures`, and
   /// halts when that is reached.
-  mutating func countFailure(of task: TaskID, into actions: inout [EngineStep]) {
+  mutating func countFailure(of task: TaskID, into actions: inout StepQueue) {
     failures += 1
     exemptFailureEdges(of: task)
     if options.maxFailures > 0, failures >= options.maxFailures, !phase.isHalted {

@@ -1,7 +1,7 @@
 /// Keeping what orders are about from starting until they are decided.
 extension Scheduler {
   /// Keeps what the order is about from starting until it is decided.
-  mutating func fence(_ order: Order, into actions: inout [EngineStep]) {
+  mutating func fence(_ order: Order, into actions: inout StepQueue) {
     var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
     tasks += order.verb.effect.fenced(with: order.tasks + order.among, in: self)
     orders.fence(tasks)
@@ -11,7 +11,7 @@ extension Scheduler {
   }
 
   /// Takes what is ready out of wherever it stands: it is held back.
-  mutating func pull(_ tasks: [TaskID], into actions: inout [EngineStep]) {
+  mutating func pull(_ tasks: [TaskID], into actions: inout StepQueue) {
     returnSetAside()
     var ranks: Set<Int32> = []
     var lanes: Set<Int> = []
@@ -51,7 +51,7 @@ extension Scheduler {
   }
 
   /// From workers that are on their way, and from those that were handed them ahead; those answer.
-  private mutating func takeBack(_ tasks: Set<TaskID>, into actions: inout [EngineStep]) {
+  private mutating func takeBack(_ tasks: Set<TaskID>, into actions: inout StepQueue) {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       if record.phase == .launching, tasks.contains(record.current) {

@@ -4,7 +4,7 @@ extension Scheduler {
   func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
 
   /// Lets those ask that may.
-  mutating func openGates(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func openGates(at now: Instant, into actions: inout StepQueue) {
     // One after the other: what ends at once may hold back the next.
     while let task = gates.removeFirstReady() {
       graph.set(task, .running)
@@ -30,7 +30,7 @@ extension Scheduler {
   }
 
   mutating func closeGate(
-    _ task: TaskID, _ end: GateEnd, at now: Instant, into actions: inout [EngineStep]
+    _ task: TaskID, _ end: GateEnd, at now: Instant, into actions: inout StepQueue
   ) {
     if let open = gates.close(task) { self.end(task, open, end, at: now, into: &actions) }
   }
@@ -42,7 +42,7 @@ extension Scheduler {
 
   mutating func end(
     _ task: TaskID, _ open: Gates.Open, _ end: GateEnd, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     graph.mark(task, .ran)
     var outcome = Outcome(status: .unknown)
@@ -78,7 +78,7 @@ extension Scheduler {
   }
 
   private mutating func failGate(
-    _ task: TaskID, _ failure: Transition, having read: UInt64?, into actions: inout [EngineStep]
+    _ task: TaskID, _ failure: Transition, having read: UInt64?, into actions: inout StepQueue
   ) {
     var transition = failure
     transition.allowed = plan.allowsFailure(task, .unknown, transition.outcome.reason)
@@ -90,7 +90,7 @@ extension Scheduler {
   }
 
   /// What may not go on any more asks no longer; it asks again when it may.
-  mutating func withdrawGates(into actions: inout [EngineStep]) {
+  mutating func withdrawGates(into actions: inout StepQueue) {
     for task in gates.removeReady() { offer(task) }
     // While the run stops they are cancelled.
     if phase.stopCause != nil { return }
@@ -106,7 +106,7 @@ extension Scheduler {
     }
   }
 
-  mutating func stopGates(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func stopGates(at now: Instant, into actions: inout StepQueue) {
     for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       closeGate(task, .stopped(phase.stopReason), at: now, into: &actions)
     }
@@ -114,7 +114,7 @@ extension Scheduler {
 
   mutating func answerGates(
     _ tasks: [TaskID], _ verb: OrderVerb, of asker: OrderAsker, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     // All of them, before the first end has an effect on others.
     for (task, open) in takeQuestions(of: tasks) {

@@ -128,7 +128,7 @@ extension Scheduler {
   }
 
   /// Takes in the tasks of a plan that has grown.
-  mutating func extend(by growth: RunGrowth, into actions: inout [EngineStep]) {
+  mutating func extend(by growth: RunGrowth, into actions: inout StepQueue) {
     let first = plan.taskCount
     plan = growth.plan
     returnSetAside()
@@ -140,9 +140,9 @@ extension Scheduler {
       let isNew = attemptsOfRemoved.isEmpty
       attempt.append(isNew ? 0 : attemptsOfRemoved[plan.nameString(TaskID(index))] ?? 0)
     }
-    triesUsed.append(contentsOf: repeatElement(0, count: added))
-    lostCount.append(contentsOf: repeatElement(0, count: added))
-    if options.usesSites { ranAt.append(contentsOf: repeatElement(.local, count: added)) }
+    triesUsed.append(repeating: 0, count: added)
+    lostCount.append(repeating: 0, count: added)
+    if options.usesSites { ranAt.append(repeating: .local, count: added) }
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)
     let adder = growth.entry.adder
@@ -187,7 +187,7 @@ extension Scheduler {
 
   /// Takes services out of their end that ended since nothing needed them any more, and that are needed again.
   private mutating func takeServicesBack(
-    neededFrom first: Int, into actions: inout [EngineStep]
+    neededFrom first: Int, into actions: inout StepQueue
   ) {
     guard plan.hasServices else { return }
     // What was skipped as it came needs none, nor do services that are there for nothing else.
@@ -214,7 +214,7 @@ extension Scheduler {
 
   /// Settles what needs no run, skips what lacks a need, and makes ready what waits for nothing, as `begin` does.
   private mutating func enter(
-    _ task: TaskID, lacking need: TaskID?, into actions: inout [EngineStep]
+    _ task: TaskID, lacking need: TaskID?, into actions: inout StepQueue
   ) {
     if settlesByItself(task, into: &actions) { return }
     if let need {

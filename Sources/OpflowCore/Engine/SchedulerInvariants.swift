@@ -3,7 +3,7 @@ extension Scheduler {
   /// is for tests and simulations.
   func checkInvariants() -> String? {
     var shares: [Share] = []
-    for record in workforce.workers { if let share = record.share { shares.append(share) } }
+    for record in workforce.workers.all { if let share = record.share { shares.append(share) } }
     shares += services.waiting.map(\.share)
     if let problem = phase.checkInvariants() ?? ready.checkInvariants()
       ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)

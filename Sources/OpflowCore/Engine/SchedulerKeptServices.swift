@@ -15,7 +15,7 @@ extension Scheduler {
   }
 
   /// Tells that they are there.
-  mutating func tellKept(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func tellKept(at now: Instant, into actions: inout StepQueue) {
     guard !services.keptOver.isEmpty else { return }
     if options.watchesWorkers { workforce.watch.listenAnew(at: now) }
     for service in services.all where services.keptOver.contains(service) {
@@ -27,7 +27,7 @@ extension Scheduler {
   }
 
   /// Sees whether what they need is as it was: then they are there for what needs them, else they end.
-  mutating func attendKept(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func attendKept(at now: Instant, into actions: inout StepQueue) {
     var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
       let needs = graph.needsOfKept(service) { need in
@@ -92,7 +92,7 @@ extension Scheduler {
   }
 
   /// Ends all but those of a run that only serves, and then the drive.
-  mutating func passOn(_ kept: Set<TaskID>, into actions: inout [EngineStep]) {
+  mutating func passOn(_ kept: Set<TaskID>, into actions: inout StepQueue) {
     let held = Set(heldServices.map(\.service))
     services.passOn(
       kept.filter { held.contains($0) && servicesWanted(by: $0).allSatisfy(kept.contains) })

@@ -9,7 +9,7 @@ extension Scheduler {
   /// A task starts that may have a jobserver: tells how many tokens are its own, since what it holds may have
   /// been cut, and how many jobs it may come to have. Its first job needs none.
   mutating func beginLoan(
-    of task: TaskID, on worker: WorkerID, into actions: inout [EngineStep]
+    of task: TaskID, on worker: WorkerID, into actions: inout StepQueue
   ) {
     guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
       return
@@ -29,7 +29,7 @@ extension Scheduler {
   /// A worker says that tokens came back.
   mutating func returned(
     _ count: Int32, by task: TaskID, on worker: WorkerID, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard plan.tasks.contains(task.index) else {
       return breach(worker, "tokens", task, into: &actions)
@@ -70,8 +70,8 @@ extension Scheduler {
   }
 
   /// Lends what idles, or asks back what is waited for.
-  mutating func lend(at now: Instant, into actions: inout [EngineStep]) {
-    loans.keep { workforce.workers[$0.worker.index].current == $0.task }
+  mutating func lend(at now: Instant, into actions: inout StepQueue) {
+    loans.keepRunning(on: workforce)
     loans.wake = nil
     guard options.lendsTokens else { return }
     var sites: [SiteID] = []
@@ -96,7 +96,7 @@ extension Scheduler {
   ///
   /// - Returns: how many are on their way back.
   private mutating func askBack(
-    _ count: UInt64, at site: SiteID, into actions: inout [EngineStep]
+    _ count: UInt64, at site: SiteID, into actions: inout StepQueue
   ) -> UInt64 {
     var coming = loans.open.reduce(0 as UInt64) { sum, loan in
       workforce.workers[loan.worker.index].site == site ? sum + UInt64(loan.asked) : sum
@@ -124,7 +124,7 @@ extension Scheduler {
 
   /// Lends what idles on a machine to those that may have a use for it, so that they have as much.
   private mutating func lend(
-    at site: SiteID, _ now: Instant, into actions: inout [EngineStep]
+    at site: SiteID, _ now: Instant, into actions: inout StepQueue
   ) {
     var idle = min(resources.idleProcessors(at: site), Self.mostLent)
     if idle == 0 { return }

@@ -1,13 +1,13 @@
 /// What orders do to tasks, and to the run.
 extension Scheduler {
   /// Nothing new starts, also of what was handed ahead.
-  mutating func pause(into actions: inout [EngineStep]) {
+  mutating func pause(into actions: inout StepQueue) {
     phase.isPaused = true
     for worker in workforce.living { takeBackAll(of: worker, into: &actions) }
   }
 
   mutating func cancel(
-    _ tasks: [TaskID], at now: Instant, into actions: inout [EngineStep]
+    _ tasks: [TaskID], at now: Instant, into actions: inout StepQueue
   ) {
     let pending = tasks.filter { !graph.state($0).isRunning }
     for (task, worker) in workersRunning(tasks) {
@@ -28,11 +28,11 @@ extension Scheduler {
   }
 
   /// The journal has results of theirs, which an order does not take back.
-  mutating func takeBackResults(of tasks: [TaskID], into actions: inout [EngineStep]) {
+  mutating func takeBackResults(of tasks: [TaskID], into actions: inout StepQueue) {
     for task in tasks { takeBack(task, .asked, into: &actions) }
   }
 
-  mutating func skip(_ tasks: [TaskID], into actions: inout [EngineStep]) {
+  mutating func skip(_ tasks: [TaskID], into actions: inout StepQueue) {
     forget(tasks)
     for task in tasks { graph.set(task, .skipped) }
     for task in tasks { spread(from: task, into: &actions) }
@@ -58,7 +58,7 @@ extension Scheduler {
   }
 
   mutating func suspend(
-    _ tasks: [TaskID], at now: Instant, into actions: inout [EngineStep]
+    _ tasks: [TaskID], at now: Instant, into actions: inout StepQueue
   ) {
     for task in tasks {
       graph.mark(task, .onHold)
@@ -77,7 +77,7 @@ extension Scheduler {
   }
 
   mutating func proceed(
-    _ tasks: [TaskID], at now: Instant, into actions: inout [EngineStep]
+    _ tasks: [TaskID], at now: Instant, into actions: inout StepQueue
   ) {
     for task in tasks { release(task) }
     for (task, worker) in workersRunning(tasks) {
@@ -92,7 +92,7 @@ extension Scheduler {
   }
 
   /// What an order suspended of what a stop is to lead to.
-  mutating func letFinallyGo(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func letFinallyGo(at now: Instant, into actions: inout StepQueue) {
     let tasks = onHold.filter { plan.flags($0).contains(.finally) }
       .sorted { $0.rawValue < $1.rawValue }
     if tasks.isEmpty { return }

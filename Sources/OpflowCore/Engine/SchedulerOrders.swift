@@ -3,7 +3,7 @@ extension Scheduler {
   /// Changes how much there is of a resource; of `cpu` and `memory`, on this machine. There may be as
   /// many workers as that asks for.
   mutating func setCapacity(
-    _ amount: UInt64, of resource: Int, into actions: inout [EngineStep]
+    _ amount: UInt64, of resource: Int, into actions: inout StepQueue
   ) {
     let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)
@@ -36,9 +36,7 @@ extension Scheduler {
   /// The same where tasks from a number on were added.
   mutating func rankAdded(from first: Int) {
     let waiting = takeQueued()
-    ranking.rankAnew(adding: first, plan, durations, priorities) { [graph] in
-      graph.state($0).isTerminal
-    }
+    ranking.rankAnew(adding: first, plan, durations, priorities, graph)
     queueAgain(waiting)
   }
 

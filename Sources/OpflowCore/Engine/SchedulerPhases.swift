@@ -28,7 +28,7 @@ extension Scheduler {
 
   /// `max_failures` is reached: only exempt tasks start from here on. `finally` tasks are, and
   /// what they need.
-  mutating func halt(into actions: inout [EngineStep]) {
+  mutating func halt(into actions: inout StepQueue) {
     phase.halt()
     // What was tried again since may be what something exempt needs.
     graph.endExemption()
@@ -45,7 +45,7 @@ extension Scheduler {
   }
 
   /// Takes back all that was about to start and may not any more.
-  private mutating func withdraw(into actions: inout [EngineStep]) {
+  private mutating func withdraw(into actions: inout StepQueue) {
     returnSetAside()
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
     for task in blocks.removeWaiting() { offer(task) }
@@ -70,7 +70,7 @@ extension Scheduler {
   ///
   /// - Parameter what: why, where nobody sent the signal.
   mutating func stop(
-    _ cause: StopCause, what: String = "", at now: Instant, into actions: inout [EngineStep]
+    _ cause: StopCause, what: String = "", at now: Instant, into actions: inout StepQueue
   ) {
     if case .signal = cause, phase.stopCause == nil, isServing {
       return leaveService(into: &actions)
@@ -88,21 +88,21 @@ extension Scheduler {
     stopRunning(at: now, into: &actions)
   }
 
-  mutating func stopForHosts(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func stopForHosts(at now: Instant, into actions: inout StepQueue) {
     guard phase.stopCause == nil else { return }
     stop(
       .signal(Self.terminate), what: StopEntry.hostsGone, at: now,
       into: &actions)
   }
 
-  mutating func kill(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func kill(at now: Instant, into actions: inout StepQueue) {
     services.passNothingOn()
     phase.kill()
     withdraw(into: &actions)
     stopRunning(at: now, into: &actions)
   }
 
-  private mutating func stopRunning(at now: Instant, into actions: inout [EngineStep]) {
+  private mutating func stopRunning(at now: Instant, into actions: inout StepQueue) {
     if !gates.isEmpty { stopGates(at: now, into: &actions) }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
@@ -116,13 +116,13 @@ extension Scheduler {
 
   /// Orders the end of what a worker runs: at once after a `kill`, else by the task's stop rule.
   mutating func stopCurrent(
-    of worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
+    of worker: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {
     stopCurrent(of: worker, phase.stopReason, at: now, into: &actions)
   }
 
   mutating func stopCurrent(
-    of worker: WorkerID, _ reason: StopReason, at now: Instant, into actions: inout [EngineStep]
+    of worker: WorkerID, _ reason: StopReason, at now: Instant, into actions: inout StepQueue
   ) {
     let task = workforce.workers[worker.index].current
     if isService(task), !workforce.workers[worker.index].isStopping {
@@ -139,7 +139,7 @@ extension Scheduler {
       .order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
   }
 
-  mutating func suspend(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func suspend(at now: Instant, into actions: inout StepQueue) {
     guard phase.suspend() else { return }
     gates.suspend(at: now)
     actions.append(.tell(.transition(Transition(.pause, .none))))
@@ -157,7 +157,7 @@ extension Scheduler {
     }
   }
 
-  mutating func proceed(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func proceed(at now: Instant, into actions: inout StepQueue) {
     guard phase.proceed() else { return }
     gates.proceed(at: now)
     actions.append(.tell(.transition(Transition(.proceed, .none))))
@@ -175,7 +175,7 @@ extension Scheduler {
   }
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
-  mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func advancePhase(at now: Instant, into actions: inout StepQueue) {
     if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
       settleReady(at: now, into: &actions)
     }
@@ -210,7 +210,7 @@ extension Scheduler {
 
   /// Gives what is ready and can never run its end, services that nothing needs included. Those that gave way
   /// to others are ready again by that.
-  private mutating func settleReady(at now: Instant, into actions: inout [EngineStep]) {
+  private mutating func settleReady(at now: Instant, into actions: inout StepQueue) {
     while true {
       while failUnservable(at: now, into: &actions) || failBeyondDevices(into: &actions) {
         dispatch(at: now, into: &actions)

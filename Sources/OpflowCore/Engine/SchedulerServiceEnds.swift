@@ -1,7 +1,7 @@
 /// Services: which of them is needed still, and how they end.
 extension Scheduler {
   /// Ends services that nothing needs any more, and gives those an end that nothing came to need.
-  mutating func attendServices(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func attendServices(at now: Instant, into actions: inout StepQueue) {
     let isAtRest = isAtRestButServices && !isKeptOpen
     var active = activeServices
     var needed: Set<TaskID> = []
@@ -139,14 +139,14 @@ extension Scheduler {
   }
 
   /// The first to ask for the end of a run that only serves: it is an end like any other.
-  mutating func leaveService(into actions: inout [EngineStep]) {
+  mutating func leaveService(into actions: inout StepQueue) {
     services.isLeaving = true
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
   }
 
   /// Tells a service to end that nothing needs now.
   mutating func end(
-    _ service: TaskID, at now: Instant, into actions: inout [EngineStep]
+    _ service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
     guard !services.stopping.contains(service),
       let worker = workforce.living.first(where: {
@@ -161,7 +161,7 @@ extension Scheduler {
 
   /// Ends services that are idle and hold what the first of the ready tasks lacks there.
   mutating func makeRoom(
-    for task: TaskID, at site: SiteID, now: Instant, into actions: inout [EngineStep]
+    for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
     let lane = resources.lane(of: task)
     let together =
@@ -228,7 +228,7 @@ extension Scheduler {
   /// A try of a service ended, however that was.
   mutating func serviceEnded(
     _ service: TaskID, _ end: consuming Transition, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     var transition = end
     let wasUp = services.isUp(service)
@@ -283,7 +283,7 @@ extension Scheduler {
   }
 
   private mutating func cancelService(
-    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
     var transition = end
     transition.event = .cancel
@@ -296,7 +296,7 @@ extension Scheduler {
 
   /// Nothing needed it any more, or for a while.
   private mutating func endUnneeded(
-    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
     var transition = end
     let isOpen = hasOpenUser(service) || stands(service) && mayStand
@@ -316,7 +316,7 @@ extension Scheduler {
 
   /// It is idle again, and costs no start.
   private mutating func waitAgain(
-    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
     var transition = end
     transition.event = .interrupt
@@ -327,7 +327,7 @@ extension Scheduler {
 
   /// It was ready, and is not to end: it starts again, as often as it may.
   private mutating func endByItself(
-    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
     var transition = end
     transition.outcome.reason = .ended

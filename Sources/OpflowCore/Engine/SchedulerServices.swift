@@ -39,7 +39,7 @@ extension Scheduler {
 
   /// What holds a share and waits for a service.
   func takenUsers(of service: TaskID) -> Set<TaskID> {
-    Set(services.waiting.lazy.map(\.task).filter { servicesWanted(by: $0).contains(service) })
+    Set(services.waiting.map(\.task).filter { servicesWanted(by: $0).contains(service) })
   }
 
   // MARK: - Taking
@@ -85,7 +85,7 @@ extension Scheduler {
 
   /// Takes there what a task wants, and services that have to be started for it: all fits.
   mutating func takeTogether(
-    _ task: TaskID, at site: SiteID, now: Instant, into actions: inout [EngineStep]
+    _ task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
     guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
@@ -105,7 +105,7 @@ extension Scheduler {
   }
 
   /// Starts what is taken and has its services, as far as there are workers.
-  mutating func startTaken(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func startTaken(at now: Instant, into actions: inout StepQueue) {
     if machines.haveEnds { withdrawWithoutTime(at: now) }
     var place = 0
     // Where one more worker is to be had for a service, each time that one is.
@@ -146,7 +146,7 @@ extension Scheduler {
   /// A service says that it is ready.
   mutating func noteReady(
     _ service: TaskID, on worker: WorkerID, _ ports: [UInt16],
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard isService(service) else {
       return discard(
@@ -168,7 +168,7 @@ extension Scheduler {
   }
 
   /// Tells a worker which ports the services have that a task needs, which it is to start.
-  func tellPorts(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
+  func tellPorts(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     if !services.havePorts { return }
     for service in plan.services(neededBy: task) {
       guard let ports = services.up[service], !ports.isEmpty else { continue }
@@ -197,7 +197,7 @@ extension Scheduler {
 
   /// A service is gone, or told to go, that its users had: what waits gives back, what runs is ended.
   mutating func leaveUsers(
-    of service: TaskID, at now: Instant, into actions: inout [EngineStep]
+    of service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
     services.forget(service)
     let users = takenUsers(of: service)
@@ -218,7 +218,7 @@ extension Scheduler {
 
   /// A service has an end that does not meet what needs it: what stands in queues is taken out of them, to be
   /// skipped.
-  mutating func withdrawUsers(of service: TaskID, into actions: inout [EngineStep]) {
+  mutating func withdrawUsers(of service: TaskID, into actions: inout StepQueue) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
     // What is left of the main part is the resume's.
@@ -229,7 +229,7 @@ extension Scheduler {
   }
 
   /// A service waits anew for what it needs, or is to be skipped for it: what stands in queues was ready with it.
-  mutating func withdrawAgain(usersOf service: TaskID, into actions: inout [EngineStep]) {
+  mutating func withdrawAgain(usersOf service: TaskID, into actions: inout StepQueue) {
     if graph.lacksNeed(service) { return withdrawUsers(of: service, into: &actions) }
     if !graph.waitsForNeed(service) { return }
     pull(usersInQueues(of: service, isLeft: false), into: &actions)
@@ -267,7 +267,7 @@ extension Scheduler {
   ///
   /// - Returns: whether there were any.
   mutating func failUnservableServices(
-    _ complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ complaint: String, at now: Instant, into actions: inout StepQueue
   ) -> Bool {
     let wanted = services.waiting.filter { $0.share.site == .local }.map(\.task)
       .filter { isService($0) }

@@ -3,7 +3,7 @@
 extension Scheduler {
   /// The time of a machine, or of the coordinator's own, is over then; nil: it is not limited.
   mutating func setEnd(
-    _ end: Instant?, of site: SiteID, at now: Instant, into actions: inout [EngineStep]
+    _ end: Instant?, of site: SiteID, at now: Instant, into actions: inout StepQueue
   ) {
     guard site == .local || workforce.isThere(site) else { return }
     machines.setEnd(end, of: site)
@@ -32,7 +32,7 @@ extension Scheduler {
   }
 
   /// Stops what has to end now.
-  mutating func heedEnds(at now: Instant, into actions: inout [EngineStep]) {
+  mutating func heedEnds(at now: Instant, into actions: inout StepQueue) {
     guard machines.takeLook(at: now) else { return }
     for site in machines.working {
       let grace = max(longestGrace(of: workforce.sites[site.index].workers), machines.leastGrace)
@@ -60,7 +60,7 @@ extension Scheduler {
         behind[service] = max(behind[service] ?? 0, end)
       }
     }
-    let tasks = workers.lazy.map { workforce.workers[$0.index].current }.filter { !$0.isNone }
+    let tasks = workers.map { workforce.workers[$0.index].current }.filter { !$0.isNone }
     guard plan.hasServices else {
       for task in tasks { longest = max(longest, grace(of: task)) }
       return longest
@@ -72,7 +72,7 @@ extension Scheduler {
   }
 
   private mutating func end(
-    _ site: SiteID, at now: Instant, into actions: inout [EngineStep]
+    _ site: SiteID, at now: Instant, into actions: inout StepQueue
   ) {
     machines.noteOver(site)
     beginLeaving(site, complaint: "its time is nearly over", at: now, into: &actions)

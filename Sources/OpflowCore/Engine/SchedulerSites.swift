@@ -3,7 +3,7 @@ extension Scheduler {
   /// A further machine is there. Where nobody knows what it has, its first worker is to tell.
   mutating func join(
     _ site: SiteID, _ offer: SiteOffer?, _ identity: SiteIdentity, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     let joined = workforce.join(offer)
     precondition(joined == site, "machines are numbered in the order in which they join")
@@ -25,7 +25,7 @@ extension Scheduler {
   }
 
   /// Sends a worker to a machine of which nobody knows what it has, unless one is on its way.
-  mutating func scout(_ site: SiteID, at now: Instant, into actions: inout [EngineStep]) {
+  mutating func scout(_ site: SiteID, at now: Instant, into actions: inout StepQueue) {
     guard workforce.wantsScout(site), machines[site].isInUse, !phase.isKilled else { return }
     let worker = workforce.launch(.command, at: site, now: now)
     actions.append(.launch(worker, .command, site))
@@ -48,7 +48,7 @@ extension Scheduler {
 
   /// A machine is gone with all its workers, and so is every process of theirs.
   mutating func lose(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
     guard workforce.isThere(site), site != .local else { return }
     workforce.leave(site)
@@ -66,7 +66,7 @@ extension Scheduler {
 
   /// A machine is about to go: it was preempted, or its time is over.
   mutating func beginLeaving(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
     guard workforce.isThere(site), site != .local, machines.leave(site, complaint) else { return }
     tell(site, .leaving, complaint, into: &actions)
@@ -76,7 +76,7 @@ extension Scheduler {
 
   /// Nothing is heard of a machine any more. What its workers have stays theirs until it is lost.
   mutating func silence(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
     guard workforce.isThere(site), site != .local, machines.silence(site) else { return }
     tell(site, .silent, complaint, into: &actions)
@@ -85,13 +85,13 @@ extension Scheduler {
   }
 
   /// Workers with tasks were lost there.
-  mutating func noteLoss(at site: SiteID, _ now: Instant, into actions: inout [EngineStep]) {
+  mutating func noteLoss(at site: SiteID, _ now: Instant, into actions: inout StepQueue) {
     guard site != .local, machines.noteLoss(at: site, now) else { return }
     shun(machines[site].identity.machine, at: now, into: &actions)
   }
 
   private mutating func shun(
-    _ machine: Int32, at now: Instant, into actions: inout [EngineStep]
+    _ machine: Int32, at now: Instant, into actions: inout StepQueue
   ) {
     for site in machines.shun(machine) {
       tell(site, .shunned, Self.shunnedText, into: &actions)
@@ -105,7 +105,7 @@ extension Scheduler {
 
   /// Workers do not come up there.
   mutating func giveUp(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
     let wasInUse = machines[site].isInUse
     machines.giveUp(site)
@@ -119,7 +119,7 @@ extension Scheduler {
   }
 
   /// Where nothing else is in use, what was shunned is used again.
-  private mutating func readmit(at now: Instant, into actions: inout [EngineStep]) {
+  private mutating func readmit(at now: Instant, into actions: inout StepQueue) {
     let sites = machines.readmit()
     if sites.isEmpty { return }
     for site in sites {
@@ -131,7 +131,7 @@ extension Scheduler {
   }
 
   /// Nothing new starts there.
-  private mutating func close(_ site: SiteID, into actions: inout [EngineStep]) {
+  private mutating func close(_ site: SiteID, into actions: inout StepQueue) {
     resources.leave(site)
     returnSetAside()
     withdrawTaken(at: site)
@@ -145,7 +145,7 @@ extension Scheduler {
   }
 
   private func tell(
-    _ site: SiteID, _ state: SiteState, _ what: String, into actions: inout [EngineStep]
+    _ site: SiteID, _ state: SiteState, _ what: String, into actions: inout StepQueue
   ) {
     var entry = SiteEntry(site, state, host: machines[site].identity.host)
     entry.what = what

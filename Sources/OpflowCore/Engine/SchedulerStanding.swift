@@ -3,7 +3,7 @@
 extension Scheduler {
   /// Comes before anything is ready.
   mutating func obey(
-    _ standing: StandingOrders, at now: Instant, into actions: inout [EngineStep]
+    _ standing: StandingOrders, at now: Instant, into actions: inout StepQueue
   ) {
     for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
       let most = resource == plan.gpuResource ? options.capacities(of: plan)[resource] : .max
@@ -33,8 +33,7 @@ extension Scheduler {
   }
 
   /// Somebody was ending the run: it is ended.
-  mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout [EngineStep])
-  {
+  mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout StepQueue) {
     if standing.isCancelled {
       stop(.request, at: now, into: &actions)
     } else if let signal = standing.stopSignal {

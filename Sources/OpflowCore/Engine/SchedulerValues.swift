@@ -71,7 +71,7 @@ extension Scheduler {
 
   /// Tells a worker which values a task reads that it is to start: those of the tries that succeeded, as
   /// the journal has them.
-  func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
+  func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)
     for need in plan.valueSources(of: task) {
@@ -105,7 +105,7 @@ extension Scheduler {
 
   /// Decides what waits for it. What is skipped spreads, which may add to it: not by recursion, since a
   /// chain of them may have a million.
-  mutating func decide(into actions: inout [EngineStep]) {
+  mutating func decide(into actions: inout StepQueue) {
     if values.isDeciding || values.undecided.isEmpty { return }
     values.isDeciding = true
     var next = 0
@@ -117,7 +117,7 @@ extension Scheduler {
     values.isDeciding = false
   }
 
-  private mutating func decide(_ task: TaskID, into actions: inout [EngineStep]) {
+  private mutating func decide(_ task: TaskID, into actions: inout StepQueue) {
     // What it needs may have failed when that was decided itself: a service.
     guard graph.state(task) == .ready else { return }
     guard let condition = plan.lateCondition(task), options.knowsValues else { return offer(task) }

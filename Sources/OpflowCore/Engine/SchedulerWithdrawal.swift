@@ -1,7 +1,7 @@
 /// What a task added in earlier tries, when it is tried again (`Withdrawal`).
 extension Scheduler {
   /// The adder is about to start.
-  mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout [EngineStep]) {
+  mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout StepQueue) {
     let additions = additions.of(adder)
     if additions.isEmpty { return }
     let tasks = additions.map(\.tasks)
@@ -35,7 +35,7 @@ extension Scheduler {
   }
 
   /// The tasks have other names, or are to stay after all.
-  mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout [EngineStep]) {
+  mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
     guard let renamed = withdrawal.plan else {
       for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
         actions.append(.tell(.transition(Transition(.skip(reasonOfSkip(of: task)), task))))

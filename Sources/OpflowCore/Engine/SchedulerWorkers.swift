@@ -36,7 +36,7 @@ extension Scheduler {
   /// give it back arrived. A worker that says what cannot be is no worker.
   mutating func holds(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) -> Bool {
     guard mayHold(worker, task, attempt) else {
       breach(worker, word, task, into: &actions)
@@ -73,7 +73,7 @@ extension Scheduler {
 
   /// The worker speaks of a task that it was handed ahead: it has begun with it.
   @inline(__always)
-  private mutating func noteBegun(_ task: TaskID, into actions: inout [EngineStep]) {
+  private mutating func noteBegun(_ task: TaskID, into actions: inout StepQueue) {
     guard graph.state(task) == .handed else { return }
     graph.set(task, .running)
     if phase.isSuspended { graph.set(task, .suspended) }
@@ -83,7 +83,7 @@ extension Scheduler {
   /// A task that was handed ahead comes back unstarted; it costs no try.
   mutating func revoked(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
-    into actions: inout [EngineStep]
+    into actions: inout StepQueue
   ) {
     guard mayHold(worker, task, attempt) else {
       return breach(worker, "revoked", task, into: &actions)
@@ -111,7 +111,7 @@ extension Scheduler {
 
   /// A task that was given out returns to where it may be started again.
   private mutating func goBack(
-    _ task: TaskID, _ transition: Transition, into actions: inout [EngineStep]
+    _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
   ) {
     forgetTry(of: task)
     graph.set(task, .waiting)
@@ -121,7 +121,7 @@ extension Scheduler {
 
   /// An order cancelled it, and its try is over without an end of its own.
   private mutating func cancelled(
-    _ task: TaskID, _ transition: Transition, into actions: inout [EngineStep]
+    _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
   ) {
     forgetTry(of: task)
     graph.unmark(task, .cancelling)
@@ -141,7 +141,7 @@ extension Scheduler {
   }
 
   mutating func breach(
-    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [EngineStep]
+    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout StepQueue
   ) {
     discard(
       worker,
@@ -154,7 +154,7 @@ extension Scheduler {
   /// Orders a worker's end. What it holds is given back when it and all below it are gone
   /// (`workerLost`).
   mutating func discard(
-    _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
+    _ worker: WorkerID, complaint: String, into actions: inout StepQueue
   ) {
     if workforce.discard(worker, complaint: complaint) {
       checks.discard(worker)
@@ -164,7 +164,7 @@ extension Scheduler {
 
   /// A worker is gone, and all that was below it.
   mutating func lose(
-    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
     guard let loss = workforce.lose(worker, complaint: complaint) else { return }
     loseChecks(of: worker, complaint: loss.complaint, into: &actions)
@@ -174,7 +174,7 @@ extension Scheduler {
 
   /// It could not be launched. Where others live, the run goes on with those.
   mutating func launchFailed(
-    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
     guard let loss = workforce.launchFailed(worker, complaint: complaint) else { return }
     bear(loss, at: now, into: &actions)
@@ -182,7 +182,7 @@ extension Scheduler {
   }
 
   private mutating func bear(
-    _ loss: Loss, at now: Instant, into actions: inout [EngineStep]
+    _ loss: Loss, at now: Instant, into actions: inout StepQueue
   ) {
     if loss.wasLaunching {
       if loss.isLastTry, loss.site != .local {
@@ -211,7 +211,7 @@ extension Scheduler {
   mutating func interrupted(
     _ task: TaskID, at site: SiteID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
-    _ now: Instant, into actions: inout [EngineStep]
+    _ now: Instant, into actions: inout StepQueue
   ) {
     // However one ends that was told to, that is no failure.
     let wasToEnd = services.stopping.contains(task)
@@ -257,7 +257,7 @@ extension Scheduler {
   /// - Returns: whether any failed; what became ready by that and has workers is to be dispatched.
   @discardableResult
   mutating func failUnservable(
-    at now: Instant, into actions: inout [EngineStep]
+    at now: Instant, into actions: inout StepQueue
   ) -> Bool {
     guard workforce.hasComplaints else { return false }
     let complaints = WorkerKind.allCases.map { workforce.complaint(of: $0) }

@@ -1,7 +1,7 @@
 /// The tasks and their needs: the state of each, how many needs of each are still open, and what
 /// follows for others when one has ended. One entry of a column for each task, hot state only;
 /// everything else is read from the plan.
-struct TaskGraph {
+struct TaskGraph: ~Copyable {
   /// What followed for a task from the end of another.
   enum Change {
     /// It waits for nothing any more.
@@ -14,18 +14,24 @@ struct TaskGraph {
     case taken(TaskID, for: TaskID)
   }
 
+  /// How a task stands.
+  struct Standing {
+    var state = TaskState.waiting
+    var marks: TaskMarks = []
+    /// Edges that are not met yet, and one more for a `finally` task until its phase.
+    var unmet: Int32 = 0
+  }
+
   private(set) var plan: Plan
-  private(set) var states: [TaskState]
-  private var marks: [TaskMarks]
+  /// By task. One record each, so that all there is to say of one comes with a single look.
+  private var standings: Table<Standing>
   /// Tasks whose end is of an earlier drive, and those that are no part of this one; nil for none.
   private(set) var endedBefore: TaskSet?
   private(set) var leftOut: TaskSet?
-  /// Edges that are not met yet, and one more for a `finally` task until its phase.
-  private var unmet: [Int32]
   /// What followed from ends and is still to be acted on, in order.
-  private(set) var changes: [Change] = []
+  private(set) var changes = Table<Change>()
   /// Reused: what ended and is still to be told to its dependents.
-  private var ended: [TaskID] = []
+  private var ended = Table<TaskID>()
   /// Tasks that stay failed since an earlier drive, which has counted them.
   private(set) var earlierFailures = 0
   private(set) var earlierCancelled = 0
@@ -48,9 +54,7 @@ struct TaskGraph {
   init(plan: Plan, initial: [InitialState], results: [TaskID: EarlierResult]) {
     precondition(initial.count == plan.taskCount)
     self.plan = plan
-    states = Array(repeating: .waiting, count: plan.taskCount)
-    marks = Array(repeating: [], count: plan.taskCount)
-    unmet = Array(repeating: 0, count: plan.taskCount)
+    standings = Table(repeating: Standing(), count: plan.taskCount)
     self.results = results
     for index in plan.tasks { enter(TaskID(index), as: initial[index]) }
   }
@@ -59,33 +63,33 @@ struct TaskGraph {
     let index = task.index
     switch initial {
     case .run: break
-    case .interrupted: marks[index] = .failsAtBegin
-    case .skipOption: marks[index] = .skipsAtBegin
-    case .recheck, .later: marks[index] = .mayKeep
-    case .laterAfterNeeds: marks[index] = [.mayKeep, .afterNeeds]
-    case .afterNeeds: marks[index] = .afterNeeds
+    case .interrupted: standings[index].marks = .failsAtBegin
+    case .skipOption: standings[index].marks = .skipsAtBegin
+    case .recheck, .later: standings[index].marks = .mayKeep
+    case .laterAfterNeeds: standings[index].marks = [.mayKeep, .afterNeeds]
+    case .afterNeeds: standings[index].marks = .afterNeeds
     case .skipOnce:
-      marks[index] = .skipsAtBegin
+      standings[index].marks = .skipsAtBegin
       leftOpen += 1
-    case .stays: states[index] = .running
-    case .succeeded, .leftDone: states[index] = .succeeded
-    case .upToDate: states[index] = .upToDate
-    case .failedAllowed: states[index] = .failedAllowed
-    case .skipped, .excluded: states[index] = .skipped
+    case .stays: standings[index].state = .running
+    case .succeeded, .leftDone: standings[index].state = .succeeded
+    case .upToDate: standings[index].state = .upToDate
+    case .failedAllowed: standings[index].state = .failedAllowed
+    case .skipped, .excluded: standings[index].state = .skipped
     case .unused:
-      states[index] = .skipped
-      marks[index] = .unused
+      standings[index].state = .skipped
+      standings[index].marks = .unused
     case .skippedUpstream, .leftUpstream, .stillUpstream:
-      states[index] = .skipped
-      marks[index] = .skippedUpstream
+      standings[index].state = .skipped
+      standings[index].marks = .skippedUpstream
     case .failed, .leftFailed, .stillFailed:
-      states[index] = .failed
+      standings[index].state = .failed
       earlierFailures += 1
     case .stillCancelled:
-      states[index] = .cancelled
+      standings[index].state = .cancelled
       earlierCancelled += 1
     case .leftOpen:
-      states[index] = .skipped
+      standings[index].state = .skipped
       leftOpen += 1
     }
     if initial.isLeftOut { Self.insert(task, into: &leftOut, plan) }
@@ -93,10 +97,10 @@ struct TaskGraph {
     case .stillFailed, .stillCancelled, .stillUpstream: Self.insert(task, into: &goneOnWith, plan)
     default: if state(task).isTerminal { Self.insert(task, into: &endedBefore, plan) }
     }
-    unmet[index] = Int32(truncatingIfNeeded: plan.needs(task).count)
+    standings[index].unmet = Int32(truncatingIfNeeded: plan.needs(task).count)
     if plan.flags(task).contains(.finally) {
-      unmet[index] += 1
-      if marks[index].contains(.mayKeep) { finallyThatMayKeep.append(task) }
+      standings[index].unmet += 1
+      if standings[index].marks.contains(.mayKeep) { finallyThatMayKeep.append(task) }
     }
   }
 
@@ -107,9 +111,7 @@ struct TaskGraph {
     let first = self.plan.taskCount
     precondition(first + initial.count == plan.taskCount)
     self.plan = plan
-    states.append(contentsOf: repeatElement(.waiting, count: initial.count))
-    marks.append(contentsOf: repeatElement([], count: initial.count))
-    unmet.append(contentsOf: repeatElement(0, count: initial.count))
+    standings.append(repeating: Standing(), count: initial.count)
     endedBefore?.grow(to: plan.taskCount)
     leftOut?.grow(to: plan.taskCount)
     goneOnWith?.grow(to: plan.taskCount)
@@ -165,22 +167,28 @@ struct TaskGraph {
 
   // MARK: - States and marks
 
-  func state(_ task: TaskID) -> TaskState { states[task.index] }
+  /// Of all tasks.
+  var states: [TaskState] { standings.indices.map { standings[$0].state } }
+
+  @inline(__always)
+  func state(_ task: TaskID) -> TaskState { standings[task.index].state }
 
   /// The one place where a state changes.
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
     precondition(current.canBecome(next), "illegal transition from \(current) to \(next)")
-    states[task.index] = next
+    standings[task.index].state = next
   }
 
-  func has(_ mark: TaskMarks, _ task: TaskID) -> Bool { marks[task.index].contains(mark) }
+  func has(_ mark: TaskMarks, _ task: TaskID) -> Bool { standings[task.index].marks.contains(mark) }
 
-  mutating func mark(_ task: TaskID, _ mark: TaskMarks) { marks[task.index].insert(mark) }
+  mutating func mark(_ task: TaskID, _ mark: TaskMarks) { standings[task.index].marks.insert(mark) }
 
-  mutating func unmark(_ task: TaskID, _ mark: TaskMarks) { marks[task.index].remove(mark) }
+  mutating func unmark(_ task: TaskID, _ mark: TaskMarks) {
+    standings[task.index].marks.remove(mark)
+  }
 
-  func unmetNeeds(of task: TaskID) -> Int32 { unmet[task.index] }
+  func unmetNeeds(of task: TaskID) -> Int32 { standings[task.index].unmet }
 
   /// Takes a task out of its end, which an order alone may do.
   mutating func takeBack(_ task: TaskID) {
@@ -188,8 +196,8 @@ struct TaskGraph {
       state(task).mayBeRetried || plan.isService(task),
       "a task was to be retried that is \(state(task))"
     )
-    states[task.index] = .waiting
-    marks[task.index].subtract([
+    standings[task.index].state = .waiting
+    standings[task.index].marks.subtract([
       .skippedUpstream, .failsAtBegin, .onHold, .cancelling, .checked, .kept, .offered,
       .unused,
     ])
@@ -211,10 +219,10 @@ struct TaskGraph {
 
   /// Counts anew what a task waits for. One that was ready waits again where that is anything.
   mutating func setUnmet(_ count: Int32, of task: TaskID) {
-    unmet[task.index] = count
+    standings[task.index].unmet = count
     if count > 0, state(task) == .ready || state(task) == .checking {
       set(task, .waiting)
-      marks[task.index].subtract([.held, .checked, .offered])
+      standings[task.index].marks.subtract([.held, .checked, .offered])
     }
   }
 
@@ -222,13 +230,13 @@ struct TaskGraph {
   mutating func noteFinallyOpen() { isFinallyOpen = true }
 
   /// One of the things that a task waits for is there; nobody acts on that yet.
-  mutating func meetOne(of task: TaskID) { unmet[task.index] -= 1 }
+  mutating func meetOne(of task: TaskID) { standings[task.index].unmet -= 1 }
 
   // MARK: - Ends
 
   /// Whether the drive's beginning settles a task by itself, or what it has may.
   func hasOwnFate(_ task: TaskID) -> Bool {
-    Self.haveOwnFate(marks[task.index], plan.flags(task)) || has(.mayKeep, task)
+    Self.haveOwnFate(standings[task.index].marks, plan.flags(task)) || has(.mayKeep, task)
   }
 
   /// Whether the drive's beginning settles a task by itself: its needs then decide nothing.
@@ -240,7 +248,7 @@ struct TaskGraph {
   /// It waits for nothing any more.
   mutating func becomeReady(_ task: TaskID) {
     set(task, .ready)
-    marks[task.index].remove(.delayed)
+    standings[task.index].marks.remove(.delayed)
   }
 
   /// Lets a task's end spread: needs met, needs that can no longer be met, and so on down. Iterative,
@@ -261,37 +269,44 @@ struct TaskGraph {
   private mutating func spread(isStopping: Bool, isFinally: Bool) {
     while !ended.isEmpty {
       let need = ended.removeLast()
-      let needState = state(need)
-      let isUpstream = marks[need.index].contains(.skippedUpstream)
+      let (needState, needMarks) = (standings[need.index].state, standings[need.index].marks)
+      let isUpstream = needMarks.contains(.skippedUpstream)
+      let meetsSuccess = needState.meets(.success, skippedUpstream: isUpstream)
       let isCutShort = needState == .cancelled && isStopping
-      let wasOffered = marks[need.index].contains(.offered)
+      let wasOffered = needMarks.contains(.offered)
       // A service: what needs it waits for nothing more of it.
       let isOffer = !needState.isTerminal
-      if isOffer { marks[need.index].insert(.offered) }
+      if isOffer { standings[need.index].marks.insert(.offered) }
       for edge in plan.dependents(need) {
         let dependent = plan.dependent(edge)
-        let (state, marks) = (state(dependent), marks[dependent.index])
+        let standing = standings[dependent.index]
         // One that is between two tries has had all that it needs, whatever becomes of that since.
         let waits =
-          state == .waiting ? !marks.contains(.delayed) : wasOffered && state == .ready
+          standing.state == .waiting
+          ? !standing.marks.contains(.delayed) : wasOffered && standing.state == .ready
         guard waits else { continue }
         let flags = plan.flags(dependent)
         let isLast = flags.contains(.finally)
         if isCutShort || isFinally, !isLast { continue }
         if isLast, isFinallyOpen, !wasOffered, !plan.flags(need).contains(.finally) { continue }
-        if isOffer || needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
+        let condition = plan.dependentCondition(edge)
+        let isMet =
+          isOffer
+          || (condition == .success
+            ? meetsSuccess : needState.meets(condition, skippedUpstream: isUpstream))
+        let hasOwnFate = Self.haveOwnFate(standing.marks, flags)
+        if isMet {
           if wasOffered { continue }
-          let open = unmet[dependent.index] - 1
-          unmet[dependent.index] = open
-          if Self.haveOwnFate(marks, flags) { continue }
-          if open == 0 {
+          standings[dependent.index].unmet = standing.unmet - 1
+          if hasOwnFate { continue }
+          if standing.unmet == 1 {
             release(dependent)
           } else if plan.hasServices, let lacked = serviceLacked(by: dependent),
             !waitsForResults(dependent)
           {
             skip(dependent, for: lacked)
           }
-        } else if !Self.haveOwnFate(marks, flags) {
+        } else if !hasOwnFate {
           skip(dependent, for: need)
         }
       }
@@ -301,7 +316,9 @@ struct TaskGraph {
   /// All needs of a task have their end.
   mutating func release(_ task: TaskID) {
     let idle = noNeedRan(task)
-    if marks[task.index].contains(.mayKeep), keepsOrTakesBack(task, isIdle: idle != nil) { return }
+    if standings[task.index].marks.contains(.mayKeep), keepsOrTakesBack(task, isIdle: idle != nil) {
+      return
+    }
     if let idle {
       skip(task, for: idle)
     } else {
@@ -330,15 +347,17 @@ struct TaskGraph {
 
   /// A service that is to count as there, and does not yet.
   func isToBeOffered(_ task: TaskID) -> Bool {
-    plan.isService(task) && !marks[task.index].contains(.offered)
+    plan.isService(task) && !standings[task.index].marks.contains(.offered)
   }
 
   /// Services aside, which are no results; but one that a task was skipped for is there now.
   private func firstNeedNotKept(of task: TaskID) -> TaskID? {
     let lackedService = results[task]?.isSkippedUpstream ?? false
-    return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.first {
-      !isKept($0) && (lackedService || !plan.isService($0))
+    for edge in plan.needs(task) {
+      let need = TaskID(plan.needTargets[edge])
+      if !isKept(need), lackedService || !plan.isService(need) { return need }
     }
+    return nil
   }
 
   /// Whether a task that lacks a service may keep its result all the same, as far as is known: that is no result, and
@@ -374,16 +393,16 @@ struct TaskGraph {
   }
 
   private func isKept(_ task: TaskID) -> Bool {
-    marks[task.index].contains(.kept) || endedBefore?.contains(task) == true
+    standings[task.index].marks.contains(.kept) || endedBefore?.contains(task) == true
   }
 
   /// It keeps the result of an earlier drive; that spreads with what else has ended.
   private mutating func keep(_ task: TaskID) {
     let result = results[task]
     set(task, result?.state ?? .succeeded)
-    marks[task.index].remove(.mayKeep)
-    marks[task.index].insert(.kept)
-    if result?.isSkippedUpstream == true { marks[task.index].insert(.skippedUpstream) }
+    standings[task.index].marks.remove(.mayKeep)
+    standings[task.index].marks.insert(.kept)
+    if result?.isSkippedUpstream == true { standings[task.index].marks.insert(.skippedUpstream) }
     changes.append(.kept(task))
     ended.append(task)
   }
@@ -395,7 +414,7 @@ struct TaskGraph {
   mutating func skip(_ task: TaskID, for need: TaskID) {
     // What `--skip` left out before lacks its needs for the first time. A service is no result, so that its end is
     // no other one.
-    if marks[task.index].contains(.mayKeep), results[task]?.isSkippedUpstream == true,
+    if standings[task.index].marks.contains(.mayKeep), results[task]?.isSkippedUpstream == true,
       isKept(need) || plan.isService(need)
     {
       return keep(task)
@@ -405,7 +424,7 @@ struct TaskGraph {
       return
     }
     set(task, .skipped)
-    marks[task.index].insert(.skippedUpstream)
+    standings[task.index].marks.insert(.skippedUpstream)
     changes.append(.skipped(task, for: need))
     ended.append(task)
   }
@@ -413,18 +432,17 @@ struct TaskGraph {
   /// The first need of a `finally` task of named tasks none of whose needs ran, once all of them have
   /// their end; nil for others.
   private func noNeedRan(_ task: TaskID) -> TaskID? {
-    guard marks[task.index].contains(.afterNeeds) else { return nil }
+    guard standings[task.index].marks.contains(.afterNeeds) else { return nil }
     let needs = plan.needs(task)
     let ran = needs.contains { edge in
       let need = TaskID(plan.needTargets[edge])
       // A service that others had stays up for it.
-      return marks[need.index].contains(.ran) || plan.isService(need) && state(need).isRunning
+      return standings[need.index].marks.contains(.ran)
+        || plan.isService(need) && state(need).isRunning
     }
     return ran ? nil : needs.first.map { TaskID(plan.needTargets[$0]) }
   }
 
-  /// All changes have been acted on. One by one, since mostly there is one.
-  mutating func removeChanges() {
-    while !changes.isEmpty { changes.removeLast() }
-  }
+  /// All changes have been acted on.
+  mutating func removeChanges() { changes.removeAll() }
 }

@@ -1,7 +1,7 @@
 /// What keeps a worker that hangs from holding its task for ever: deadlines, the first one at hand
 /// without a look at all workers, and pulses for those of which nothing was heard.
-struct WorkerWatch {
-  private struct Entry {
+struct WorkerWatch: ~Copyable {
+  struct Entry {
     /// Until then it must say hello, or that a task ended which was stopped or whose time is up.
     var deadline = Deadline()
     /// Until then it must answer a pulse.
@@ -18,7 +18,7 @@ struct WorkerWatch {
   }
 
   /// By worker.
-  private var entries: [Entry] = []
+  private var entries = Table<Entry>()
   private var due = IndexedHeap<Instant>()
   private var listenedCount = 0
   /// When it is looked again which of them said nothing.
@@ -144,8 +144,10 @@ struct WorkerWatch {
 
   /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {
-    if entries.count(where: \.isListenedTo) != listenedCount { return "a listener is miscounted" }
-    for (index, entry) in entries.enumerated() where due.contains(index) != (entry.due != nil) {
+    if entries.all.count(where: \.isListenedTo) != listenedCount {
+      return "a listener is miscounted"
+    }
+    for (index, entry) in entries.all.enumerated() where due.contains(index) != (entry.due != nil) {
       return "worker \(index) owes something that is not watched"
     }
     return due.checkInvariants()

@@ -1,11 +1,11 @@
 /// The machines and their workers, what each of them holds and was handed, and by when it is to have
 /// said something. Nobody else writes any of that; each change says what it freed.
-struct Workforce {
+struct Workforce: ~Copyable {
   private(set) var sites: [Site]
   /// By number; those that are gone stay.
-  private(set) var workers: [WorkerRecord] = []
+  private(set) var workers = Table<WorkerRecord>()
   /// By kind.
-  private(set) var paces: [Pace]
+  private(set) var paces: ByKind<Pace>
   private(set) var backlogs: Backlogs
   var watch = WorkerWatch()
   /// Tasks that a worker has or is to get.
@@ -15,23 +15,20 @@ struct Workforce {
   /// How many of them were asked back.
   private(set) var revokingCount = 0
   /// By kind: how many live, have nothing to do, or have not said hello yet.
-  private(set) var alive: [Int]
-  private(set) var idle: [Int]
-  private(set) var launching: [Int]
+  private(set) var alive = ByKind { _ in 0 }
+  private(set) var idle = ByKind { _ in 0 }
+  private(set) var launching = ByKind { _ in 0 }
   /// Whether there may be tasks that nobody can run.
   private(set) var hasComplaints = false
 
   init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
     sites = [Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads))]
-    paces = WorkerKind.allCases.map { $0.pace(options) }
+    paces = ByKind { $0.pace(options) }
     backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
-    alive = WorkerKind.allCases.map { _ in 0 }
-    idle = alive
-    launching = alive
   }
 
-  private static func crews(cpu: UInt64, downloads: UInt64) -> [Crew] {
-    WorkerKind.allCases.map { Crew(limit: $0.limit(cpu: cpu, downloads: downloads)) }
+  private static func crews(cpu: UInt64, downloads: UInt64) -> ByKind<Crew> {
+    ByKind { Crew(limit: $0.limit(cpu: cpu, downloads: downloads)) }
   }
 
   // MARK: - Machines
@@ -40,24 +37,23 @@ struct Workforce {
   mutating func join(_ offer: SiteOffer?) -> SiteID {
     var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
     site.isUnknown = offer == nil
-    let service = Int(WorkerKind.service.rawValue)
-    site.crews[service].limit = sites[0].crews[service].limit
+    site.crews[.service].limit = sites[0].crews[.service].limit
     sites.append(site)
     return SiteID(Int32(truncatingIfNeeded: sites.count - 1))
   }
 
   mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
     sites[site.index].isUnknown = false
-    let limits = Self.crews(cpu: offer.cpu, downloads: 1).map(\.limit)
-    for kind in limits.indices where kind != Int(WorkerKind.service.rawValue) {
-      sites[site.index].crews[kind].limit = limits[kind]
+    let crews = Self.crews(cpu: offer.cpu, downloads: 1)
+    for kind in WorkerKind.allCases where kind != .service {
+      sites[site.index].crews[kind].limit = crews[kind].limit
     }
   }
 
   /// There are so many services, of which each may have a worker on the same machine at once.
   mutating func setServices(_ count: Int) {
     for site in sites.indices {
-      sites[site].crews[Int(WorkerKind.service.rawValue)].limit = max(count, 1)
+      sites[site].crews[.service].limit = max(count, 1)
     }
   }
 
@@ -66,8 +62,8 @@ struct Workforce {
 
   /// Changes how many workers there may be on this machine, for so much of what they work with.
   mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
-    let limits = Self.crews(cpu: capacity, downloads: capacity).map(\.limit)
-    sites[0].crews[Int(kind.rawValue)].limit = limits[Int(kind.rawValue)]
+    let crews = Self.crews(cpu: capacity, downloads: capacity)
+    sites[0].crews[kind].limit = crews[kind].limit
   }
 
   /// Nobody works there any more. Its workers are still to be lost, one by one.
@@ -78,11 +74,11 @@ struct Workforce {
   }
 
   /// Why nobody can run tasks of a kind on this machine.
-  func complaint(of kind: WorkerKind) -> String? { sites[0].crews[Int(kind.rawValue)].complaint }
+  func complaint(of kind: WorkerKind) -> String? { sites[0].crews[kind].complaint }
 
   /// Whether workers of a kind have just become slow.
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
-    paces[Int(kind.rawValue)].noteTime(now)
+    paces[kind].noteTime(now)
   }
 
   // MARK: - Who there is
@@ -95,49 +91,47 @@ struct Workforce {
   var living: [WorkerID] { sites.count == 1 ? sites[0].workers : sites.flatMap(\.workers) }
 
   /// Whether any worker has not said hello yet.
-  var isAnyOnItsWay: Bool { launching.contains { $0 > 0 } }
+  var isAnyOnItsWay: Bool { WorkerKind.allCases.contains { launching[$0] > 0 } }
 
   /// Whether nobody is on the way to a machine of which nobody knows what it has.
   func wantsScout(_ site: SiteID) -> Bool {
-    let crew = sites[site.index].crews[Int(WorkerKind.command.rawValue)]
+    let crew = sites[site.index].crews[.command]
     return isThere(site) && sites[site.index].isUnknown && crew.alive == 0
       && crew.complaint == nil
   }
 
   /// How many workers of a kind live.
-  func count(of kind: WorkerKind) -> Int { alive[Int(kind.rawValue)] }
+  func count(of kind: WorkerKind) -> Int { alive[kind] }
 
   /// Whether every worker of a kind has nothing to do, or runs a task that it may have others behind.
   func areAllAtWork(_ kind: WorkerKind) -> Bool {
-    alive[Int(kind.rawValue)] == idle[Int(kind.rawValue)] + backlogs.count(of: kind)
+    alive[kind] == idle[kind] + backlogs.count(of: kind)
   }
 
   /// Whether a worker of a kind is free there, or may be launched.
   @inline(__always)
   func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    let kind = Int(kind.rawValue)
     return !sites[site.index].crews[kind].idle.isEmpty
       || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
   }
 
   /// Whether a worker of a kind has nothing to do there.
   func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    !sites[site.index].crews[Int(kind.rawValue)].idle.isEmpty
+    !sites[site.index].crews[kind].idle.isEmpty
   }
 
   /// How many workers of a kind are on their way there.
   func launching(_ kind: WorkerKind, at site: SiteID) -> Int {
-    sites[site.index].crews[Int(kind.rawValue)].launching
+    sites[site.index].crews[kind].launching
   }
 
   /// Whether one more worker of a kind may be launched there.
   func mayLaunch(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    sites[site.index].crews[Int(kind.rawValue)].hasRoom
+    sites[site.index].crews[kind].hasRoom
   }
 
   /// How many more tasks of a kind could start there at once, where they have their resources.
   func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
-    let kind = Int(kind.rawValue)
     let crew = sites[site.index].crews[kind]
     if !crew.idle.isEmpty { return crew.idle.count }
     let mayGrow = crew.alive < crew.limit && paces[kind].wantsMore(alive: alive[kind])
@@ -150,7 +144,7 @@ struct Workforce {
   mutating func claim(
     _ kind: WorkerKind, at site: SiteID, now: Instant
   ) -> (worker: WorkerID, isNew: Bool) {
-    if let free = sites[site.index].crews[Int(kind.rawValue)].idle.last {
+    if let free = sites[site.index].crews[kind].idle.last {
       leaveIdle(free)
       return (free, false)
     }
@@ -168,9 +162,9 @@ struct Workforce {
       $0.alive += 1
       $0.launching += 1
     }
-    alive[Int(kind.rawValue)] += 1
-    launching[Int(kind.rawValue)] += 1
-    paces[Int(kind.rawValue)].noteLaunch(at: now)
+    alive[kind] += 1
+    launching[kind] += 1
+    paces[kind].noteLaunch(at: now)
     return worker
   }
 
@@ -204,7 +198,7 @@ struct Workforce {
       $0.silent = 0
       $0.launching -= 1
     }
-    launching[Int(workers[worker.index].kind.rawValue)] -= 1
+    launching[workers[worker.index].kind] -= 1
     watch.clearDeadline(of: worker)
     // A program tells by its connection that it lives.
     if workers[worker.index].kind != .block { watch.listen(to: worker) }
@@ -236,7 +230,7 @@ struct Workforce {
     case .idle: workers[worker.index].phase = .busy
     case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
     }
-    paces[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
+    paces[workers[worker.index].kind].noteStart(at: now)
     backlogs.update(worker, in: &workers)
     return true
   }
@@ -262,7 +256,7 @@ struct Workforce {
 
   /// The first task handed ahead is now the one that runs.
   mutating func followOn(_ worker: WorkerID, at now: Instant) {
-    paces[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
+    paces[workers[worker.index].kind].noteStart(at: now)
     workers[worker.index].current = removeAhead(0, of: worker)
     watch.clearDeadline(of: worker)
     backlogs.update(worker, in: &workers)
@@ -300,7 +294,7 @@ struct Workforce {
   /// The task that a worker ran has ended. The next one handed ahead follows: the worker starts it by
   /// itself after a success, and gives all back after anything else.
   mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
-    let kind = Int(workers[worker.index].kind.rawValue)
+    let kind = workers[worker.index].kind
     paces[kind].noteEnd(
       wallMicroseconds: wall, alive: alive[kind], busy: alive[kind] - idle[kind] - launching[kind],
       at: now)
@@ -411,7 +405,7 @@ struct Workforce {
 
   private mutating func bury(_ worker: WorkerID, complaint: String) -> Loss {
     let record = workers[worker.index]
-    let kind = Int(record.kind.rawValue)
+    let kind = record.kind
     let wasLaunching = record.phase == .launching
     var ahead: [TaskID] = []
     while !workers[worker.index].ahead.isEmpty { ahead.append(removeAhead(0, of: worker)) }
@@ -441,17 +435,17 @@ struct Workforce {
 
   private func crew(of worker: WorkerID) -> Crew {
     let record = workers[worker.index]
-    return sites[record.site.index].crews[Int(record.kind.rawValue)]
+    return sites[record.site.index].crews[record.kind]
   }
 
   private mutating func changeCrew(of worker: WorkerID, _ body: (inout Crew) -> Void) {
     let site = workers[worker.index].site.index
-    body(&sites[site].crews[Int(workers[worker.index].kind.rawValue)])
+    body(&sites[site].crews[workers[worker.index].kind])
   }
 
   private mutating func becomeIdle(_ worker: WorkerID) {
     let site = workers[worker.index].site.index
-    let kind = Int(workers[worker.index].kind.rawValue)
+    let kind = workers[worker.index].kind
     let place = sites[site].crews[kind].addIdle(worker)
     workers[worker.index].rest(at: place)
     idle[kind] += 1
@@ -460,7 +454,7 @@ struct Workforce {
 
   private mutating func leaveIdle(_ worker: WorkerID) {
     let site = workers[worker.index].site.index
-    let kind = Int(workers[worker.index].kind.rawValue)
+    let kind = workers[worker.index].kind
     let place = Int(workers[worker.index].idlePlace)
     workers[worker.index].idlePlace = -1
     if let moved = sites[site].crews[kind].removeIdle(at: place) {

@@ -5,18 +5,17 @@ extension Workforce {
       if let problem = check(site, SiteID(Int32(truncatingIfNeeded: index))) { return problem }
     }
     let records = living.map { workers[$0.index] }
-    if workers.count(where: { $0.phase != .gone }) != records.count {
+    if workers.all.count(where: { $0.phase != .gone }) != records.count {
       return "a worker lives nowhere"
     }
     for kind in WorkerKind.allCases {
       let own = records.filter { $0.kind == kind }
-      let index = Int(kind.rawValue)
-      if own.count != alive[index] || own.count(where: { $0.idlePlace >= 0 }) != idle[index]
-        || own.count(where: { $0.phase == .launching }) != launching[index]
+      if own.count != alive[kind] || own.count(where: { $0.idlePlace >= 0 }) != idle[kind]
+        || own.count(where: { $0.phase == .launching }) != launching[kind]
       {
         return "workers of a kind are miscounted"
       }
-      if own.contains(where: { $0.ahead.count > paces[index].maxAhead }) {
+      if own.contains(where: { $0.ahead.count > paces[kind].maxAhead }) {
         return "a worker was handed too many tasks ahead"
       }
     }
@@ -25,7 +24,7 @@ extension Workforce {
     if ahead.count(where: \.isRevoking) != revokingCount {
       return "what is asked back is miscounted"
     }
-    return watch.checkInvariants() ?? backlogs.checkInvariants(workers)
+    return watch.checkInvariants() ?? backlogs.checkInvariants(workers.all)
   }
 
   private func check(_ site: Site, _ id: SiteID) -> String? {
@@ -34,7 +33,7 @@ extension Workforce {
       if Int(record.place) != place || record.site != id { return "a worker is out of its place" }
       let isOffered = record.phase == .idle && !record.isDiscarded
       if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
-      if isOffered, site.crews[Int(record.kind.rawValue)].idle[Int(record.idlePlace)] != worker {
+      if isOffered, site.crews[record.kind].idle[Int(record.idlePlace)] != worker {
         return "an idle worker is out of its place"
       }
       let isHolding = !record.current.isNone || !record.ahead.isEmpty
@@ -50,11 +49,12 @@ extension Workforce {
         record.phase != .launching && !record.isDiscarded && record.kind != .block
       if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
     }
-    if site.crews[Int(WorkerKind.terminal.rawValue)].alive > (id == .local ? 1 : 0) {
+    if site.crews[.terminal].alive > (id == .local ? 1 : 0) {
       return "more than one worker at the terminal, or one elsewhere"
     }
-    for (kind, crew) in site.crews.enumerated() {
-      let own = site.workers.filter { Int(workers[$0.index].kind.rawValue) == kind }
+    for kind in WorkerKind.allCases {
+      let crew = site.crews[kind]
+      let own = site.workers.filter { workers[$0.index].kind == kind }
       let launching = own.count { workers[$0.index].phase == .launching }
       if own.count != crew.alive || launching != crew.launching { return "a crew is miscounted" }
     }

@@ -1,18 +1,34 @@
 /// What a drive would do if every task succeeded and took as long as it is taken to, and every question were
-/// approved at once: the engine, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for
-/// the queue of the tasks that run at once.
+/// approved at once.
 package struct RunForecast {
   /// In the order of their starts.
-  package private(set) var starts: [TaskID] = []
+  package fileprivate(set) var starts: [TaskID] = []
   /// Skips, and failures of tasks that an earlier crash interrupted, in the order they are told.
-  package private(set) var settled: [Transition] = []
-  /// From the first start to the last end, in what `TaskDurations` counts in.
-  package var makespan: Int64 { clock.nanoseconds / unitNanoseconds }
-
+  package fileprivate(set) var settled: [Transition] = []
   /// What was found of files; nothing where nobody looks at them.
-  package private(set) var files = FilesForeseen()
+  package fileprivate(set) var files = FilesForeseen()
+  /// From the first start to the last end, in what `TaskDurations` counts in.
+  package fileprivate(set) var makespan: Int64 = 0
+
+  fileprivate init() {}
+
+  /// - Parameter foresight: without it every task is taken to run that is checked by content.
+  package init(
+    plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight? = nil
+  ) {
+    var player = ForecastPlayer(
+      plan: plan, options: options, entering: entering, foresight: foresight)
+    player.play()
+    self = player.found
+  }
+}
+
+/// The engine, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for the queue
+/// of the tasks that run at once.
+private struct ForecastPlayer: ~Copyable {
+  private(set) var found = RunForecast()
   private let foresight: FileForesight?
-  /// By task, whether it starts.
+  /// By task, whether it found.starts.
   private var isStarted: [Bool] = []
   /// Those that would have kept their results, had nothing run that they need.
   private var taken: Set<TaskID> = []
@@ -26,9 +42,8 @@ package struct RunForecast {
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
-  /// - Parameter foresight: without it every task is taken to run that is checked by content.
-  package init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight? = nil
+  init(
+    plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight?
   ) {
     self.foresight = foresight
     if foresight != nil { isStarted = [Bool](repeating: false, count: plan.taskCount) }
@@ -45,9 +60,17 @@ package struct RunForecast {
       plan: plan, options: options,
       entering: entering,
       journal: nil)
+  }
+
+  mutating func play() {
     engine.begin(at: clock, wall: 0)
     perform()
-    if plan.hasBlocks { offerBlocks() }
+    if engine.plan.hasBlocks { offerBlocks() }
+    goOn()
+    found.makespan = clock.nanoseconds / unitNanoseconds
+  }
+
+  private mutating func goOn() {
     while !isFinished {
       if let wake = engine.nextWake, running.first.map({ wake < $0.at }) ?? true {
         clock = max(clock, wake)
@@ -74,8 +97,8 @@ package struct RunForecast {
   private mutating func offerBlocks() {
     let program = HostID(0)
     tell(.block(program, .joined))
-    for task in engine.plan.tasks.lazy.map({ TaskID($0) }) where engine.plan.kind(task) == .block {
-      tell(.block(program, .offers(task)))
+    for index in engine.plan.tasks where engine.plan.kind(TaskID(index)) == .block {
+      tell(.block(program, .offers(TaskID(index))))
     }
   }
 
@@ -103,7 +126,8 @@ package struct RunForecast {
       case .order(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(
-            at: end(of: task), order: starts.count, worker: worker, task: task, attempt: attempt))
+            at: end(of: task), order: found.starts.count, worker: worker, task: task,
+            attempt: attempt))
         engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
       case .order(let worker, .check(let check)):
         answer(check, to: worker)
@@ -131,30 +155,30 @@ package struct RunForecast {
       }
       result = .fresh(origin: origin)
     case .stale(let why, let isCached):
-      if isCached { files.cached.insert(task) }
-      if !why.isEmpty { files.reasons[task] = why }
+      if isCached { found.files.cached.insert(task) }
+      if !why.isEmpty { found.files.reasons[task] = why }
       result = .stale(why: why)
-    case .unsure: files.unsure[task] = running.first
+    case .unsure: found.files.unsure[task] = running.first
     case .unfit(let what): result = .unfit(what: what)
     }
     engine.take(.scheduler(.checked(worker, task, serial: serial, result)), at: clock, wall: 0)
   }
 
   private func runningNeeds(of task: TaskID) -> [TaskID] {
-    engine.plan.needs(task).lazy.map { TaskID(engine.plan.needTargets[$0]) }
+    engine.plan.needs(task).map { TaskID(engine.plan.needTargets[$0]) }
       .filter { isStarted[$0.index] }
   }
 
   /// Whether all of some tasks that run may turn out not to.
   private func areUnsure(_ tasks: [TaskID]) -> Bool {
-    !tasks.isEmpty && tasks.allSatisfy { files.unsure[$0] != nil }
+    !tasks.isEmpty && tasks.allSatisfy { found.files.unsure[$0] != nil }
   }
 
   private mutating func noteStart(of task: TaskID) {
     isStarted[task.index] = true
     guard taken.remove(task) != nil else { return }
     let running = runningNeeds(of: task)
-    if areUnsure(running) { files.unsure[task] = running[0] }
+    if areUnsure(running) { found.files.unsure[task] = running[0] }
   }
 
   private mutating func end(_ end: ForecastEnd) {
@@ -178,19 +202,19 @@ package struct RunForecast {
     switch transition.event {
     case .start:
       let task = transition.task
-      starts.append(task)
+      found.starts.append(task)
       if foresight != nil { noteStart(of: task) }
       guard engine.plan.hasGates, engine.plan.kind(task) == .approve else { return }
       running.push(
         ForecastEnd(
-          at: end(of: task), order: starts.count, worker: .none, task: task,
+          at: end(of: task), order: found.starts.count, worker: .none, task: task,
           attempt: transition.attempt))
-    case .skip, .failure: settled.append(transition)
+    case .skip, .failure: found.settled.append(transition)
     case .fresh:
       if transition.kept == nil {
-        files.upToDate.append(transition.task)
+        found.files.upToDate.append(transition.task)
       } else {
-        files.keptCount += 1
+        found.files.keptCount += 1
       }
     case .resume(.afterRerun): if foresight != nil { taken.insert(transition.task) }
     case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .ready, .stopping: break

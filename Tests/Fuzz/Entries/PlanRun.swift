@@ -2,7 +2,7 @@ import OpflowCore
 
 /// A run of a plan whose tasks end at once, each as its name's hash says. What the engine takes
 /// for granted of a sound plan is put to the test by it.
-struct PlanRun {
+struct PlanRun: ~Copyable {
   private let plan: Plan
   private var engine: Engine
   private var now = Instant(nanoseconds: 0)
