@@ -162,7 +162,7 @@ import Testing
     #expect(isEmpty)
   }
 
-  @Test func `what a table or a queue still has goes with it`() {
+  @Test func `what a table still has goes with it`() {
     final class Thing {}
     weak var inTable: Thing?
     do {

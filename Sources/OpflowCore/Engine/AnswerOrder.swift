@@ -2,7 +2,7 @@
 struct AnswerOrder: OrderEffect {
   let verb: OrderVerb
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     let state = run.graph.state(task)
     guard run.isGate(task) else { return "is no gate: nobody is asked" }
     if run.gates.open[task] != nil { return nil }

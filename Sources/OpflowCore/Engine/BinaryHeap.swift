@@ -5,7 +5,7 @@ protocol HeapElement {
 }
 
 /// A binary heap in an array: the element that comes before all others is there at once.
-struct BinaryHeap<Element: HeapElement>: ~Copyable {
+struct BinaryHeap<Element: HeapElement> {
   private var table = Table<Element>()
 
   /// In no order but the heap's.

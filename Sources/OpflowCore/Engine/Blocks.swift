@@ -203,7 +203,7 @@ struct Blocks {
   // MARK: - Checks
 
   /// What is wrong with it; nil when nothing is. Looks at everything.
-  func checkInvariants(_ workforce: borrowing Workforce) -> String? {
+  func checkInvariants(_ workforce: Workforce) -> String? {
     for (number, program) in programs {
       for task in program.offers where offers[task]?.contains(number) != true {
         return "an offer is known of one side alone"

@@ -164,6 +164,11 @@ package struct Engine: ~Copyable {
   /// What is to be done next; nil: nothing, until a fact is told or `nextWake` comes.
   package mutating func next(at now: Instant) -> EngineStep? {
     precondition(!isWriting, "whether the lines are written was not told")
+    return nextDecision() ?? nextThatWaits(at: now)
+  }
+
+  /// The next step of those that wait for lines or for each other.
+  private mutating func nextThatWaits(at now: Instant) -> EngineStep? {
     while true {
       if let step = nextDecision() { return step }
       if mustStop {

@@ -1,7 +1,7 @@
 /// What the tasks of each lane take, cut to what there is. Where it is cut anew while tasks hold what
 /// they took before, both stand here until those have given it back.
-struct Grants: ~Copyable {
-  struct Grant {
+struct Grants {
+  private struct Grant {
     var lane: Int32
     /// Into `items`.
     var start: Int32

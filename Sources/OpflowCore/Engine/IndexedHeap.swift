@@ -1,7 +1,7 @@
 /// A binary heap of numbered things by keys that may change: the one with the smallest key is there at
 /// once, and any can be moved or taken out by its number.
-struct IndexedHeap<Key: Comparable>: ~Copyable {
-  struct Entry {
+struct IndexedHeap<Key: Comparable> {
+  private struct Entry {
     var key: Key
     var number: Int32
   }

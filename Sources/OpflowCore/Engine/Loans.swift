@@ -27,7 +27,7 @@ struct Loans {
   }
 
   /// Forgets those whose tasks have ended.
-  mutating func keepRunning(on workforce: borrowing Workforce) {
+  mutating func keepRunning(on workforce: Workforce) {
     func runs(_ loan: Loan) -> Bool { workforce.workers[loan.worker.index].current == loan.task }
     if !open.allSatisfy(runs) { open.removeAll { !runs($0) } }
   }

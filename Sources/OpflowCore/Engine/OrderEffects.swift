@@ -1,18 +1,18 @@
 /// What an order does to a live run: a type for each verb.
 protocol OrderEffect {
   /// Why it does not apply to the run as it stands; nil where it may.
-  func fault(of order: Order, in run: borrowing Scheduler) -> String?
+  func fault(of order: Order, in run: Scheduler) -> String?
 
   /// What is so of a task that it does not apply to, behind its name; nil where it does.
   ///
   /// - Parameter named: all that the order names, and what waits again with that.
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String?
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String?
 
   /// What waits again with tasks in any case.
-  func comingBack(with tasks: [TaskID], in run: borrowing Scheduler) -> Set<TaskID>
+  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID>
 
   /// What beside its tasks is kept from starting until it is decided.
-  func fenced(with tasks: [TaskID], in run: borrowing Scheduler) -> [TaskID]
+  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID]
 
   /// What comes before its line, which it may complete.
   func prepare(_ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue)
@@ -24,12 +24,12 @@ protocol OrderEffect {
 }
 
 extension OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? { nil }
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? { nil }
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     nil
   }
-  func comingBack(with tasks: [TaskID], in run: borrowing Scheduler) -> Set<TaskID> { [] }
-  func fenced(with tasks: [TaskID], in run: borrowing Scheduler) -> [TaskID] { [] }
+  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> { [] }
+  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] { [] }
   func prepare(
     _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue
   ) {}
@@ -53,11 +53,11 @@ extension OrderVerb {
 }
 
 private struct CancelOrder: OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? {
     order.isOfRun && run.phase.stopCause != nil ? "the run is stopping already" : nil
   }
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     if run.graph.state(task).isTerminal { return run.ended(task) }
     if run.graph.has(.cancelling, task) { return "is being cancelled already" }
     return run.isStopping(task) ? "is being stopped with the run" : nil
@@ -79,7 +79,7 @@ private struct CancelOrder: OrderEffect {
 }
 
 private struct PauseOrder: OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? {
     if run.phase.stopCause != nil { return "the run is stopping" }
     return run.phase.isPaused ? "the run is paused already" : nil
   }
@@ -93,11 +93,11 @@ private struct PauseOrder: OrderEffect {
 }
 
 private struct ProceedOrder: OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? {
     order.isOfRun && !run.phase.isPaused ? "the run is not paused" : nil
   }
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     if run.graph.state(task).isTerminal { return run.ended(task) }
     return run.graph.has(.onHold, task) ? nil : "is not suspended"
   }
@@ -112,7 +112,7 @@ private struct ProceedOrder: OrderEffect {
 }
 
 private struct SuspendOrder: OrderEffect {
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     if run.graph.state(task).isTerminal { return run.ended(task) }
     if run.graph.has(.cancelling, task) { return "is being cancelled" }
     if run.gates.open[task] != nil { return "waits for an answer, and does nothing meanwhile" }
@@ -132,7 +132,7 @@ private struct SuspendOrder: OrderEffect {
 }
 
 private struct PriorityOrder: OrderEffect {
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     run.graph.state(task).isTerminal ? run.ended(task) : nil
   }
 
@@ -147,7 +147,7 @@ private struct PriorityOrder: OrderEffect {
 }
 
 private struct ParallelOrder: OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? {
     guard case .capacity(let resource, let amount) = order.value else { return nil }
     let plan = run.plan
     guard plan.resources.indices.contains(resource) else { return "there is no such resource" }
@@ -172,7 +172,7 @@ private struct ParallelOrder: OrderEffect {
 }
 
 private struct SkipOrder: OrderEffect {
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     let state = run.graph.state(task)
     if state.isTerminal { return run.ended(task) }
     if run.gates.open[task] != nil { return "waits for an answer: approve or reject it" }
@@ -194,7 +194,7 @@ private struct SkipOrder: OrderEffect {
 }
 
 private struct CloseOrder: OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? {
     switch run.openness {
     case .open: nil
     case .closed: "the run is closed already"

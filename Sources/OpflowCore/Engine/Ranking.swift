@@ -5,7 +5,7 @@
 /// When tasks are added it is computed anew, of those that have no end by then: the others stand in no queue.
 struct Ranking {
   /// The place of each task that is ranked; 0 starts first.
-  private(set) var rank: [Int32] = []
+  private(set) var rank = Table<Int32>()
   /// The task at each place.
   private(set) var task: [Int32] = []
   /// The first place of each grade but the best. Tasks of a grade are as urgent as each other, and
@@ -16,8 +16,8 @@ struct Ranking {
   private var ranked: [Int32]?
   // By task; kept where tasks are added again and again. The longest path behind each task at first, its own part
   // added as its turn comes.
-  private var priority: [Int16] = []
-  private var path: [UInt64] = []
+  private var priority = Table<Int16>()
+  private var path = Table<UInt64>()
 
   /// Some are not ranked.
   var isPartial: Bool { ranked != nil }
@@ -33,14 +33,14 @@ struct Ranking {
     rank(
       plan.topologicalOrder, by: (0..<plan.taskCount).map { Int32(truncatingIfNeeded: $0) }, plan,
       durations, priorities)
-    priority = []
-    path = []
+    priority = Table()
+    path = Table()
   }
 
   /// Tasks were added to the plan: ranks them with those that were ranked before and have no end.
   mutating func rankAnew(
     adding first: Int, _ plan: Plan, _ durations: TaskDurations, _ priorities: [TaskID: Int16],
-    _ graph: borrowing TaskGraph
+    _ graph: TaskGraph
   ) {
     var open = ranked ?? plan.topologicalOrder.filter { $0 < first }
     ranked = nil
@@ -58,10 +58,10 @@ struct Ranking {
     _ durations: TaskDurations, _ priorities: [TaskID: Int16]
   ) {
     let missing = plan.taskCount - rank.count
-    if missing > 0 { rank.append(contentsOf: repeatElement(0, count: missing)) }
+    if missing > 0 { rank.append(repeating: 0, count: missing) }
     let unknown = plan.taskCount - priority.count
-    priority.append(contentsOf: repeatElement(0, count: unknown))
-    path.append(contentsOf: repeatElement(0, count: unknown))
+    priority.append(repeating: 0, count: unknown)
+    path.append(repeating: 0, count: unknown)
     for task in tasks {
       priority[Int(task)] = plan.priority[Int(task)]
       path[Int(task)] = 0

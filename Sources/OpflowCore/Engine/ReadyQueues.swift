@@ -3,7 +3,7 @@
 ///
 /// The lanes themselves stand in a heap by their heads. A pass takes the best one after the other: it
 /// pops its head, or sets the whole lane aside until `unblock`.
-struct ReadyQueues: ~Copyable {
+struct ReadyQueues {
   /// Ranks of tasks.
   private var lanes = Table<BinaryHeap<Int32>>()
   /// Lanes with a task that are not set aside, by the rank of their heads.

@@ -17,7 +17,7 @@ struct Share: Equatable {
 /// what it wants is free. What a lane wants is
 /// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
 /// it was taken.
-struct Resources: ~Copyable {
+struct Resources {
   private(set) var plan: Plan
   /// The number of `gpu`, where that is of each machine; -1 where it is not.
   let gpu: Int
@@ -94,7 +94,9 @@ struct Resources: ~Copyable {
     for index in first..<plan.taskCount {
       let task = TaskID(index)
       // Demand 0 is the empty one, which is there whether a task has it or not.
-      if plan.kind(task) != .approve { lanes.use(lane(of: task)) }
+      if plan.kind(task) == .approve { continue }
+      let lane = lane(of: task)
+      if !lanes[lane].isUsed { lanes.use(lane) }
     }
     for lane in grants.laneCount..<lanes.count { grants.addLane(wanted(in: lane)) }
     while bindings.count < serviceLanes.groupCount { bindings.append(Binding()) }

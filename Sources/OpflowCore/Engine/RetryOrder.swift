@@ -1,12 +1,12 @@
 /// Tasks that failed or were cancelled in this drive wait again, and with them what was skipped for want of them.
 struct RetryOrder: OrderEffect {
-  func fault(of order: Order, in run: borrowing Scheduler) -> String? {
+  func fault(of order: Order, in run: Scheduler) -> String? {
     if run.phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
     return run.phase.step == .finally
       ? "the `finally` tasks have begun; a resume runs it again afterwards" : nil
   }
 
-  func fault(of task: TaskID, among named: Set<TaskID>, in run: borrowing Scheduler) -> String? {
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
     if run.graph.endedBefore?.contains(task) == true {
       return "\(run.ended(task)); a resume with --rerun runs it again"
     }
@@ -36,7 +36,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// The first that took its end for a success, and is beyond waiting.
-  private func firstThatBuiltOn(_ task: TaskID, in run: borrowing Scheduler) -> TaskID? {
+  private func firstThatBuiltOn(_ task: TaskID, in run: Scheduler) -> TaskID? {
     for edge in run.plan.dependents(task) {
       let dependent = run.plan.dependent(edge)
       switch run.plan.dependentCondition(edge) {
@@ -48,7 +48,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// What is to be retried instead of a skipped task: the first that failed of what it lacks.
-  private func needToRetry(of task: TaskID, in run: borrowing Scheduler) -> TaskID? {
+  private func needToRetry(of task: TaskID, in run: Scheduler) -> TaskID? {
     var seen: Set<TaskID> = [task]
     var open = [task]
     while let task = open.popLast() {
@@ -63,7 +63,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// What was skipped for want of tasks and waits again with them, where those are retried.
-  func comingBack(with tasks: [TaskID], in run: borrowing Scheduler) -> Set<TaskID> {
+  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> {
     let retried = Set(
       tasks.filter { run.graph.state($0) == .failed || run.graph.state($0) == .cancelled })
     var back: Set<TaskID> = []
@@ -78,7 +78,7 @@ struct RetryOrder: OrderEffect {
   }
 
   /// What it takes a need from that was there.
-  func fenced(with tasks: [TaskID], in run: borrowing Scheduler) -> [TaskID] {
+  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks + run.graph.skippedForWant(of: tasks)
     while let task = open.popLast() {

@@ -7,7 +7,7 @@
 ///
 /// What is asked of it for every task, and changes nothing, is inline: for the call of a method that only
 /// reads, the whole value is copied, a thousand bytes and more.
-struct Scheduler: ~Copyable {
+struct Scheduler {
   var plan: Plan
   let options: SchedulerOptions
   var durations: TaskDurations
@@ -96,7 +96,8 @@ struct Scheduler: ~Copyable {
     self.plan = plan
     self.options = options
     durations = entering.durations
-    ranking = Ranking(plan: plan, durations: durations)
+    priorities = entering.priorities
+    ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
     graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
     services = Services(plan: plan, named: entering.named)
     heldBefore = Set(entering.held.map(\.service))
@@ -126,10 +127,6 @@ struct Scheduler: ~Copyable {
     startedAny = entering.owesFinally
     ranBefore = entering.ranBefore
     orders = OrderQueue(known: entering.orders)
-    priorities = entering.priorities
-    if !priorities.isEmpty {
-      ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
-    }
     values = Values(left: entering.values, arguments: entering.arguments)
     if !entering.held.isEmpty { takeOver(entering.held) }
   }

@@ -74,6 +74,7 @@ extension Scheduler {
     spread(from: task, into: &actions)
   }
 
+  @inline(__always)
   mutating func spread(from task: TaskID, into actions: inout StepQueue) {
     if isService(task), graph.state(task).isTerminal { withdrawUsers(of: task, into: &actions) }
     graph.spread(
@@ -132,6 +133,7 @@ extension Scheduler {
   }
 
   /// Puts a ready task where it can be started from, or holds it back while it may not start.
+  @inline(__always)
   mutating func offer(_ task: TaskID) {
     if mayBeQueued(task) { enqueue(task) } else { graph.mark(task, .held) }
   }

@@ -17,7 +17,15 @@ extension Scheduler {
     var firstBlocked: Int?
     var lacks = Lacks()
     var standing = TaskID.none
+    // Else, as after nearly every start, nobody asks what it is that what is ready lacks.
+    let asksForFit =
+      options.usesSites || plan.hasServices || !loans.isEmpty || resources.away > 0
+    var hasStarted = false
     pass: while let (lane, rank) = ready.best {
+      if hasStarted, !asksForFit, !resources.mayFitMore {
+        if firstBlocked == nil { firstBlocked = lane }
+        break
+      }
       let task = TaskID(ranking.task[Int(rank)])
       let place =
         resources.serviceLanes.contains(lane)
@@ -26,6 +34,7 @@ extension Scheduler {
       switch place {
       case .site(let site):
         _ = ready.pop(lane)
+        hasStarted = true
         if resources.serviceLanes.contains(lane) {
           takeTogether(task, at: site, now: now, into: &actions)
         } else {
@@ -160,6 +169,7 @@ extension Scheduler {
     }
   }
 
+  @inline(__always)
   private mutating func claim(
     for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) -> WorkerID {

@@ -1,7 +1,7 @@
 /// The tasks and their needs: the state of each, how many needs of each are still open, and what
 /// follows for others when one has ended. One entry of a column for each task, hot state only;
 /// everything else is read from the plan.
-struct TaskGraph: ~Copyable {
+struct TaskGraph {
   /// What followed for a task from the end of another.
   enum Change {
     /// It waits for nothing any more.
@@ -15,7 +15,7 @@ struct TaskGraph: ~Copyable {
   }
 
   /// How a task stands.
-  struct Standing {
+  private struct Standing {
     var state = TaskState.waiting
     var marks: TaskMarks = []
     /// Edges that are not met yet, and one more for a `finally` task until its phase.
@@ -60,6 +60,15 @@ struct TaskGraph: ~Copyable {
   }
 
   private mutating func enter(_ task: TaskID, as initial: InitialState) {
+    if initial != .run { note(initial, of: task) }
+    standings[task.index].unmet = Int32(truncatingIfNeeded: plan.needs(task).count)
+    if plan.flags(task).contains(.finally) {
+      standings[task.index].unmet += 1
+      if standings[task.index].marks.contains(.mayKeep) { finallyThatMayKeep.append(task) }
+    }
+  }
+
+  private mutating func note(_ initial: InitialState, of task: TaskID) {
     let index = task.index
     switch initial {
     case .run: break
@@ -96,11 +105,6 @@ struct TaskGraph: ~Copyable {
     switch initial {
     case .stillFailed, .stillCancelled, .stillUpstream: Self.insert(task, into: &goneOnWith, plan)
     default: if state(task).isTerminal { Self.insert(task, into: &endedBefore, plan) }
-    }
-    standings[index].unmet = Int32(truncatingIfNeeded: plan.needs(task).count)
-    if plan.flags(task).contains(.finally) {
-      standings[index].unmet += 1
-      if standings[index].marks.contains(.mayKeep) { finallyThatMayKeep.append(task) }
     }
   }
 
@@ -174,6 +178,7 @@ struct TaskGraph: ~Copyable {
   func state(_ task: TaskID) -> TaskState { standings[task.index].state }
 
   /// The one place where a state changes.
+  @inline(__always)
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
     precondition(current.canBecome(next), "illegal transition from \(current) to \(next)")

@@ -1,7 +1,7 @@
 /// What keeps a worker that hangs from holding its task for ever: deadlines, the first one at hand
 /// without a look at all workers, and pulses for those of which nothing was heard.
-struct WorkerWatch: ~Copyable {
-  struct Entry {
+struct WorkerWatch {
+  private struct Entry {
     /// Until then it must say hello, or that a task ended which was stopped or whose time is up.
     var deadline = Deadline()
     /// Until then it must answer a pulse.

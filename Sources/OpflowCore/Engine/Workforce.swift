@@ -1,7 +1,7 @@
 /// The machines and their workers, what each of them holds and was handed, and by when it is to have
 /// said something. Nobody else writes any of that; each change says what it freed.
-struct Workforce: ~Copyable {
-  private(set) var sites: [Site]
+struct Workforce {
+  private(set) var sites = Table<Site>()
   /// By number; those that are gone stay.
   private(set) var workers = Table<WorkerRecord>()
   /// By kind.
@@ -22,7 +22,7 @@ struct Workforce: ~Copyable {
   private(set) var hasComplaints = false
 
   init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
-    sites = [Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads))]
+    sites.append(Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads)))
     paces = ByKind { $0.pace(options) }
     backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
   }
@@ -88,7 +88,9 @@ struct Workforce: ~Copyable {
   }
 
   /// All that live.
-  var living: [WorkerID] { sites.count == 1 ? sites[0].workers : sites.flatMap(\.workers) }
+  var living: [WorkerID] {
+    sites.count == 1 ? sites[0].workers : sites.indices.flatMap { sites[$0].workers }
+  }
 
   /// Whether any worker has not said hello yet.
   var isAnyOnItsWay: Bool { WorkerKind.allCases.contains { launching[$0] > 0 } }
@@ -443,6 +445,7 @@ struct Workforce: ~Copyable {
     body(&sites[site].crews[workers[worker.index].kind])
   }
 
+  @inline(__always)
   private mutating func becomeIdle(_ worker: WorkerID) {
     let site = workers[worker.index].site.index
     let kind = workers[worker.index].kind
@@ -452,6 +455,7 @@ struct Workforce: ~Copyable {
     backlogs.update(worker, in: &workers)
   }
 
+  @inline(__always)
   private mutating func leaveIdle(_ worker: WorkerID) {
     let site = workers[worker.index].site.index
     let kind = workers[worker.index].kind

@@ -1,8 +1,10 @@
 extension Workforce {
   /// What is wrong with it; nil when nothing is. Looks at everything.
   func checkInvariants() -> String? {
-    for (index, site) in sites.enumerated() {
-      if let problem = check(site, SiteID(Int32(truncatingIfNeeded: index))) { return problem }
+    for index in sites.indices {
+      if let problem = check(sites[index], SiteID(Int32(truncatingIfNeeded: index))) {
+        return problem
+      }
     }
     let records = living.map { workers[$0.index] }
     if workers.all.count(where: { $0.phase != .gone }) != records.count {

@@ -69,6 +69,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   /// may be allowed to. `handed` to `failed`: its worker was lost,
   /// and may have begun with it. `running` to `failed` covers a worker's refusal. `waiting` and `ready` to
   /// `cancelled`: by an order.
+  @inline(__always)
   package func canBecome(_ next: TaskState) -> Bool {
     switch self {
     case .waiting:

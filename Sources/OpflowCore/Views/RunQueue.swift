@@ -30,7 +30,7 @@ struct RunQueue {
     let priorities = status.history.orders.priorities
     let rank =
       ready.count > 1
-      ? Ranking(plan: plan, durations: durations, priorities: priorities).rank : []
+      ? Ranking(plan: plan, durations: durations, priorities: priorities).rank.all : []
     self.ready = ready.count > 1 ? ready.sorted { rank[$0.index] < rank[$1.index] } : ready
     self.running = running
     var held = [UInt64](repeating: 0, count: plan.resources.count)
