@@ -64,7 +64,15 @@ package struct KillGroup: Sendable, Equatable {
   package func remove() { Self.remove(path) }
 
   /// Removes an empty group; one that is not stays.
-  package static func remove(_ path: String) {
-    try? Path.removeDirectory(path)
+  ///
+  /// - Returns: whether it is gone.
+  @discardableResult
+  package static func remove(_ path: String) -> Bool {
+    do throws(Errno) {
+      try Path.removeDirectory(path)
+      return true
+    } catch {
+      return error == .noSuchFile
+    }
   }
 }

@@ -93,6 +93,43 @@ struct HygieneTests {
         .isEmpty)
   }
 
+  /// By whichever run ends next: the one around it, or any.
+  @Test(
+    .enabled(if: hasGroups, "no control group of the second version can be made here"),
+    arguments: [false, true])
+  func `the control group of a run within a task that died goes too`(dies: Bool) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          run: |
+            mkfifo begun
+            $opflow run inner.yaml & driver=$!
+            read -r inner < begun
+            kill -9 $driver
+            wait $driver || true
+            echo $inner > here
+            \(dies ? "exec tail -f /dev/null" : "exit 0")
+      """)
+    try place.write(
+      "inner.yaml", "tasks: { b: { run: 'echo $OPFLOW_RUN > begun; exec tail -f /dev/null' } }")
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    let inner = try here.next()
+    if dies {
+      live.send(SIGKILL)
+      #expect(try live.finish().status == -SIGKILL)
+      place.expectNothingAlive()
+      try place.write("other.yaml", "tasks: { a: { run: 'true' } }")
+      try place.opflow("run", "other.yaml")
+    } else {
+      #expect(try live.finish().status == 0)
+    }
+    #expect(
+      try place.shell("find /sys/fs/cgroup -ignore_readdir_race -name 'opflow-\(inner)-*'").output
+        .isEmpty)
+  }
+
   @Test(arguments: cases)
   func `nothing of a task outlives its end`(trick: Trick, ending: Ending) throws {
     try endTask(trick, ending)

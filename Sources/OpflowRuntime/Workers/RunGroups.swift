@@ -34,8 +34,11 @@ struct RunGroups: ~Copyable {
 
   /// Removes the empty ones of any drive that died and was not resumed.
   static func removeAbandoned() {
-    guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return }
-    for name in names where name.hasPrefix(family) {
+    if let home = MemoryDelegation.home { removeAbandoned(in: home) }
+  }
+
+  private static func removeAbandoned(in home: String) {
+    for name in (try? Path.names(in: home)) ?? [] where name.hasPrefix(family) {
       let driver = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
       guard let driver, let pid = Int32(driver), ProcessStatus.read(pid) == nil else { continue }
       remove("\(home)/\(name)")
@@ -55,6 +58,9 @@ struct RunGroups: ~Copyable {
   /// Removes a drive's group and those in it, as far as nothing is left in them.
   static func remove(_ folder: String) {
     for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
+      if KillGroup.remove("\(folder)/\(name)") { continue }
+      // A task that ran a drive of its own, which died, has the groups of that in its own.
+      removeAbandoned(in: "\(folder)/\(name)")
       KillGroup.remove("\(folder)/\(name)")
     }
     KillGroup.remove(folder)
