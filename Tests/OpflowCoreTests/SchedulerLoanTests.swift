@@ -44,6 +44,20 @@ import Testing
     #expect(run.runningNames == ["make", "wide"])
   }
 
+  @Test func `what has just started is lent nothing that something waits for`() throws {
+    var maker = PlanMaker()
+    maker.add("make") {
+      $0.jobserver = .pipe
+      $0.demand = [(0, 3)]
+    }
+    maker.add("wide") { $0.demand = [(0, 4)] }
+    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, handsAhead: false)
+    #expect(run.runningNames == ["make"])
+    run.settle()
+    // One of four idles, which nothing could start with.
+    #expect(run.tokens.isEmpty)
+  }
+
   @Test func `what lacks nothing else has it asked back until it starts`() throws {
     var run = try run { maker in
       maker.add("first")

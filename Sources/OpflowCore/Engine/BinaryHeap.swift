@@ -4,7 +4,7 @@ protocol HeapElement {
   func isBefore(_ other: Self) -> Bool
 }
 
-/// A binary heap in an array: the element that comes before all others is there at once.
+/// A binary heap in a table: the element that comes before all others is there at once.
 struct BinaryHeap<Element: HeapElement> {
   private var table = Table<Element>()
 
@@ -59,11 +59,11 @@ struct BinaryHeap<Element: HeapElement> {
   @discardableResult
   mutating func remove(where isOut: (Element) -> Bool) -> Int {
     let kept = elements.filter { !isOut($0) }
-    let count = elements.count - kept.count
-    if count == 0 { return 0 }
+    let removed = count - kept.count
+    if removed == 0 { return 0 }
     table.removeAll()
     for element in kept { push(element) }
-    return count
+    return removed
   }
 
   mutating func removeAll() { table.removeAll() }

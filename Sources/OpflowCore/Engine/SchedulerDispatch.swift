@@ -17,15 +17,7 @@ extension Scheduler {
     var firstBlocked: Int?
     var lacks = Lacks()
     var standing = TaskID.none
-    // Else, as after nearly every start, nobody asks what it is that what is ready lacks.
-    let asksForFit =
-      options.usesSites || plan.hasServices || !loans.isEmpty || resources.away > 0
-    var hasStarted = false
     pass: while let (lane, rank) = ready.best {
-      if hasStarted, !asksForFit, !resources.mayFitMore {
-        if firstBlocked == nil { firstBlocked = lane }
-        break
-      }
       let task = TaskID(ranking.task[Int(rank)])
       let place =
         resources.serviceLanes.contains(lane)
@@ -34,13 +26,14 @@ extension Scheduler {
       switch place {
       case .site(let site):
         _ = ready.pop(lane)
-        hasStarted = true
         if resources.serviceLanes.contains(lane) {
           takeTogether(task, at: site, now: now, into: &actions)
         } else {
           assign(task, lane, at: site, now: now, into: &actions)
         }
-        continue pass
+        if !isFull { continue pass }
+        if firstBlocked == nil { firstBlocked = ready.best?.lane }
+        break pass
       case .noTime:
         _ = ready.pop(lane)
         machines.setAside(task)
@@ -76,6 +69,14 @@ extension Scheduler {
     if let (task, site) = lacks.elsewhere {
       makeRoom(for: task, at: site, now: now, into: &actions)
     }
+  }
+
+  /// Whether nothing that is ready fits, and nobody asks what it lacks: as after nearly every start. What has just
+  /// started may be one to lend to.
+  @inline(__always)
+  private var isFull: Bool {
+    !options.usesSites && !plan.hasServices && loans.isEmpty && resources.away == 0
+      && !resources.mayFitMore
   }
 
   /// The first ready tasks that do not fit, of this machine and of others, and where they are to.
