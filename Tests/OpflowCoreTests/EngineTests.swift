@@ -200,6 +200,20 @@ import Testing
     #expect(host.own.unwritten.isEmpty)
   }
 
+  @Test func `a block that has its end before its start is written is not taken back as well`()
+    throws
+  {
+    var host = try Host(.none) { $0.add("a") { $0.kind = .block } }
+    _ = host.startFirst()
+    host.take(.scheduler(.block(HostID(1), .joined)))
+    host.take(.scheduler(.block(HostID(1), .offers(TaskID(0)))))
+    #expect(host.steps() == ["seat", "start a", "write"])
+    host.take(.scheduler(.kill))
+    host.take(.scheduler(.timer))
+    host.take(.journalFailed)
+    #expect(host.steps() == ["cancel a", "close", "dismiss", "finish 74"])
+  }
+
   @Test func `successes that the journal may lack are counted once it fails`() throws {
     var host = try Host(.none) {
       $0.add("a")

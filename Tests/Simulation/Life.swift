@@ -245,9 +245,10 @@ package struct Life {
           {
             continue
           }
-          // Its worker was gone already when it was passed on, and nothing needed it any more when that was read.
+          // Its worker was gone or it had ended when it was passed on, and nothing needed it any more when that was
+          // read, or it was to start again.
           if entry.initial[index] == .stays, drive.states[index] == .skipped,
-            drive.lostWorker(of: TaskID(index))
+            drive.lostWorker(of: TaskID(index)) || drive.endedByItself(TaskID(index))
           {
             continue
           }

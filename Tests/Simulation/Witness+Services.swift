@@ -190,6 +190,11 @@ extension Drive {
 
   func lostWorker(of service: TaskID) -> Bool { wasInterrupted(service, .workerLost) }
 
+  /// Whether it ended while it was ready, and was to start again.
+  func endedByItself(_ service: TaskID) -> Bool {
+    lines.contains { $0.transition.task == service && $0.transition.outcome.reason == .ended }
+  }
+
   /// Whether it was taken out of its end for what was added, and nothing came to need it.
   func wasTakenBackInVain(_ service: TaskID) -> Bool {
     let told = lines.lazy.map(\.transition).filter { $0.task == service }

@@ -148,6 +148,7 @@ package struct Engine: ~Copyable {
     mustStop = false
     scheduler.handle(.stop(.ioError), at: now, into: &actions)
     for (worker, task, attempt) in gate.withdrawStarts() {
+      if isOver(worker, task, attempt, at: now) { continue }
       scheduler.handle(.revoked(worker, task, attempt: attempt), at: now, into: &actions)
     }
     if !hasBegun { start(at: now) }
@@ -185,16 +186,19 @@ package struct Engine: ~Copyable {
       if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
       if let answer = answers.release(upTo: gate.told) { return answer }
       guard let (worker, order) = gate.release(at: now) else { break }
-      if plan.hasBlocks, let (task, attempt) = order.start,
-        scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
-      {
-        continue
-      }
+      if let (task, attempt) = order.start, isOver(worker, task, attempt, at: now) { continue }
       return .order(worker, order)
     }
     // What must not be repeated wants a sync at once.
     guard let (place, kind) = gate.takeRequest(at: now) else { return nil }
     return .sync(upTo: place, kind)
+  }
+
+  /// Whether a start that was not sent is of a block that has its end by now.
+  private mutating func isOver(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
+  ) -> Bool {
+    plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
   }
 
   /// The next step of those that wait for nothing: a host may take them before its turn ends.
