@@ -227,6 +227,17 @@ import Testing
     #expect(run.close?.state == .interrupted)
   }
 
+  @Test func `a stop of a run that serves and waits for programs is an interrupt`() throws {
+    var run = try run {
+      $0.addService("stays")
+      $0.add("a", block)
+    }
+    try run.becomeReady("stays")
+    run.tell(.stop(.signal(15)))
+    run.settle()
+    #expect(run.close?.state == .interrupted)
+  }
+
   @Test func `a stop ends what runs, at the latest after its grace`() throws {
     var run = try run {
       $0.add("a") {

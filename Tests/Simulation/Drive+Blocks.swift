@@ -21,9 +21,17 @@ extension Drive {
       if program.running.contains(where: { endStatus(of: $0) != nil && !lingers($0) }) {
         moves.append(Move(kind: .blockEnds, worker: index))
       }
-      if blocks.contains(where: { !program.offers.contains($0) && mayOffer($0, program) }) {
+      if !openBlocks(of: program).isEmpty {
         moves.append(Move(kind: .programOffers, worker: index))
       }
+    }
+  }
+
+  /// What it may offer. Its try of before may go on: a program offers what it does not do already.
+  private func openBlocks(of program: ImaginedProgram) -> [TaskID] {
+    blocks.filter { task in
+      !program.offers.contains(task) && mayOffer(task, program)
+        && !program.running.contains { $0.task == task }
     }
   }
 
@@ -48,12 +56,8 @@ extension Drive {
     case .programSays: try say(index)
     case .programReads: try read(index)
     case .programOffers:
-      let open = blocks.filter {
-        !programs[index].offers.contains($0) && mayOffer($0, programs[index])
-      }
+      let open = openBlocks(of: programs[index])
       let task = open[random.below(open.count)]
-      // Its try of before may go on: a program offers what it does not do already.
-      guard !programs[index].running.contains(where: { $0.task == task }) else { return }
       programs[index].offers.insert(task)
       programs[index].outbox.append(.offers(task))
     case .blockEnds:

@@ -117,6 +117,7 @@ extension Scheduler {
   /// Services run that stay until somebody asks for the end, and nothing else is left.
   var isServing: Bool {
     plan.hasServices && !services.isLeaving && mayStand && isAtRestButServices && !isKeptOpen
+      && blocks.waiting.isEmpty
       && services.standing.contains { graph.state($0).isRunning }
   }
 
