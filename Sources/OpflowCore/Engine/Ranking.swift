@@ -38,14 +38,17 @@ struct Ranking {
   }
 
   /// Tasks were added to the plan: ranks them with those that were ranked before and have no end.
+  ///
+  /// - Parameter hasLegs: there are legs among them, which come before what waited for them already.
   mutating func rankAnew(
-    adding first: Int, _ plan: Plan, _ durations: TaskDurations, _ priorities: [TaskID: Int16],
-    _ graph: TaskGraph
+    adding first: Int, hasLegs: Bool, _ plan: Plan, _ durations: TaskDurations,
+    _ priorities: [TaskID: Int16], _ graph: TaskGraph
   ) {
-    var open = ranked ?? plan.topologicalOrder.filter { $0 < first }
+    var open =
+      hasLegs ? Array(plan.topologicalOrder) : ranked ?? plan.topologicalOrder.filter { $0 < first }
     ranked = nil
-    open.removeAll { graph.state(TaskID($0)).isTerminal }
-    open += plan.order(addedFrom: first)
+    open.removeAll { $0 < first && graph.state(TaskID($0)).isTerminal }
+    if !hasLegs { open += plan.order(addedFrom: first) }
     rank(open, by: open.sorted(), plan, durations, priorities)
     ranked = open
   }

@@ -148,8 +148,7 @@ extension Scheduler {
     let adder = growth.entry.adder
     if !adder.isNone, !plan.makesLegs(adder) { additions.note(growth.entry) }
     actions.append(.tell(.extend(growth.entry)))
-    // What waits for legs decides how urgent these are.
-    if hasLegs { rankAll() } else { rankAdded(from: first) }
+    rankAdded(from: first, hasLegs: hasLegs)
     let lacking = graph.meetNeeds(from: first)
     if phase.isHalted { exemptAll() }
     findBeyondDevices()

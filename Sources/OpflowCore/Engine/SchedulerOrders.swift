@@ -34,9 +34,9 @@ extension Scheduler {
   }
 
   /// The same where tasks from a number on were added.
-  mutating func rankAdded(from first: Int) {
+  mutating func rankAdded(from first: Int, hasLegs: Bool) {
     let waiting = takeQueued()
-    ranking.rankAnew(adding: first, plan, durations, priorities, graph)
+    ranking.rankAnew(adding: first, hasLegs: hasLegs, plan, durations, priorities, graph)
     queueAgain(waiting)
   }
 
