@@ -151,10 +151,7 @@ struct FateCheck {
     // It was being cancelled when the drive before was lost, and is.
     case .interrupted where isCancelledBefore(task), .skipOption where isCancelledBefore(task),
       .skipOnce where isCancelledBefore(task):
-      guard state == .cancelled, !started[task.index] else {
-        throw fault(task, "it was cancelled and is not")
-      }
-      return
+      try checkStaysCancelled(task, state)
     case .interrupted:
       guard state == .failed, !started[task.index], lastLine[task.index]?.event == .failure else {
         throw fault(task, "it was cut short and is not to run again")
@@ -162,10 +159,12 @@ struct FateCheck {
       return
     case .skipOption, .skipOnce: try checkSkip(task, [.skipOption, .condition])
     case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays:
-      if plan.flags(task).contains(.conditionFalse) {
-        try checkSkip(task, [.condition])
-      } else {
+      if !plan.flags(task).contains(.conditionFalse) {
         try checkRun(task, state)
+      } else if isCancelledBefore(task), !retried.contains(task) {
+        try checkStaysCancelled(task, state)
+      } else {
+        try checkSkip(task, [.condition])
       }
     }
   }
@@ -202,6 +201,12 @@ struct FateCheck {
 
   private func isCancelledBefore(_ task: TaskID) -> Bool {
     drive.entering.standing.cancelled.contains(task)
+  }
+
+  private func checkStaysCancelled(_ task: TaskID, _ state: TaskState) throws(Finding) {
+    guard state == .cancelled, !started[task.index] else {
+      throw fault(task, "it was cancelled and is not")
+    }
   }
 
   private func checkSkip(_ task: TaskID, _ reasons: [SkipReason]) throws(Finding) {
