@@ -218,6 +218,11 @@ package enum ImaginedService: Sendable {
   /// After it was ready, while the number of the try is at most that. Where nothing is disturbed it serves.
   case endsInUse(attempt: Int32, code: Int32)
 
+  /// It ends by itself at some time.
+  var mayEnd: Bool {
+    if case .endsInUse = self { true } else { false }
+  }
+
   /// It comes to be ready.
   var isSound: Bool {
     switch self {

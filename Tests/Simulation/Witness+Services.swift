@@ -149,8 +149,11 @@ enum ExpectedServices {
     for index in plan.topologicalOrder {
       let task = TaskID(index)
       let imagined = tasks[task.index]
+      // One that nobody needed may have ended before what came to need it did.
       let isUnsound =
-        imagined.service.map { !$0.isSound || !imagined.valuesRead.isEmpty } ?? false
+        imagined.service.map {
+          !$0.isSound || !imagined.valuesRead.isEmpty || $0.mayEnd && standing.contains(task)
+        } ?? false
       let isBehind = plan.needs(task).contains { tainted.contains(TaskID(plan.needTargets[$0])) }
       if isUnsound || isBehind { tainted.insert(task) }
     }
