@@ -55,7 +55,13 @@ extension Scheduler {
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
-      if mayStart(timer.task) { timers.push(timer) } else { withheld[timer.task] = timer.at }
+      // A `finally` task whose turn is still to come has its delay all the same.
+      let mayCome = plan.flags(timer.task).contains(.finally) && phase.leadsToFinally
+      if mayStart(timer.task) || mayCome {
+        timers.push(timer)
+      } else {
+        withheld[timer.task] = timer.at
+      }
     }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]

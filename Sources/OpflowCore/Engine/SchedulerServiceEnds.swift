@@ -24,6 +24,8 @@ extension Scheduler {
           // What it needs itself may be needed by nothing else.
           active = activeServices
         }
+        // What is being withdrawn gets its end with that.
+        if additions.isLetGo(service) { continue }
         if !isNeeded, !stands(service) || services.isLeaving, !hasOpenUser(service) {
           unused.append(service)
         }

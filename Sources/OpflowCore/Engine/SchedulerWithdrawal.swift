@@ -10,6 +10,7 @@ extension Scheduler {
     for number in tasks.joined() where graph.state(TaskID(number)) != .waiting {
       tellTakenBack(TaskID(number), into: &actions)
     }
+    self.additions.letGo(all)
     let entry = WithdrawEntry(
       adder: adder, attempt: attempt[adder.index], orders: additions.map(\.order.text),
       count: all.count)
@@ -36,6 +37,7 @@ extension Scheduler {
 
   /// The tasks have other names, or are to stay after all.
   mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
+    additions.noteAnswer(about: withdrawal.numbers)
     guard let renamed = withdrawal.plan else {
       for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
         actions.append(.tell(.transition(Transition(.skip(reasonOfSkip(of: task)), task))))

@@ -36,6 +36,8 @@ package struct Withdrawal: Sendable, Equatable {
 /// What tasks added in this drive, by them.
 struct OwnAdditions: Sendable {
   private var additions: [TaskID: [(order: OrderID, tasks: Range<Int>)]] = [:]
+  /// Let go; the host has yet to say whether they have other names.
+  private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }
 
@@ -47,4 +49,10 @@ struct OwnAdditions: Sendable {
   func of(_ adder: TaskID) -> [(order: OrderID, tasks: Range<Int>)] { additions[adder] ?? [] }
 
   mutating func forget(_ adder: TaskID) { additions[adder] = nil }
+
+  mutating func letGo(_ tasks: Set<Int32>) { letGo.formUnion(tasks) }
+  mutating func noteAnswer(about tasks: some Sequence<Int>) {
+    letGo.subtract(tasks.lazy.map { Int32(truncatingIfNeeded: $0) })
+  }
+  func isLetGo(_ task: TaskID) -> Bool { letGo.contains(task.rawValue) }
 }

@@ -31,18 +31,9 @@ struct TransitionFields {
   /// Far more workers than a drive has. A larger number is of no known opflow.
   static let workerLimit: Int64 = 1 << 16
 
-  /// Nothing said.
-  @inline(__always)
-  init() {}
-
-  init(_ line: JournalLine) { read(line) }
-
-  /// Takes in what a line says; before it nothing was. Apart from `init`, so that a reader of many lines
-  /// has no copies.
-  ///
   /// - Parameter wallOnly: passes over what else a success tells of its usage.
-  @inline(__always)
-  mutating func read(_ line: JournalLine, wallOnly: Bool = false) {
+  @inline(never)
+  init(_ line: JournalLine, wallOnly: Bool = false) {
     var cursor = line.cursor
     if cursor.stands(at: .attempt) { readAttempt(&cursor) }
     if cursor.stands(at: .worker) { readWorker(&cursor) }

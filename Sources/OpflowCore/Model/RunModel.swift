@@ -379,8 +379,7 @@ package struct RunModel: Sendable {
 
   @inline(__always)
   private mutating func apply(_ event: TransitionKind, _ line: JournalLine, plan: Plan) {
-    var fields = TransitionFields()
-    fields.read(line, wallOnly: true)
+    let fields = TransitionFields(line, wallOnly: true)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isSuspended = true }

@@ -103,6 +103,7 @@ package struct ResumeDecision: Sendable {
       } else {
         apply(verdict(for: task, input), to: task, input)
       }
+      guard case .run = verdicts[task.index] else { continue }
       if firstStarted == nil, starts(task, input) { firstStarted = task }
       if firstCertain == nil, startsForCertain(task, input) { firstCertain = task }
     }

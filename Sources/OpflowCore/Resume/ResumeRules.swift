@@ -219,7 +219,7 @@ extension ResumeDecision {
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {
       let need = TaskID(input.plan.needTargets[edge])
-      if input.plan.isService(need) { continue }
+      if input.plan.hasServices, input.plan.isService(need) { continue }
       switch verdicts[need.index] {
       case .outside, .leave: continue
       case .keep, .check, .later:
