@@ -27,23 +27,14 @@ struct TransitionFields {
   /// Escaped.
   var left = UnsafeRawBufferPointer(start: nil, count: 0)
 
-  static let attemptLimit: Int64 = 1_000_000_000
-  /// Far more workers than a drive has. A larger number is of no known opflow.
-  static let workerLimit: Int64 = 1 << 16
-
-  /// - Parameter wallOnly: passes over what else a success tells of its usage.
-  @inline(never)
-  init(_ line: JournalLine, wallOnly: Bool = false) {
+  init(_ line: JournalLine) {
     var cursor = line.cursor
-    if cursor.stands(at: .attempt) { readAttempt(&cursor) }
-    if cursor.stands(at: .worker) { readWorker(&cursor) }
-    if cursor.stands(at: .ahead) { readAhead(&cursor) }
-    // That is all of a start. The rest of a success follows in this order.
-    if !cursor.isAtEnd {
-      end.read(&cursor, wallOnly: wallOnly)
-      if cursor.stands(at: .fingerprint) { readFingerprint(&cursor) }
-    }
-    while !cursor.isAtEnd { cursor = readOther(cursor) }
+    // Nearly all lines have these, in this order.
+    if cursor.stands(at: .attempt) { attempt = cursor.attempt() }
+    if cursor.stands(at: .worker) { worker = cursor.worker() }
+    if cursor.stands(at: .ahead) { isAhead = cursor.flag(.ahead) }
+    if !cursor.isAtEnd { end.read(&cursor) }
+    while !cursor.isAtEnd { read(&cursor) }
     if drive != 1 { drive = Self.drive(drive, at: line.sequence) }
   }
 
@@ -53,57 +44,33 @@ struct TransitionFields {
     Swift.max(1, Swift.min(told, Int(clamping: sequence)))
   }
 
-  @inline(__always)
-  private mutating func readAttempt(_ cursor: inout FieldCursor) {
-    let value = cursor.digit(.attempt) ?? cursor.natural(.attempt)
-    attempt = value < Self.attemptLimit ? Int32(truncatingIfNeeded: value) : 0
-  }
-
-  @inline(__always)
-  private mutating func readWorker(_ cursor: inout FieldCursor) {
-    let value = cursor.digit(.worker) ?? cursor.natural(.worker)
-    if value < Self.workerLimit { worker = WorkerID(Int32(truncatingIfNeeded: value)) }
-  }
-
-  @inline(__always)
-  private mutating func readAhead(_ cursor: inout FieldCursor) {
-    isAhead = (cursor.digit(.ahead) ?? cursor.natural(.ahead)) == 1
-  }
-
-  @inline(__always)
-  private mutating func readFingerprint(_ cursor: inout FieldCursor) {
-    let text = FingerprintText(cursor.longText(.fingerprint))
-    if text.isSound { fingerprint = text }
-  }
-
   /// Any field, at any place.
-  @inline(never)
-  private mutating func readOther(_ start: FieldCursor) -> FieldCursor {
-    var cursor = start
+  private mutating func read(_ cursor: inout FieldCursor) {
+    let start = cursor.position
     if cursor.stands(at: .drive) {
       drive = Int(cursor.natural(.drive))
     } else if cursor.stands(at: .attempt) {
-      readAttempt(&cursor)
+      attempt = cursor.attempt()
     } else if cursor.stands(at: .worker) {
-      readWorker(&cursor)
+      worker = cursor.worker()
     } else if cursor.stands(at: .ahead) {
-      readAhead(&cursor)
+      isAhead = cursor.flag(.ahead)
     } else if cursor.stands(at: .delay) {
       delayMilliseconds = cursor.natural(.delay)
     } else if cursor.stands(at: .allowed) {
-      allowed = cursor.text(.allowed).equals("1")
+      allowed = cursor.flag(.allowed)
     } else if cursor.stands(at: .fingerprint) {
-      readFingerprint(&cursor)
+      fingerprint = cursor.fingerprint()
     } else if cursor.stands(at: .part) {
       changedPart = Fingerprint.Part(word: cursor.text(.part))
     } else if cursor.stands(at: .origin) {
       origin = Hexadecimal.value(cursor.text(.origin))
     } else if cursor.stands(at: .kept) {
-      isKept = cursor.text(.kept).equals("1")
+      isKept = cursor.flag(.kept)
     } else if cursor.stands(at: .late) {
-      isLate = cursor.text(.late).equals("1")
+      isLate = cursor.flag(.late)
     } else if cursor.stands(at: .restored) {
-      isRestored = cursor.text(.restored).equals("1")
+      isRestored = cursor.flag(.restored)
     } else if cursor.stands(at: .what) {
       what = cursor.text(.what)
     } else if cursor.stands(at: .left) {
@@ -113,9 +80,8 @@ struct TransitionFields {
     } else {
       end.read(&cursor)
       // Another key, or none.
-      if cursor.position == start.position { cursor.pass() }
+      if cursor.position == start { cursor.pass() }
     }
-    return cursor
   }
 }
 
@@ -128,6 +94,36 @@ extension TransitionFields {
   /// Why it runs again, of a `resume`.
   func rerunReason(_ plan: Plan) -> RerunReason? {
     RerunReason(word: end.reason, part: changedPart, of: plan.task(escapedName: culprit) ?? .none)
+  }
+}
+
+/// Values that readers of all fields and of a few (`TryFields`) look at.
+extension FieldCursor {
+  private static let attemptLimit: Int64 = 1_000_000_000
+  /// Far more workers than a drive has. A larger number is of no known opflow.
+  private static let workerLimit: Int64 = 1 << 16
+
+  @inline(__always)
+  mutating func attempt() -> Int32 {
+    let value = digit(.attempt) ?? natural(.attempt)
+    return value < Self.attemptLimit ? Int32(truncatingIfNeeded: value) : 0
+  }
+
+  /// `none` for what is none.
+  @inline(__always)
+  mutating func worker() -> WorkerID {
+    let value = digit(.worker) ?? natural(.worker)
+    return value < Self.workerLimit ? WorkerID(Int32(truncatingIfNeeded: value)) : .none
+  }
+
+  @_transparent
+  mutating func flag(_ key: Key) -> Bool { (digit(key) ?? natural(key)) == 1 }
+
+  /// Of no length for what is none.
+  @inline(__always)
+  mutating func fingerprint() -> FingerprintText {
+    let text = FingerprintText(longText(.fingerprint))
+    return text.isSound ? text : FingerprintText()
   }
 }
 

@@ -7,6 +7,8 @@ struct FieldCursor {
   private let bytes: ByteWindow
   private let end: Int
   private(set) var position: Int
+  /// The bytes where it stands, which more than one key is looked for in; zeros at the end.
+  private var word: EightBytes
   /// A key had a value that is none. Readers of a journal do not ask.
   private(set) var isBroken = false
 
@@ -17,6 +19,7 @@ struct FieldCursor {
     self.bytes = bytes
     self.end = end
     position = start
+    word = start < end ? bytes.eight(at: start) : EightBytes(0)
   }
 
   @inline(__always)
@@ -26,7 +29,7 @@ struct FieldCursor {
   @_transparent
   func stands(at key: Key) -> Bool {
     key.name.utf8CodeUnitCount < 8
-      ? position < end && bytes.eight(at: position).begins(with: key.name, UInt8(ascii: "="))
+      ? word.begins(with: key.name, UInt8(ascii: "="))
       : standsLong(key)
   }
 
@@ -46,7 +49,13 @@ struct FieldCursor {
 
   @inline(__always)
   private mutating func pass(behind count: Int) {
-    position = bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1
+    stand(at: bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1)
+  }
+
+  @inline(__always)
+  private mutating func stand(at next: Int) {
+    position = next
+    word = next < end ? bytes.eight(at: next) : EightBytes(0)
   }
 
   @_transparent
@@ -102,7 +111,7 @@ struct FieldCursor {
     guard stop <= end else { return nil }
     let value = bytes[stop &- 1] &- 48
     guard value < 10, stop == end || bytes[stop] == Field.tab else { return nil }
-    position = stop &+ 1
+    stand(at: stop &+ 1)
     return Int64(value)
   }
 
@@ -113,7 +122,7 @@ struct FieldCursor {
     let digits = value.digitCount
     let stop = position &+ Self.width(key) &+ digits
     guard digits > 0, digits < 8, value[digits] == Field.tab || stop == end else { return nil }
-    position = stop &+ 1
+    stand(at: stop &+ 1)
     return Int64(bitPattern: value.decimal(digits))
   }
 }

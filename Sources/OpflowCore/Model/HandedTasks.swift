@@ -5,6 +5,25 @@ struct HandedTasks: Sendable {
   private struct Queue: Sendable {
     var first = TaskID.none
     var rest: [TaskID] = []
+
+    mutating func append(_ task: TaskID) {
+      if first.isNone { first = task } else { rest.append(task) }
+    }
+
+    /// None where there is none.
+    @inline(__always)
+    mutating func popFirst() -> TaskID {
+      let task = first
+      first = rest.isEmpty ? .none : rest.removeFirst()
+      return task
+    }
+
+    mutating func remove(_ task: TaskID) -> Bool {
+      if task == first { return !popFirst().isNone }
+      guard let place = rest.firstIndex(of: task) else { return false }
+      rest.remove(at: place)
+      return true
+    }
   }
 
   /// By worker.
@@ -16,33 +35,22 @@ struct HandedTasks: Sendable {
   mutating func append(_ task: TaskID, to worker: WorkerID) {
     guard worker != .none else { return }
     while queues.count <= worker.index { queues.append(Queue()) }
-    if queues[worker.index].first.isNone {
-      queues[worker.index].first = task
-    } else {
-      queues[worker.index].rest.append(task)
-    }
+    queues[worker.index].append(task)
     count += 1
   }
 
   /// Takes out the task that the worker begins with next.
   mutating func popFirst(of worker: WorkerID) -> TaskID? {
     guard queues.indices.contains(worker.index) else { return nil }
-    let task = queues[worker.index].first
+    let task = queues[worker.index].popFirst()
     if task.isNone { return nil }
     count -= 1
-    let hasMore = !queues[worker.index].rest.isEmpty
-    queues[worker.index].first = hasMore ? queues[worker.index].rest.removeFirst() : .none
     return task
   }
 
   mutating func remove(_ task: TaskID, of worker: WorkerID) {
-    guard queues.indices.contains(worker.index) else { return }
-    if queues[worker.index].first == task {
-      _ = popFirst(of: worker)
-    } else if let place = queues[worker.index].rest.firstIndex(of: task) {
-      queues[worker.index].rest.remove(at: place)
-      count -= 1
-    }
+    guard queues.indices.contains(worker.index), queues[worker.index].remove(task) else { return }
+    count -= 1
   }
 
   mutating func removeAll() {

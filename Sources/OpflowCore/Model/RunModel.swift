@@ -379,7 +379,7 @@ package struct RunModel: Sendable {
 
   @inline(__always)
   private mutating func apply(_ event: TransitionKind, _ line: JournalLine, plan: Plan) {
-    let fields = TransitionFields(line, wallOnly: true)
+    let fields = TryFields(line)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isSuspended = true }
@@ -394,7 +394,9 @@ package struct RunModel: Sendable {
     guard let task = names.task(of: line, plan: plan) else {
       if event == .resume, !fields.isLate { head.seen += 1 }
       // What was withdrawn is nothing that a resume could miss.
-      if event != .skip || fields.skipReason(plan) != .withdrawn { gone.insert(line.task) }
+      if event != .skip || TransitionFields(line).skipReason(plan) != .withdrawn {
+        gone.insert(line.task)
+      }
       followGone(event, line, fields)
       return
     }
@@ -462,7 +464,7 @@ package struct RunModel: Sendable {
   /// What the plan has no more had its turn with its worker all the same.
   @inline(never)
   private mutating func followGone(
-    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields
   ) {
     if event == .start {
       let standIn = gone.start(line.task, fields.attempt, on: fields.worker)

@@ -128,7 +128,7 @@ extension TaskRecord {
   /// Folds a transition of this task of the plan. Any order of lines is taken: some may be lost.
   @inline(__always)
   mutating func apply(
-    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
     _ plan: Plan
   ) {
     let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
@@ -158,13 +158,14 @@ extension TaskRecord {
   ) {
     let fields = TransitionFields(line)
     let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
+    let told = TryFields(fields)
     switch event {
     // Folded above.
     case .start, .success: break
     // See `TaskDetails`.
     case .stopping: break
     case .failure:
-      end(next, line, fields)
+      end(next, line, told)
       if fields.attempt == 0 { marks.insert(.unstarted) }
       if fields.allowed, !fields.fingerprint.isAbsolute {
         compare(fields.fingerprint, with: task, plan)
@@ -175,12 +176,12 @@ extension TaskRecord {
       if wasCutShort { marks.insert(.cutShort) }
       why = fields.skipReason(plan).map { .skipped($0) }
     case .cancel:
-      end(next, line, fields)
+      end(next, line, told)
     case .retry:
-      end(next, line, fields)
+      end(next, line, told)
       settleSequence = 0
     case .interrupt:
-      end(next, line, fields)
+      end(next, line, told)
       settleSequence = 0
       if event.cutsShort(fields.end.endReason) {
         marks.insert(.interrupted)
@@ -274,13 +275,13 @@ extension TaskRecord {
 
   @inline(__always)
   private mutating func end(
-    _ next: TaskState, _ line: JournalLine, _ fields: TransitionFields
+    _ next: TaskState, _ line: JournalLine, _ fields: TryFields
   ) {
     settle(next, line)
     attempts = Swift.max(attempts, fields.attempt)
-    why = fields.end.endReason.map { .ended($0) }
-    status = fields.end.status
-    wallMicroseconds = fields.end.usage.wallMicroseconds
+    why = fields.endReason.map { .ended($0) }
+    status = fields.status
+    wallMicroseconds = fields.wallMicroseconds
     endedMilliseconds = line.milliseconds
   }
 

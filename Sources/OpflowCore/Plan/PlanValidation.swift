@@ -166,6 +166,8 @@ extension Plan {
   }
 
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
+    // As most tasks are.
+    if flags.isEmpty, kind == .shell || kind == .command { return true }
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
     if flags.makesLegs, !hasLegMakers || kind != .command || !flags.contains(.control) {
@@ -261,9 +263,11 @@ extension Plan {
   }
 
   /// What a need may be.
+  @inline(__always)
   func validateNeed(
     of task: TaskID, for target: TaskID, on condition: NeedCondition
   ) throws(PlanError) {
+    if flags(target).isDisjoint(with: [.finally, .service]) { return }
     // A `finally` task runs when all others have ended, so none of those may wait for it.
     if flags(target).contains(.finally), !flags(task).contains(.finally) {
       throw .reference(.needTargets)

@@ -82,7 +82,7 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
 
   /// Whether each is one that a task of that kind may have.
   func isSound(of kind: ActionKind) -> Bool {
-    ProcessRule.allCases.allSatisfy { isSound($0, of: kind) }
+    bits == 0 || ProcessRule.allCases.allSatisfy { isSound($0, of: kind) }
   }
 
   private func isSound(_ rule: ProcessRule, of kind: ActionKind) -> Bool {

@@ -13,10 +13,8 @@ struct OutcomeFields {
 
   /// Takes in the fields where `cursor` stands, in the order in which they are written, up to one that
   /// does not follow in it. A reader of fields in any order comes again.
-  ///
-  /// - Parameter wallOnly: passes over the rest of `usage`, for readers of many lines that do not ask.
   @_transparent
-  mutating func read(_ cursor: inout FieldCursor, wallOnly: Bool = false) {
+  mutating func read(_ cursor: inout FieldCursor) {
     if cursor.stands(at: .exit) {
       if let code = cursor.digit(.exit) {
         status = .exit(Int32(truncatingIfNeeded: code))
@@ -28,22 +26,10 @@ struct OutcomeFields {
     }
     if !cursor.stands(at: .wall) { readRare(&cursor) }
     if cursor.stands(at: .wall) { usage.wallMicroseconds = cursor.natural(.wall) }
-    if wallOnly {
-      passUsage(&cursor)
-      return
-    }
     if cursor.stands(at: .user) { usage.userMicroseconds = cursor.natural(.user) }
     if cursor.stands(at: .sys) { usage.systemMicroseconds = cursor.natural(.sys) }
     if cursor.stands(at: .rss) { usage.peakKibibytes = cursor.natural(.rss) }
     if cursor.stands(at: .out) { usage.outputBytes = cursor.natural(.out) }
-  }
-
-  @_transparent
-  private func passUsage(_ cursor: inout FieldCursor) {
-    if cursor.stands(at: .user) { cursor.pass() }
-    if cursor.stands(at: .sys) { cursor.pass() }
-    if cursor.stands(at: .rss) { cursor.pass() }
-    if cursor.stands(at: .out) { cursor.pass() }
   }
 
   @inline(never)
