@@ -32,8 +32,9 @@ struct OrderQueue {
     entries.append(Entry(order: order, client: client))
   }
 
+  /// Fences tasks for the first order, beside those that are.
   mutating func fence(_ tasks: [TaskID]) {
-    entries[0].fenced = tasks
+    entries[0].fenced = (entries[0].fenced ?? []) + tasks
     entries[0].onTheirWay = tasks
   }
 

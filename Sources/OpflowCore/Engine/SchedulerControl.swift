@@ -17,8 +17,11 @@ extension Scheduler {
           answer(.refused(what: fault), into: &actions)
           continue
         }
-        fence(order, into: &actions)
+      } else if orders.awaits({ graph.state($0) == .handed }) {
+        return
       }
+      // What ran while the order waited may be ready again by now, as one whose worker was lost.
+      fence(order, into: &actions)
       if orders.awaits({ graph.state($0) == .handed }) { return }
       decide(order, at: now, into: &actions)
     }

@@ -150,7 +150,11 @@ extension Scheduler {
     actions.append(.tell(.extend(growth.entry)))
     rankAdded(from: first, hasLegs: hasLegs)
     let lacking = graph.meetNeeds(from: first)
-    if phase.isHalted { exemptAll() }
+    if phase.isHalted {
+      // What is exempt may have come to need these.
+      if hasLegs { graph.endExemption() }
+      exemptAll()
+    }
     findBeyondDevices()
     for number in plan.order(addedFrom: first) {
       let task = TaskID(number)

@@ -3,23 +3,22 @@
 struct HandedTasks: Sendable {
   /// What one worker has. Of commands that is one at most, nearly always: it takes no memory of its own.
   private struct Queue: Sendable {
-    var first = TaskID.none
+    var first: TaskID?
     var rest: [TaskID] = []
 
     mutating func append(_ task: TaskID) {
-      if first.isNone { first = task } else { rest.append(task) }
+      if first == nil { first = task } else { rest.append(task) }
     }
 
-    /// None where there is none.
     @inline(__always)
-    mutating func popFirst() -> TaskID {
+    mutating func popFirst() -> TaskID? {
       let task = first
-      first = rest.isEmpty ? .none : rest.removeFirst()
+      first = rest.isEmpty ? nil : rest.removeFirst()
       return task
     }
 
     mutating func remove(_ task: TaskID) -> Bool {
-      if task == first { return !popFirst().isNone }
+      if task == first { return popFirst() != nil }
       guard let place = rest.firstIndex(of: task) else { return false }
       rest.remove(at: place)
       return true
@@ -41,9 +40,9 @@ struct HandedTasks: Sendable {
 
   /// Takes out the task that the worker begins with next.
   mutating func popFirst(of worker: WorkerID) -> TaskID? {
-    guard queues.indices.contains(worker.index) else { return nil }
-    let task = queues[worker.index].popFirst()
-    if task.isNone { return nil }
+    guard queues.indices.contains(worker.index), let task = queues[worker.index].popFirst() else {
+      return nil
+    }
     count -= 1
     return task
   }

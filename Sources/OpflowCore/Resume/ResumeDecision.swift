@@ -256,13 +256,11 @@ package struct ResumeDecision: Sendable {
     let reason: RerunReason
     switch verdict {
     case .outside, .leave: return
-    case .later:
+    case .later, .check:
       leavesToChecks = true
-      return
-    case .check:
-      leavesToChecks = true
-      checkCount += 1
-      return
+      if verdict == .check { checkCount += 1 }
+      // What it needs may rule it out, whatever checks find.
+      return noteNeeds(of: task, input)
     case .keep, .stay:
       keptCount += 1
       return

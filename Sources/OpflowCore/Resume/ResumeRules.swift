@@ -236,11 +236,16 @@ extension ResumeDecision {
   func isCertainToLackNeeds(
     _ task: TaskID, _ input: Input, ifChecksHold: Bool = false
   ) -> Bool {
-    input.plan.needs(task).contains { edge in
+    func willBeSkipped(_ need: TaskID) -> Bool {
+      ifChecksHold ? lacksNeedsThen[need.index] : lacksNeeds[need.index]
+    }
+    return input.plan.needs(task).contains { edge in
       let need = TaskID(input.plan.needTargets[edge])
       let condition = input.plan.needCondition(edge)
       switch verdicts[need.index] {
       case .outside, .leave(.waiting, _), .stay: return false
+      case .check where willBeSkipped(need), .later where willBeSkipped(need):
+        return !TaskState.skipped.meets(condition, skippedUpstream: true)
       case .check:
         return ifChecksHold
           && !input.history.state(need).meets(condition, skippedUpstream: false)
@@ -257,8 +262,7 @@ extension ResumeDecision {
         // What has failed since may still be up to date with its last success.
         let mayHold = ifChecksHold && input.plan.isChecked(need) && !input.request.reruns(need)
         if mayHold, !TaskState.upToDate.meets(condition, skippedUpstream: false) { return true }
-        let lacks = ifChecksHold ? lacksNeedsThen[need.index] : lacksNeeds[need.index]
-        return lacks
+        return willBeSkipped(need)
           && !TaskState.skipped.meets(condition, skippedUpstream: true)
       }
     }
