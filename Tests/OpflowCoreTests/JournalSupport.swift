@@ -10,6 +10,8 @@ struct TestPlan {
     var isService = false
     /// The need whose value its `if` is.
     var decidedBy: String?
+    /// It declares inputs.
+    var isChecked = false
   }
 
   struct Unsound: Error {}
@@ -30,7 +32,9 @@ struct TestPlan {
       if let place = task.needs.firstIndex(where: { $0.0 == task.decidedBy }) {
         builder.decide(&entry, byNeed: place)
       }
-      ids[task.name] = builder.add(entry)
+      let id = builder.add(entry)
+      ids[task.name] = id
+      if task.isChecked { builder.declare(id, inputs: [], outputs: []) }
     }
     for task in tasks {
       for (need, condition) in task.needs {

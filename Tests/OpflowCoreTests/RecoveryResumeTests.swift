@@ -352,6 +352,28 @@ import Testing
     #expect(try due[plan.id("clean")] == .run(.afterRerun(plan.id("c"))))
   }
 
+  @Test func `finally is not taken back for what is ruled out behind a task with inputs`() throws {
+    let plan = try TestPlan.make([
+      Task(name: "a"), Task(name: "b", needs: [("a", .failure)]),
+      Task(name: "c", needs: [("b", .success)], isChecked: true),
+      Task(name: "d", needs: [("c", .success)]), Task(name: "clean", flags: .finally),
+    ])
+    let decision = try decide(plan) {
+      try $0.run("a")
+      try $0.skip("b", .skipOption)
+      try $0.run("c")
+      try $0.start("d")
+      try $0.failure("d")
+      try $0.run("clean")
+    }
+    #expect(
+      decision.verdicts == [
+        .keep(.succeeded, nil), .run(.skippedBefore), .check, .run(.failedBefore),
+        .later(.succeeded, nil),
+      ])
+    #expect(!decision.startsAnything)
+  }
+
   @Test func `finally waits to see whether a service that stays comes to start`() throws {
     let plan = try TestPlan.make([
       Task(name: "serve", isService: true), Task(name: "clean", flags: .finally),

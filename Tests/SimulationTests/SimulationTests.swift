@@ -75,7 +75,19 @@ struct SimulationTests {
     try life.run()
   }
 
-  @Test(arguments: [970_011_290] as [UInt64])
+  @Test(arguments: [(777_111_987, false), (777_153_810, false), (777_216_264, true)])
+  func `what was found once in a run with far services that grows and goes on is not found again`(
+    _ seed: UInt64, adds: Bool
+  ) throws {
+    var life = Life(seed: seed, grows: true, adds: adds, goesOn: true, far: true)
+    try life.run()
+  }
+
+  @Test(
+    arguments: [
+      779_051_418, 779_081_428, 779_084_760, 970_011_290, 997_006_915, 997_026_837, 997_118_719,
+      998_026_948, 999_020_778,
+    ] as [UInt64])
   func `what was found once in a run with legs and blocks and far services is not found again`(
     _ seed: UInt64
   ) throws {

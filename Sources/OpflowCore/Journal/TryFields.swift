@@ -27,10 +27,10 @@ struct TryFields {
       status = .exit(Int32(truncatingIfNeeded: code))
     }
     if cursor.stands(at: .wall) { wallMicroseconds = cursor.natural(.wall) }
-    if cursor.stands(at: .user) { cursor.pass() }
-    if cursor.stands(at: .sys) { cursor.pass() }
-    if cursor.stands(at: .rss) { cursor.pass() }
-    if cursor.stands(at: .out) { cursor.pass() }
+    if cursor.stands(at: .user) { cursor.passNumber(.user) }
+    if cursor.stands(at: .sys) { cursor.passNumber(.sys) }
+    if cursor.stands(at: .rss) { cursor.passNumber(.rss) }
+    if cursor.stands(at: .out) { cursor.passNumber(.out) }
     if cursor.stands(at: .fingerprint) { fingerprint = cursor.fingerprint() }
     // And that of a success.
     if !cursor.isAtEnd { self = Self.all(of: line) }
