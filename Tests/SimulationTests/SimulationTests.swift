@@ -75,7 +75,10 @@ struct SimulationTests {
     try life.run()
   }
 
-  @Test(arguments: [(777_111_987, false), (777_153_810, false), (777_216_264, true)])
+  @Test(
+    arguments: [
+      (777_111_987, false), (777_153_810, false), (777_216_264, true), (782_023_471, false),
+    ])
   func `what was found once in a run with far services that grows and goes on is not found again`(
     _ seed: UInt64, adds: Bool
   ) throws {

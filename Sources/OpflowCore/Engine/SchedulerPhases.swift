@@ -74,9 +74,12 @@ extension Scheduler {
 
   /// Starts nothing new and ends what runs by its stop rule.
   ///
-  /// - Parameter what: why, where nobody sent the signal.
+  /// - Parameters:
+  ///   - what: why, where nobody sent the signal.
+  ///   - letsFinallyGo: `finally` tasks that are on hold are not any more.
   mutating func stop(
-    _ cause: StopCause, what: String = "", at now: Instant, into actions: inout StepQueue
+    _ cause: StopCause, what: String = "", letsFinallyGo: Bool = true, at now: Instant,
+    into actions: inout StepQueue
   ) {
     if case .signal = cause, phase.stopCause == nil, isServing {
       return leaveService(into: &actions)
@@ -88,7 +91,7 @@ extension Scheduler {
     if isFirst, case .signal(let signal) = cause {
       actions.append(.tell(.stop(StopEntry(signal: signal, what: what))))
     }
-    letFinallyGo(at: now, into: &actions)
+    if letsFinallyGo { letFinallyGo(at: now, into: &actions) }
     guard stopsRunning else { return }
     withdraw(into: &actions)
     stopRunning(at: now, into: &actions)

@@ -32,12 +32,12 @@ extension Scheduler {
     }
   }
 
-  /// Somebody was ending the run: it is ended.
+  /// Somebody was ending the run: it is ended. What is on hold by now was suspended after that.
   mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout StepQueue) {
     if standing.isCancelled {
-      stop(.request, at: now, into: &actions)
+      stop(.request, letsFinallyGo: false, at: now, into: &actions)
     } else if let signal = standing.stopSignal {
-      stop(.signal(signal), at: now, into: &actions)
+      stop(.signal(signal), letsFinallyGo: false, at: now, into: &actions)
     }
   }
 }
