@@ -335,6 +335,8 @@ struct Witness {
       stand[task.index] = .waiting
     case .skip:
       guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
+      // Of a delay nothing is left for one that comes back.
+      mayStartAt[task.index] = Instant(nanoseconds: 0)
       stand[task.index] = .over
     case .pause, .proceed, .resume, .fresh, .ready, .stopping:
       throw fault(task, "'\(line.event.kind.word)' in the middle of a drive")
