@@ -170,3 +170,23 @@ extension TransitionEvent {
     }
   }
 }
+
+func taskSet(_ plan: Plan, _ names: String...) throws -> TaskSet {
+  var set = TaskSet(taskCount: plan.taskCount)
+  for name in names { set.insert(try plan.id(name)) }
+  return set
+}
+
+/// What a resume decides after a journal.
+///
+/// - Parameter newPlan: the plan that the resume has; nil for that of the journal.
+func decide(
+  _ plan: Plan, readWith newPlan: Plan? = nil, request: ResumeRequest = ResumeRequest(),
+  _ write: (inout JournalText) throws -> Void
+) throws -> ResumeDecision {
+  var journal = JournalText(plan)
+  try write(&journal)
+  let plan = newPlan ?? plan
+  return ResumeDecision(
+    plan: plan, history: try RunModel.read(journal.bytes, plan), request: request)
+}

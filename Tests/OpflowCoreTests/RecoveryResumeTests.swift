@@ -5,29 +5,12 @@ import Testing
   private typealias Task = TestPlan.Task
   private typealias Verdict = ResumeDecision.Verdict
 
-  private func set(_ plan: Plan, _ names: String...) throws -> TaskSet {
-    var set = TaskSet(taskCount: plan.taskCount)
-    for name in names { set.insert(try plan.id(name)) }
-    return set
-  }
-
   private func chain(fingerprints: [UInt64] = [1, 1, 1]) throws -> Plan {
     try TestPlan.make([
       Task(name: "a", fingerprint: fingerprints[0]),
       Task(name: "b", needs: [("a", .success)], fingerprint: fingerprints[1]),
       Task(name: "c", needs: [("b", .success)], fingerprint: fingerprints[2]),
     ])
-  }
-
-  private func decide(
-    _ plan: Plan, readWith newPlan: Plan? = nil, request: ResumeRequest = ResumeRequest(),
-    _ write: (inout JournalText) throws -> Void
-  ) throws -> ResumeDecision {
-    var journal = JournalText(plan)
-    try write(&journal)
-    let plan = newPlan ?? plan
-    return ResumeDecision(
-      plan: plan, history: try RunModel.read(journal.bytes, plan), request: request)
   }
 
   @Test func `a new run runs everything and journals nothing of it`() throws {
@@ -58,7 +41,7 @@ import Testing
   @Test func `what is asked for runs, and what needs it after it`() throws {
     let plan = try chain()
     var request = ResumeRequest()
-    request.rerun = try set(plan, "b")
+    request.rerun = try taskSet(plan, "b")
     let decision = try decide(plan, request: request) { try $0.run("a", "b", "c") }
     #expect(
       decision.verdicts == [.keep(.succeeded, nil), .run(.asked), .run(.afterRerun(TaskID(1)))])
@@ -87,7 +70,7 @@ import Testing
   @Test func `an output that is gone is made again`() throws {
     let plan = try chain()
     var request = ResumeRequest()
-    request.outputMissing = try set(plan, "a")
+    request.outputMissing = try taskSet(plan, "a")
     let decision = try decide(plan, request: request) { try $0.run("a") }
     #expect(decision.verdicts == [.run(.outputMissing), .run(.new), .run(.new)])
   }
@@ -200,7 +183,7 @@ import Testing
     let plan = try chain()
     let write: (inout JournalText) throws -> Void = { try $0.skip("a", .skipOption) }
     var request = ResumeRequest()
-    request.skip = try set(plan, "a", "b")
+    request.skip = try taskSet(plan, "a", "b")
     let decision = try decide(plan, request: request, write)
     #expect(decision.verdicts[0] == .keep(.skipped, .skipOption))
     #expect(decision.initialStates(request) == [.skipped, .skipOption, .run])
@@ -230,7 +213,7 @@ import Testing
     }
     #expect(isFailedAgain == .fail)
     var skipping = ResumeRequest()
-    skipping.skip = try set(plan, "a")
+    skipping.skip = try taskSet(plan, "a")
     let isSkipped = try verdict(skipping) {
       try $0.start("a")
       try $0.resume(("a", .interrupted))
@@ -298,108 +281,15 @@ import Testing
     #expect(!later.startsAnything)
 
     var request = ResumeRequest()
-    request.rerun = try set(plan, "a")
+    request.rerun = try taskSet(plan, "a")
     let asked = try decide(plan, request: request, failed)
     #expect(asked.verdicts == [.run(.asked), .run(.skippedBefore)])
-  }
-
-  @Test func `finally runs in a drive that runs anything and is kept else`() throws {
-    let plan = try TestPlan.make([
-      Task(name: "a"), Task(name: "clean", flags: .finally), Task(name: "b"),
-    ])
-    let whole: (inout JournalText) throws -> Void = { try $0.run("a", "b", "clean") }
-    let nothing = try decide(plan, whole)
-    #expect(nothing.keptCount == 3)
-    #expect(!nothing.startsAnything)
-    var request = ResumeRequest()
-    request.rerun = try set(plan, "b")
-    let some = try decide(plan, request: request, whole)
-    #expect(some.verdicts == [.keep(.succeeded, nil), .run(.afterRerun(TaskID(2))), .run(.asked)])
-    #expect(some.transitions.last?.event == .resume(.afterRerun(TaskID(2))))
-  }
-
-  @Test func `finally waits to see whether anything starts behind an if that is decided late`()
-    throws
-  {
-    let plan = try TestPlan.make([
-      Task(name: "a", flags: .leavesValues),
-      Task(name: "b", needs: [("a", .success)], decidedBy: "a"),
-      Task(name: "c", needs: [("b", .success)]),
-      Task(name: "clean", needs: [("c", .finished)], flags: .finally), Task(name: "d"),
-    ])
-    let write: (inout JournalText) throws -> Void = {
-      try $0.run("a")
-      try $0.failure("b", reason: .value)
-      try $0.skip("c", .upstream(plan.id("b")))
-      try $0.run("clean")
-    }
-    let behind = try decide(plan) {
-      try write(&$0)
-      try $0.run("d")
-    }
-    #expect(
-      behind.verdicts == [
-        .keep(.succeeded, nil), .run(.failedBefore), .run(.skippedBefore), .later(.succeeded, nil),
-        .keep(.succeeded, nil),
-      ])
-    // What starts for certain is none of its needs.
-    var request = ResumeRequest()
-    request.finallyFollowsNeeds = true
-    let beside = try decide(plan, request: request, write)
-    #expect(try beside[plan.id("d")] == .run(.new))
-    #expect(beside.initialStates(request)[3] == .laterAfterNeeds)
-    let due = try decide(plan, write)
-    #expect(try due[plan.id("clean")] == .run(.afterRerun(plan.id("c"))))
-  }
-
-  @Test func `finally is not taken back for what is ruled out behind a task with inputs`() throws {
-    let plan = try TestPlan.make([
-      Task(name: "a"), Task(name: "b", needs: [("a", .failure)]),
-      Task(name: "c", needs: [("b", .success)], isChecked: true),
-      Task(name: "d", needs: [("c", .success)]), Task(name: "clean", flags: .finally),
-    ])
-    let decision = try decide(plan) {
-      try $0.run("a")
-      try $0.skip("b", .skipOption)
-      try $0.run("c")
-      try $0.start("d")
-      try $0.failure("d")
-      try $0.run("clean")
-    }
-    #expect(
-      decision.verdicts == [
-        .keep(.succeeded, nil), .run(.skippedBefore), .check, .run(.failedBefore),
-        .later(.succeeded, nil),
-      ])
-    #expect(!decision.startsAnything)
-  }
-
-  @Test func `finally waits to see whether a service that stays comes to start`() throws {
-    let plan = try TestPlan.make([
-      Task(name: "serve", isService: true), Task(name: "clean", flags: .finally),
-    ])
-    let decision = try decide(plan) { try $0.run("clean") }
-    #expect(decision.verdicts == [.run(.new), .later(.succeeded, nil)])
-    #expect(decision.startsAnything)
-  }
-
-  @Test func `finally that a dead drive owes runs though nothing else does`() throws {
-    let plan = try TestPlan.make([Task(name: "a"), Task(name: "clean", flags: .finally)])
-    let owed = try decide(plan) { try $0.run("a") }
-    #expect(owed.verdicts == [.keep(.succeeded, nil), .run(.new)])
-    #expect(owed.owesFinally)
-    #expect(owed.startsAnything)
-    let cut = try decide(plan) {
-      try $0.run("a")
-      try $0.start("clean")
-    }
-    #expect(cut.verdicts == [.keep(.succeeded, nil), .run(.interrupted)])
   }
 
   @Test func `only what is selected is decided`() throws {
     let plan = try chain()
     var request = ResumeRequest()
-    request.selected = try set(plan, "a", "b")
+    request.selected = try taskSet(plan, "a", "b")
     let decision = try decide(plan, request: request) { try $0.run("a") }
     #expect(
       decision.verdicts == [.keep(.succeeded, nil), .run(.new), .leave(.waiting, nil)])
@@ -423,7 +313,7 @@ import Testing
       try $0.skip("far", .upstream(.none))
     }
     var request = ResumeRequest()
-    request.selected = try set(plan, "asked")
+    request.selected = try taskSet(plan, "asked")
     let decision = try decide(plan, request: request, write)
     #expect(
       decision.verdicts == [
@@ -436,7 +326,7 @@ import Testing
       ])
     #expect(decision.transitions.isEmpty)
     // Once what they lacked may come to a good end, they are still to come.
-    request.selected = try set(plan, "bad")
+    request.selected = try taskSet(plan, "bad")
     #expect(
       try decide(plan, request: request, write).initialStates(request) == [
         .leftDone, .run, .leftOpen, .leftOpen, .leftOpen,
@@ -501,7 +391,7 @@ import Testing
         Task(name: "t\(index)", needs: index == 0 ? [] : [("t\(index - 1)", .success)])
       })
     var request = ResumeRequest()
-    request.rerun = try set(plan, "t0")
+    request.rerun = try taskSet(plan, "t0")
     let decision = try decide(plan, request: request) { journal in
       for index in 0..<100_000 { try journal.run("t\(index)") }
     }

@@ -228,6 +228,7 @@ package struct Life {
       try check(drive, decided, since: history)
       if isUndisturbed {
         entry.owesFinally = drive.owesFinally
+        for task in drive.servicesTakenBack { entry.initial[task.index] = .run }
         let expected = ExpectedEnds(
           grown, drive.tasks, entry, records, standing: drive.stoodAlone
         ).states

@@ -198,6 +198,12 @@ extension Drive {
     lines.contains { $0.transition.task == service && $0.transition.outcome.reason == .ended }
   }
 
+  /// Services that were taken out of their end for what was added: they run as if they had none.
+  var servicesTakenBack: [TaskID] {
+    lines.lazy.map(\.transition).filter { $0.event == .resume(.skippedBefore) }.map(\.task)
+      .filter { witness.isService($0) }
+  }
+
   /// Whether it was taken out of its end for what was added, and nothing came to need it.
   func wasTakenBackInVain(_ service: TaskID) -> Bool {
     let told = lines.lazy.map(\.transition).filter { $0.task == service }
