@@ -362,7 +362,8 @@ package struct Life {
   ) throws(Finding) {
     if !decision.first.startsAnything, decision.first.checkCount == 0,
       drive.witness.startCount > 0, !drive.initial.contains(.stays),
-      drive.plan.taskCount == decision.taskCount
+      drive.plan.taskCount == decision.taskCount,
+      !drive.lines.contains(where: { $0.transition.event == .resume(.asked) })
     {
       throw Finding("a task started though the decision said that none would")
     }
