@@ -3,8 +3,10 @@
 struct HandedTasks: Sendable {
   /// What one worker has. Of commands that is one at most, nearly always: it takes no memory of its own.
   private struct Queue: Sendable {
-    var first: TaskID?
-    var rest: [TaskID] = []
+    private var first: TaskID?
+    private var rest: [TaskID] = []
+    /// How many of `rest` have been first by now.
+    private var begun = 0
 
     mutating func append(_ task: TaskID) {
       if first == nil { first = task } else { rest.append(task) }
@@ -13,14 +15,29 @@ struct HandedTasks: Sendable {
     @inline(__always)
     mutating func popFirst() -> TaskID? {
       let task = first
-      first = rest.isEmpty ? nil : rest.removeFirst()
+      first = rest.isEmpty ? nil : popRest()
+      return task
+    }
+
+    /// Moves what is left only once as much is gone, however many a damaged journal tells of.
+    private mutating func popRest() -> TaskID {
+      let task = rest[begun]
+      begun += 1
+      if begun * 2 > rest.count {
+        rest.removeFirst(begun)
+        begun = 0
+      }
       return task
     }
 
     mutating func remove(_ task: TaskID) -> Bool {
       if task == first { return popFirst() != nil }
-      guard let place = rest.firstIndex(of: task) else { return false }
+      guard let place = rest[begun...].firstIndex(of: task) else { return false }
       rest.remove(at: place)
+      if begun == rest.count {
+        rest.removeAll()
+        begun = 0
+      }
       return true
     }
   }
