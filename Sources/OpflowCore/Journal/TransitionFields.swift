@@ -116,8 +116,13 @@ extension FieldCursor {
     return value < Self.workerLimit ? WorkerID(Int32(truncatingIfNeeded: value)) : .none
   }
 
+  /// Whether the value is `1`.
   @_transparent
-  mutating func flag(_ key: Key) -> Bool { (digit(key) ?? natural(key)) == 1 }
+  mutating func flag(_ key: Key) -> Bool {
+    if let value = digit(key) { return value == 1 }
+    pass()
+    return false
+  }
 
   /// Of no length for what is none.
   @inline(__always)

@@ -50,17 +50,7 @@ struct FieldCursor {
   /// The same over one of that key, whose value mostly is a short number.
   @_transparent
   mutating func passNumber(_ key: Key) {
-    if !passShort(key) { pass() }
-  }
-
-  @_transparent
-  private mutating func passShort(_ key: Key) -> Bool {
-    let value = bytes.eight(at: position &+ Self.width(key))
-    let digits = value.digitCount
-    let stop = position &+ Self.width(key) &+ digits
-    guard digits < 8, value[digits] == Field.tab || stop == end else { return false }
-    stand(at: stop &+ 1)
-    return true
+    if shortNumber(key) == nil { pass() }
   }
 
   @inline(__always)

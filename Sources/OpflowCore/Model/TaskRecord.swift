@@ -147,25 +147,23 @@ extension TaskRecord {
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
       .stopping:
-      applyRare(event, line, task, plan)
+      applyRare(event, next, line, fields, task, plan)
     }
   }
 
-  /// Reads the fields once more: to hand them over would take a copy of them for each line.
+  /// Reads the line once more for what only such a one tells.
   @inline(never)
   private mutating func applyRare(
-    _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, _ plan: Plan
+    _ event: TransitionKind, _ next: TaskState, _ line: JournalLine, _ fields: TryFields,
+    _ task: TaskID, _ plan: Plan
   ) {
-    let fields = TransitionFields(line)
-    let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
-    let told = TryFields(fields)
     switch event {
     // Folded above.
     case .start, .success: break
     // See `TaskDetails`.
     case .stopping: break
     case .failure:
-      end(next, line, told)
+      end(next, line, fields)
       if fields.attempt == 0 { marks.insert(.unstarted) }
       if fields.allowed, !fields.fingerprint.isAbsolute {
         compare(fields.fingerprint, with: task, plan)
@@ -174,18 +172,18 @@ extension TaskRecord {
       let wasCutShort = isCutShort
       settle(next, line)
       if wasCutShort { marks.insert(.cutShort) }
-      why = fields.skipReason(plan).map { .skipped($0) }
+      why = TransitionFields(line).skipReason(plan).map { .skipped($0) }
     case .cancel:
-      end(next, line, told)
+      end(next, line, fields)
     case .retry:
-      end(next, line, told)
+      end(next, line, fields)
       settleSequence = 0
     case .interrupt:
-      end(next, line, told)
+      end(next, line, fields)
       settleSequence = 0
-      if event.cutsShort(fields.end.endReason) {
+      if event.cutsShort(fields.endReason) {
         marks.insert(.interrupted)
-      } else if fields.end.endReason == .revoked {
+      } else if fields.endReason == .revoked {
         attempts = Swift.max(0, fields.attempt - 1)
         startedMilliseconds = 0
         endedMilliseconds = 0
@@ -195,13 +193,13 @@ extension TaskRecord {
     case .fresh:
       // A result of this run stays what it is, with the lines that told of it. Where damage took
       // those, nobody knows which try it was, so the task runs again.
-      if fields.isKept { break }
+      if TransitionFields(line).isKept { break }
       settle(next, line)
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .resume:
       let wasCutShort = isCutShort
       leave(for: next)
-      why = fields.rerunReason(plan).map { .rerun($0) }
+      why = TransitionFields(line).rerunReason(plan).map { .rerun($0) }
       if wasCutShort, why != .rerun(.asked) { marks.insert(.cutShort) }
       if timesResumed < .max { timesResumed += 1 }
     }

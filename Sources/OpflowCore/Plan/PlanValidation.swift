@@ -166,8 +166,6 @@ extension Plan {
   }
 
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
-    // As most tasks are.
-    if flags.isEmpty, kind == .shell || kind == .command { return true }
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
     if flags.makesLegs, !hasLegMakers || kind != .command || !flags.contains(.control) {
