@@ -30,8 +30,6 @@ extension Coordinator {
   /// task is one that this stopped.
   func heedInterruption(_ task: TaskID, _ outcome: inout Outcome) {
     guard let loan, loan.task == task else { return }
-    // It was sent to this process in the same moment, and may not be read yet.
-    takeSignals()
     if loan.isHangUp(outcome) { outcome.reason = .stopped(.signal) }
     guard loan.isInterruption(outcome),
       !plan.allowsFailure(task, outcome.status, outcome.reason)

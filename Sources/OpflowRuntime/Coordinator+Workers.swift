@@ -107,6 +107,8 @@ extension Coordinator {
     case .fault(let task, let attempt, let what):
       tell(.fault(link.id, task, attempt: attempt, what: what))
     case .ended(let task, let attempt, var outcome):
+      // Who sends a signal to all processes of a run sent it to this one too, and it may not be read yet.
+      if !outcome.isSuccess { takeSignals() }
       heedInterruption(task, &outcome)
       tell(.ended(link.id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):

@@ -69,10 +69,14 @@ package enum ProcessTree {
       return found[position - 1]
     }
 
-    mutating func append(childrenOf pid: Int32) {
+    /// Returns those that are new.
+    @discardableResult
+    mutating func append(childrenOf pid: Int32) -> ArraySlice<Int32> {
+      let before = found.count
       for child in ProcessTree.children(of: pid) where known.insert(child).inserted {
         found.append(child)
       }
+      return found[before...]
     }
   }
 
@@ -93,8 +97,8 @@ package enum ProcessTree {
   /// starts for that is no longer meant: passes after the first leave out what began later than the
   /// first did. A kill and a halt are for all.
   ///
-  /// - Parameter isSpared: of a signal that can be answered, processes that are told by others; not of a kill or a
-  ///   halt.
+  /// - Parameter isSpared: of a signal that can be answered, processes that are told by others, with all that is
+  ///   below them; not of a kill or a halt.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
@@ -105,11 +109,16 @@ package enum ProcessTree {
     for pass in 0..<passes {
       var isNew = false
       var walk = Walk(from: ProcessID.own)
+      var belowSpared: Set<Int32> = []
       while let pid = walk.next() {
         // Before it is told: what it has now is told too, what it starts after that is not.
-        walk.append(childrenOf: pid)
+        let children = walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
-        if signal.canBeAnswered, isSpared(pid) { continue }
+        // One that is just becoming another program may show nothing by which it can be known.
+        if signal.canBeAnswered, belowSpared.contains(pid) || isSpared(pid) {
+          belowSpared.formUnion(children)
+          continue
+        }
         // From here on the descriptor means one process, whatever becomes of its number; then it
         // is looked at once more whether that process is one of ours.
         guard let descriptor = (try? open(pid)) ?? nil,

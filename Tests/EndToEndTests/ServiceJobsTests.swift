@@ -28,10 +28,13 @@ struct ServiceJobsTests {
       "run", "-k", "--output", "group", "--set", "broken=4", status: 1)
     let begin = try #require(
       run.errorLines.firstIndex { $0 == "  the last of db, which it needs:" }, "\(run)")
+    // As far as it had come by then: what it says and when its shard ends are told by two processes.
+    let said = run.errorLines[(begin + 1)...].prefix { $0.hasPrefix("  db | ") }
+    let log = try place.log("db")
+    #expect(!said.isEmpty, "\(run)")
+    #expect(log.contains(said.map { $0.dropFirst(7) + "\n" }.joined()), "\(run)\n\(log)")
     #expect(
-      run.errorLines[begin...].contains {
-        $0.hasPrefix("  db | shard-4 ERROR:  column \"nothing_of_that_name\" does not exist")
-      }, "\(run)")
+      log.contains("shard-4 ERROR:  column \"nothing_of_that_name\" does not exist"), "\(log)")
     let before = try place.journal().count
     let resume = try place.opflow("resume", "--set", "broken=none")
     let starts = try place.journal().dropFirst(before).filter { $0.event == "start" }.map(\.task)

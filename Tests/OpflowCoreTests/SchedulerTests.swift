@@ -233,6 +233,40 @@ struct SchedulerTests {
     #expect(run.close == CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
   }
 
+  @Test(arguments: [OpflowCore.ExitStatus.signal(15), .exit(143)])
+  func `who stops a run by a signal to all its processes has its tasks cancelled`(
+    _ status: OpflowCore.ExitStatus
+  ) throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a") { $0.policy.retryMax = 3 }
+        $0.add("cleanup") { $0.flags = .finally }
+      })
+    run.settle()
+    let worker = try #require(run.running.keys.first)
+    run.tell(.stop(.signal(15)))
+    run.end(worker, Outcome(status: status))
+    run.settle()
+    #expect(run.state("a") == .cancelled)
+    // That one is there because of the stop: what ends it is another matter.
+    run.end(try #require(run.running.keys.first), Outcome(status: status))
+    run.settle()
+    #expect(run.state("cleanup") == .failed)
+    #expect(run.close == CloseEntry(state: .interrupted, exitCode: 143, signal: 15))
+  }
+
+  @Test(arguments: [OpflowCore.ExitStatus.signal(2), .signal(9), .exit(1)])
+  func `what ends otherwise as the run is stopped by a signal has failed`(
+    _ status: OpflowCore.ExitStatus
+  ) throws {
+    var run = ImaginedRun(try plan { $0.add("a") })
+    run.settle()
+    let worker = try #require(run.running.keys.first)
+    run.tell(.stop(.signal(15)))
+    run.end(worker, Outcome(status: status))
+    #expect(run.state("a") == .failed)
+  }
+
   @Test(arguments: [OrderVerb.cancel, .skip])
   func `a finally task waits for another one whatever an order does with what never ran`(
     _ verb: OrderVerb

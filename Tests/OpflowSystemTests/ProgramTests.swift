@@ -233,6 +233,27 @@ import Testing
     }
   }
 
+  @Test func `what is below one that others tell is left to them, as a kill is not`() async throws {
+    await #expect(processExitsWith: .success) {
+      try ProcessTree.becomeSubreaper()
+      let null = try File.openNull()
+      let pipe = try Pipe()
+      let process = try Program.spawn(
+        "/bin/sh", arguments: ["-c", "sh -c 'echo; exec sleep 1000'; exit 4"],
+        input: null.rawValue, output: pipe.write.rawValue, error: 2, options: .newSession)
+      var byte: [UInt8] = [0]
+      _ = try byte.withUnsafeMutableBufferPointer { byte throws(Errno) in
+        try pipe.read.read(into: UnsafeMutableRawBufferPointer(byte))
+      }
+      var delivery = ProcessTree.Delivery()
+      ProcessTree.signalAll(.terminate, sparing: { $0 == process.pid }, &delivery)
+      #expect(delivery.reached.isEmpty)
+      ProcessTree.signalAll(.kill, sparing: { $0 == process.pid }, &delivery)
+      #expect(delivery.reached.count == 2)
+      while let _ = try? EndedProcess.reap(.any, block: true) {}
+    }
+  }
+
   @Test func `signals come as values once they are blocked`() async throws {
     await #expect(processExitsWith: .success) {
       let signals = try SignalDescriptor([.user1, .child])

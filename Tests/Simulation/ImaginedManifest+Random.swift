@@ -137,7 +137,8 @@ extension ImaginedManifest.Task {
     case 0: behaviour = .fails(1)
     case 1: behaviour = .fails(2)
     case 2, 3: behaviour = .failsThrough(attempt: Int32(1 + random.below(3)), code: 1)
-    case 4: behaviour = .crashes(signal: 11)
+    // One of them as by the signal with which a run is stopped here.
+    case 4: behaviour = .crashes(signal: isChecked ? 2 : 11)
     case 5: if random.chance(50) { behaviour = .isRefused }
     case 6:
       behaviour = .hangs

@@ -385,7 +385,14 @@ struct Witness {
     }
     let isUnstarted = line.outcome.reason == .refused || line.outcome.reason == .value
     if isUnstarted, refused.contains(key) { return }
-    guard let outcome = ended[key], outcome == line.outcome else {
+    guard var outcome = ended[key] else {
+      throw fault(line.task, "'\(line.event.kind.word)' of a try that did not end")
+    }
+    // By the signal that stops the run, which reached it too.
+    if isStopping, line.event == .cancel, outcome.reason == nil, outcome.status == .signal(2) {
+      outcome.reason = line.outcome.reason == .stopped(.kill) ? .stopped(.kill) : .stopped(.signal)
+    }
+    guard outcome == line.outcome else {
       throw fault(line.task, "'\(line.event.kind.word)' of a try that did not end so")
     }
   }

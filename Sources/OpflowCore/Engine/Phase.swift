@@ -88,6 +88,15 @@ struct Phase {
     }
   }
 
+  /// Whether an end that nobody ordered is the work of the signal that stops the run: who stops a whole process tree
+  /// sends it to the tasks too. Programs that tidy up at a signal tell of it by their exit code (sh(1): 128 and the
+  /// signal's number). What runs after the rest is there because of the stop.
+  func isStopped(by status: ExitStatus) -> Bool {
+    guard case .signal(let signal) = stopCause, step.rawValue < Step.finally.rawValue
+    else { return false }
+    return status == .signal(signal) || status == .exit(128 + signal)
+  }
+
   /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {
     if isKilled, stopCause == nil { return "a drive is killed and not stopped" }

@@ -47,8 +47,8 @@ extension Scheduler {
       transition.event = .cancel
       cancelled += 1
       settle(task, as: .cancelled, consume transition, into: &actions)
-    case .interrupted where phase.stopCause != nil:
-      // Who stops a whole process tree, as a run stops a task that runs opflow, stops the workers too.
+    case .interrupted where phase.stopCause != nil, nil where phase.isStopped(by: outcome.status):
+      // Who stops a whole process tree stops the workers and their tasks too.
       transition.outcome.reason = .stopped(phase.stopReason)
       transition.event = .cancel
       settle(task, as: .cancelled, consume transition, into: &actions)

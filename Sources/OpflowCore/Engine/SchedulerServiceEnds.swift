@@ -269,7 +269,8 @@ extension Scheduler {
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
     case .stopped,
-      .interrupted where phase.stopCause != nil:
+      .interrupted where phase.stopCause != nil,
+      nil where phase.isStopped(by: transition.outcome.status):
       transition.outcome.reason = .stopped(phase.stopReason)
       cancelService(service, transition, into: &actions)
     case nil where wasUp:
