@@ -112,8 +112,13 @@ extension FieldCursor {
   /// `none` for what is none.
   @inline(__always)
   mutating func worker() -> WorkerID {
-    let value = digit(.worker) ?? natural(.worker)
-    return value < Self.workerLimit ? WorkerID(Int32(truncatingIfNeeded: value)) : .none
+    Self.worker(digit(.worker) ?? natural(.worker))
+  }
+
+  /// By a number that is not negative.
+  @inline(__always)
+  static func worker(_ number: Int64) -> WorkerID {
+    number < workerLimit ? WorkerID(Int32(truncatingIfNeeded: number)) : .none
   }
 
   /// Whether the value is `1`.

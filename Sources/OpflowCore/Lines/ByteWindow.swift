@@ -44,6 +44,23 @@ struct ByteWindow {
     bytes.position(of: byte, from: start, to: end)
   }
 
+  /// The number of at most fifteen digits that begins at `start`, and where it ends, which is at `start` where there is
+  /// none; nil for a longer one.
+  @inline(__always)
+  func natural(at start: Int) -> (value: Int64, end: Int)? {
+    let first = eight(at: start)
+    let count = first.digitCount
+    if count < 8 { return (Int64(bitPattern: first.decimal(count)), start &+ count) }
+    let rest = eight(at: start &+ 8)
+    let more = rest.digitCount
+    if more == 8 { return nil }
+    var scale: UInt64 = 1
+    for _ in 0..<more { scale &*= 10 }
+    return (
+      Int64(bitPattern: first.decimal(8) &* scale &+ rest.decimal(more)), start &+ 8 &+ more
+    )
+  }
+
   /// The bytes from `start` up to `end`, which are in the window.
   @inline(__always)
   func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {

@@ -41,6 +41,25 @@ struct EightBytes {
     return bits & mask == wanted
   }
 
+  /// Whether they begin with a text of at most eight bytes, in which `0` stands for any digit.
+  @_transparent
+  func have(shape: StaticString) -> Bool {
+    var wanted: UInt64 = 0
+    var mask: UInt64 = 0
+    var digits: UInt64 = 0
+    shape.withUTF8Buffer { shape in
+      for place in 0..<shape.count {
+        let isDigit = shape[place] == UInt8(ascii: "0")
+        wanted |= UInt64(shape[place]) &<< UInt64(place &* 8)
+        mask |= (isDigit ? 0xF0 : 0xFF) &<< UInt64(place &* 8)
+        digits |= (isDigit ? 1 : 0) &<< UInt64(place &* 8)
+      }
+    }
+    // A digit's low half and six are less than sixteen.
+    return bits & mask == wanted
+      && ((bits & (digits &* 15)) &+ digits &* 6) & (digits &* 16) == 0
+  }
+
   // MARK: - Decimal
 
   /// How many decimal digits they begin with.

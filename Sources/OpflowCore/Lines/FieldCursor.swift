@@ -47,12 +47,6 @@ struct FieldCursor {
   @inline(__always)
   mutating func pass() { pass(behind: 0) }
 
-  /// The same over one of that key, whose value mostly is a short number.
-  @_transparent
-  mutating func passNumber(_ key: Key) {
-    if shortNumber(key) == nil { pass() }
-  }
-
   @inline(__always)
   private mutating func pass(behind count: Int) {
     stand(at: bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1)

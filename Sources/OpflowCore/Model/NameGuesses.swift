@@ -6,7 +6,7 @@
 /// `object-21`, their tasks mostly stand as far from each other as their numbers. A guess only saves time:
 /// the name that it stands for is compared.
 struct NameGuesses {
-  private var recent = [Int32](repeating: 0, count: 256)
+  private var recent = InlineArray<256, Int32>(repeating: 0)
   private var next: Int32 = 0
   /// The number at the end of the name before `next`; 0 for none.
   private var number: Int32 = 0

@@ -81,39 +81,6 @@ package struct RunModel: Sendable {
     self.absolutePlan = absolutePlan
   }
 
-  /// Reads and folds a whole journal.
-  ///
-  /// - Parameter absolutePlan: the plan with fingerprints as an older opflow made them
-  ///   (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
-  package static func read(
-    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
-    keepingAttempts: Bool = false, absolutePlan: Plan? = nil
-  ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
-    var follower = JournalFollower(
-      plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
-      absolutePlan: absolutePlan)
-    let recovery = try follower.read(toEnd: bytes)
-    return (follower.model, recovery)
-  }
-
-  /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
-  package static func readRun(
-    _ bytes: UnsafeRawBufferPointer
-  ) throws(JournalError) -> RunModel {
-    var reader = try JournalReader(bytes)
-    var history = RunModel()
-    while let line = reader.next() {
-      switch line.event {
-      case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
-      case .open, .resume, .close, .worker, .stop, .site, .extend, .withdraw:
-        history.applyToRun(line)
-      case .order: history.enter(drive: line.drive, at: line.sequence)
-      case .unknown: break
-      }
-    }
-    return history
-  }
-
   @inline(__always)
   package subscript(task: TaskID) -> TaskRecord {
     if records.isEmpty { return TaskRecord() }
@@ -127,6 +94,16 @@ package struct RunModel: Sendable {
     if records.isEmpty { return .waiting }
     let sequence = records[task.index].settleSequence
     return sequence > 0 && sequence < trustedFrom ? .waiting : records[task.index].state
+  }
+
+  /// SEQ of the line with which a task began that has succeeded, where that is proven and nothing else is told of it;
+  /// nil for any other.
+  @inline(__always)
+  func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
+    if records.isEmpty { return nil }
+    let isProven = records[task.index].settleSequence >= trustedFrom
+    return isProven && records[task.index].isPlainSuccess
+      ? records[task.index].startSequence : nil
   }
 
   /// SEQ of the line that put a task into its terminal state; 0 while it is in none, or where that is
@@ -185,7 +162,8 @@ package struct RunModel: Sendable {
     beforeMilliseconds = lastMilliseconds
     lastMilliseconds = line.milliseconds
     switch line.event {
-    case .transition(let event): apply(event, line, plan: plan)
+    case .transition(let event):
+      if !applyPlain(event, line, plan) { apply(event, line, plan) }
     case .open, .close, .worker, .stop, .site, .withdraw: applyToRun(line)
     case .resume: applyResume(line, plan: plan)
     case .extend: applyExtend(line, plan: plan)
@@ -251,7 +229,7 @@ package struct RunModel: Sendable {
     head.lose(sequences.upperBound - sequences.lowerBound)
   }
 
-  private mutating func applyToRun(_ line: JournalLine) {
+  mutating func applyToRun(_ line: JournalLine) {
     switch line.event {
     case .open:
       open = line.open
@@ -347,7 +325,7 @@ package struct RunModel: Sendable {
 
   /// Sees to a line of a drive whose first line is lost.
   @inline(__always)
-  private mutating func enter(drive: Int, at sequence: UInt64) {
+  mutating func enter(drive: Int, at sequence: UInt64) {
     if drive > drives { enterLost(drive: drive, at: sequence) }
   }
 
@@ -377,8 +355,40 @@ package struct RunModel: Sendable {
     record.settleSequence > 0 && record.settleSequence < trustedFrom
   }
 
+  /// Folds a start or a success as nearly all lines of a large journal tell of one, of which only the record of its task
+  /// and its worker's queue take notice; false, with nothing folded, for any other. It comes to what `apply` does.
   @inline(__always)
-  private mutating func apply(_ event: TransitionKind, _ line: JournalLine, plan: Plan) {
+  private mutating func applyPlain(
+    _ event: TransitionKind, _ line: JournalLine, _ plan: Plan
+  ) -> Bool {
+    if records.isEmpty || plan.hasLateItems || hasArguments || tries.hears(event, isAllowed: false)
+      || keepsDetails && (keepsAttempts || details.hears(event, plan))
+    {
+      return false
+    }
+    switch event {
+    case .start:
+      guard let fields = TryFields(plainStart: line), fields.drive <= drives,
+        let task = names.task(of: line, plan: plan), records[task.index].settleSequence == 0
+      else { return false }
+      hasStarts = true
+      if fields.isAhead { handed.append(task, to: fields.worker) }
+      records[task.index].apply(.start, line, fields, task, plan)
+      return true
+    case .success:
+      guard let fields = TryFields(plainSuccess: line), fields.drive <= drives,
+        !fields.fingerprint.isAbsolute, let task = names.task(of: line, plan: plan),
+        records[task.index].isRunning(fields.attempt)
+      else { return false }
+      if !handed.isEmpty { follow(.success, line, task, of: records[task.index].worker) }
+      records[task.index].apply(.success, line, fields, task, plan)
+      return true
+    default: return false
+    }
+  }
+
+  @inline(never)
+  private mutating func apply(_ event: TransitionKind, _ line: JournalLine, _ plan: Plan) {
     let fields = TryFields(line)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
@@ -412,7 +422,7 @@ package struct RunModel: Sendable {
     if isEnd, !records[task.index].isRunning(fields.attempt) {
       // What failed without a try, for want of a value that its `if` reads, has no start to be lost.
       records[task.index].startSequence =
-        fields.attempt == 0 ? 0 : lostStart(after: records[task.index])
+        fields.attempt == 0 ? 0 : gaps.lostStart(after: records[task.index])
     }
     if fields.isAhead, event == .start {
       handed.append(task, to: fields.worker)
@@ -481,18 +491,5 @@ package struct RunModel: Sendable {
     } else {
       hasAbsoluteFingerprints = true
     }
-  }
-
-  /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
-  /// known of the task; 0 where none is missing.
-  private func lostStart(after record: TaskRecord) -> UInt64 {
-    let known = Swift.max(record.startSequence, record.settleSequence)
-    var low = 0
-    var high = gaps.count
-    while low < high {
-      let middle = (low + high) / 2
-      if gaps[middle].lowerBound > known { high = middle } else { low = middle + 1 }
-    }
-    return low < gaps.count ? gaps[low].lowerBound : 0
   }
 }

@@ -92,6 +92,10 @@ package struct TaskRecord: Sendable {
       && (why == .ended(.interrupted) || why == .ended(.workerLost))
   }
 
+  /// It has succeeded as it is defined, and there is nothing else to be told of that.
+  @inline(__always)
+  var isPlainSuccess: Bool { state == .succeeded && marks.isEmpty && why == nil }
+
   /// It failed before it was started.
   var hasFailedUnstarted: Bool { marks.contains(.unstarted) }
 

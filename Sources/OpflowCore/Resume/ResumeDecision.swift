@@ -91,6 +91,7 @@ package struct ResumeDecision: Sendable {
     removed = history.removed
     var firstStarted: TaskID?
     var firstCertain: TaskID?
+    let isPlain = request.singlesOutNone && !plan.hasChecks && !plan.hasServices
     for index in plan.topologicalOrder {
       let task = TaskID(index)
       guard request.selects(task) else {
@@ -98,6 +99,12 @@ package struct ResumeDecision: Sendable {
         continue
       }
       guard !plan.flags(task).contains(.finally) else { continue }
+      if isPlain, keepsPlainly(task, input) {
+        assert(verdict(for: task, input) == .keep(.succeeded, nil))
+        verdicts[task.index] = .keep(.succeeded, nil)
+        keptCount += 1
+        continue
+      }
       if plan.hasServices, plan.isService(task) {
         decideService(task, input)
       } else {

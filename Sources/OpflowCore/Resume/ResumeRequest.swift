@@ -40,6 +40,12 @@ package struct ResumeRequest: Sendable {
 
   package init() {}
 
+  /// Whether it says nothing of certain tasks that they have not come to by themselves.
+  var singlesOutNone: Bool {
+    rerun == nil && skip == nil && outputMissing == nil && withoutLegs == nil && arguments == nil
+      && !keepsEnds
+  }
+
   func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }
   func namesFinally(_ task: TaskID) -> Bool { namedFinally?.contains(task) ?? false }
   package func selects(_ task: TaskID) -> Bool { selected?.contains(task) ?? true }

@@ -1,5 +1,21 @@
 /// The rules by which one task is kept or runs again. Its needs have been decided before.
 extension ResumeDecision {
+  /// Whether a task keeps its success as nearly all of a large run do, of which nothing is said by a request: by a look at
+  /// what it needs. Where it does not, `verdict(for:)` tells what becomes of it.
+  @inline(__always)
+  func keepsPlainly(_ task: TaskID, _ input: Input) -> Bool {
+    guard let start = input.history.startOfPlainSuccess(task),
+      !input.plan.flags(task).contains(.readsValues)
+    else { return false }
+    for edge in input.plan.needs(task) {
+      let need = TaskID(input.plan.needTargets[edge])
+      guard case .keep = verdicts[need.index], input.history.settleSequence(need) <= start else {
+        return false
+      }
+    }
+    return true
+  }
+
   func verdict(for task: TaskID, _ input: Input) -> Verdict {
     if input.request.reruns(task) { return .run(.asked) }
     let record = input.history[task]

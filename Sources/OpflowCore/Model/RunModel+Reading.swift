@@ -1,0 +1,50 @@
+extension RunModel {
+  /// Reads and folds a whole journal.
+  ///
+  /// - Parameter absolutePlan: the plan with fingerprints as an older opflow made them
+  ///   (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
+  package static func read(
+    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
+    keepingAttempts: Bool = false, absolutePlan: Plan? = nil
+  ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
+    var follower = JournalFollower(
+      plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
+      absolutePlan: absolutePlan)
+    let recovery = try follower.read(toEnd: bytes)
+    return (follower.model, recovery)
+  }
+
+  /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
+  package static func readRun(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(JournalError) -> RunModel {
+    var reader = try JournalReader(bytes)
+    var history = RunModel()
+    while let line = reader.next() {
+      switch line.event {
+      case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
+      case .open, .resume, .close, .worker, .stop, .site, .extend, .withdraw:
+        history.applyToRun(line)
+      case .order: history.enter(drive: line.drive, at: line.sequence)
+      case .unknown: break
+      }
+    }
+    return history
+  }
+}
+
+/// Lines that are missing, by their SEQs, in their order.
+extension [Range<UInt64>] {
+  /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
+  /// known of the task; 0 where none is missing.
+  func lostStart(after record: TaskRecord) -> UInt64 {
+    let known = Swift.max(record.startSequence, record.settleSequence)
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].lowerBound > known { high = middle } else { low = middle + 1 }
+    }
+    return low < count ? self[low].lowerBound : 0
+  }
+}
