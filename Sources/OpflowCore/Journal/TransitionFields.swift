@@ -97,7 +97,7 @@ extension TransitionFields {
   }
 }
 
-/// Values that readers of all fields and of a few (`TryFields`) look at.
+/// Values of a transition, bounded.
 extension FieldCursor {
   private static let attemptLimit: Int64 = 1_000_000_000
   /// Far more workers than a drive has. A larger number is of no known opflow.
