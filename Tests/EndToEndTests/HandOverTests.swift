@@ -213,7 +213,10 @@ struct HandOverTests {
     run.send(SIGINT)
     let end = try run.finish()
     #expect(end.status == 128 + SIGINT, "\(end)")
-    #expect(place.lines() == ["db", "lint", "lint", "db ends", "told"], "\(end)")
+    // The first two start side by side.
+    let lines = place.lines()
+    #expect(Set(lines.prefix(2)) == ["db", "lint"], "\(end)")
+    #expect(lines.dropFirst(2) == ["lint", "db ends", "told"], "\(end)")
     #expect(try place.text("results.xml").contains("name=\"lint\""))
   }
 
