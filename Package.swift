@@ -7,7 +7,7 @@ let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   // Types that are made at run time are made from their parts. By their names, as is usual, each takes a look
-  // through all conformances of the program: a third of what it takes a short run to start.
+  // through all conformances of the program: a tenth of what a run of one short task takes.
   .unsafeFlags(
     ["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"],
     .when(configuration: .release)),

@@ -88,13 +88,17 @@ struct Phase {
     }
   }
 
-  /// Whether an end that nobody ordered is the work of the signal that stops the run: who stops a whole process tree
-  /// sends it to the tasks too. Programs that tidy up at a signal tell of it by their exit code (sh(1): 128 and the
-  /// signal's number). What runs after the rest is there because of the stop.
-  func isStopped(by status: ExitStatus) -> Bool {
-    guard case .signal(let signal) = stopCause, step.rawValue < Step.finally.rawValue
-    else { return false }
-    return status == .signal(signal) || status == .exit(128 + signal)
+  /// Whether an end that nobody ordered is the work of who stops the run: who stops a whole process tree stops the workers
+  /// and their tasks too. Programs that tidy up at a signal tell of it by their exit code (sh(1): 128 and the signal's
+  /// number). What runs after the rest is there because of the stop.
+  func isStopped(_ end: Outcome) -> Bool {
+    switch (end.reason, stopCause) {
+    case (.interrupted, let cause): cause != nil
+    case (nil, .signal(let signal)):
+      step.rawValue < Step.finally.rawValue
+        && (end.status == .signal(signal) || end.status == .exit(128 + signal))
+    default: false
+    }
   }
 
   /// What is wrong with it; nil when nothing is.

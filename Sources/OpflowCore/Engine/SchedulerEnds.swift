@@ -47,8 +47,7 @@ extension Scheduler {
       transition.event = .cancel
       cancelled += 1
       settle(task, as: .cancelled, consume transition, into: &actions)
-    case .interrupted where phase.stopCause != nil, nil where phase.isStopped(by: outcome.status):
-      // Who stops a whole process tree stops the workers and their tasks too.
+    case _ where phase.isStopped(outcome):
       transition.outcome.reason = .stopped(phase.stopReason)
       transition.event = .cancel
       settle(task, as: .cancelled, consume transition, into: &actions)

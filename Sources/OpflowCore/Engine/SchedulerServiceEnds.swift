@@ -269,8 +269,7 @@ extension Scheduler {
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
     case .stopped,
-      .interrupted where phase.stopCause != nil,
-      nil where phase.isStopped(by: transition.outcome.status):
+      _ where phase.isStopped(transition.outcome):
       transition.outcome.reason = .stopped(phase.stopReason)
       cancelService(service, transition, into: &actions)
     case nil where wasUp:

@@ -106,7 +106,7 @@ final class PartLoader {
 
   /// What is about the whole run.
   private func settings(
-    _ keys: borrowing Fields<ManifestKey>, _ top: TopLevelReader, _ store: TextStore
+    _ keys: Fields<ManifestKey>, _ top: TopLevelReader, _ store: TextStore
   ) -> ManifestValues {
     let (cores, memory) = (UInt64(options.cores), options.memoryBytes)
     guard let run else {

@@ -194,7 +194,7 @@ struct MatrixReader {
   ///
   /// - Parameter key: that names these.
   /// - Returns: whether they are not to be read yet.
-  mutating func readAfter(_ fields: borrowing Fields<AxisKey>, of key: AxisKey) -> Bool {
+  mutating func readAfter(_ fields: Fields<AxisKey>, of key: AxisKey) -> Bool {
     guard let after = fields.key(.after) else { return false }
     if key == .range {
       mistakes.error(

@@ -15,7 +15,7 @@ struct ActionReader {
   }
 
   /// Reads the one action of a task.
-  func read(_ keys: borrowing Fields<TaskKey>, into task: inout TaskValues) {
+  func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let node = keys[.run] { readRun(node, into: &task) }
     if let node = keys[.download] {
       task.kind = .download
@@ -23,8 +23,9 @@ struct ActionReader {
     }
     if let node = keys[.approve] { readQuestion(node, keys, into: &task) }
     if let node = keys[.block] { readBlock(node, keys, into: &task) }
-    if keys.key(.run) != nil, !keys.has(anyOf: TaskKey.rareActions) { return }
-    expectOne(copy keys, &task)
+    let others: [TaskKey] = [.download, .approve, .block]
+    if keys.key(.run) != nil, others.allSatisfy({ keys.key($0) == nil }) { return }
+    expectOne(keys, &task)
   }
 
   private func expectOne(_ keys: Fields<TaskKey>, _ task: inout TaskValues) {
@@ -98,7 +99,7 @@ struct ActionReader {
 
   /// A gate. Nothing is run for it, so what `defaults` say of that is not about it.
   private func readQuestion(
-    _ node: Node, _ keys: borrowing Fields<TaskKey>, into task: inout TaskValues
+    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
     task.kind = .approve
     if keys[.timeout] == nil { task.settings.policy.timeoutMilliseconds = 0 }
@@ -122,7 +123,7 @@ struct ActionReader {
 
   /// What a program does. No process is made for it, so what `defaults` say of one is not about it.
   private func readBlock(
-    _ node: Node, _ keys: borrowing Fields<TaskKey>, into task: inout TaskValues
+    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
     task.kind = .block
     for key in TaskKey.notOfBlocks {

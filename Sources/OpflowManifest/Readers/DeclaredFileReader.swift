@@ -11,7 +11,7 @@ struct DeclaredFileReader {
   }
 
   /// Called when it is known what the task does.
-  func read(_ keys: borrowing Fields<TaskKey>, into task: inout TaskValues) {
+  func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let key = keys.key(.inputs) { readInputs(key, into: &task) }
     if let key = keys.key(.outputs) { readOutputs(key, into: &task) }
     if let key = keys.key(.cache) { readCache(key, into: &task) }

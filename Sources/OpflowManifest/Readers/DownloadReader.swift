@@ -67,7 +67,7 @@ struct DownloadReader {
   }
 
   private func readURLs(
-    _ fields: borrowing Fields<DownloadKey>, of node: Node, into download: inout Download
+    _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
   ) {
     if let url = fields[.url] {
       values.scope.valuePlace = .late

@@ -5,7 +5,7 @@ struct FlagReader {
   let values: ValueReader
 
   func read(
-    _ keys: borrowing Fields<TaskKey>, into task: inout TaskValues
+    _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
     if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
       task.flags.insert(.finally)
@@ -30,21 +30,17 @@ struct FlagReader {
     }
     if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
     for (key, text) in TaskKey.ofTexts {
-      if let node = keys[key] { readTexts(node, key, text, into: &task.texts) }
+      guard let node = keys[key], let texts = readTexts(node, key, text) else { continue }
+      task.texts[text] = texts
     }
   }
 
-  /// Names of secrets another reader reads.
-  private func readTexts(
-    _ node: Node, _ key: TaskKey, _ text: TaskText, into texts: inout TaskValues.TextValues
-  ) {
+  /// Nil for what cannot be read, and for what another reader reads.
+  private func readTexts(_ node: Node, _ key: TaskKey, _ text: TaskText) -> [Text]? {
     switch text.takes {
-    case .text:
-      guard let value = values.string(node, Subject(key)), !value.text.isEmpty else { return }
-      // There is none yet, but memory for some.
-      texts[text].append(value.text)
-    case .tags: if let tags = readTags(node) { texts[text] = tags.map(\.text) }
-    case .names: break
+    case .text: values.string(node, Subject(key)).map { $0.text.isEmpty ? [] : [$0.text] }
+    case .tags: readTags(node).map { $0.map(\.text) }
+    case .names: nil
     }
   }
 
@@ -60,7 +56,7 @@ struct FlagReader {
   }
 
   private func readInteractive(
-    _ node: Node, _ keys: borrowing Fields<TaskKey>, into task: inout TaskValues
+    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
     if keys[.download] != nil {
       values.mistakes.error(
@@ -77,9 +73,7 @@ struct FlagReader {
       help: "run it at a terminal, or leave it out: --skip \(name)")
   }
 
-  private func readControl(
-    _ node: Node, _ keys: borrowing Fields<TaskKey>, into task: inout TaskValues
-  ) {
+  private func readControl(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     guard keys[.download] != nil else {
       task.flags.insert(.control)
       return

@@ -25,7 +25,7 @@ struct IncludeReader {
   /// Items that are wrong are left out.
   ///
   /// - Returns: nil where any is.
-  func read(_ keys: borrowing Fields<ManifestKey>) -> (entries: [IncludeEntry], isWhole: Bool) {
+  func read(_ keys: Fields<ManifestKey>) -> (entries: [IncludeEntry], isWhole: Bool) {
     guard let key = keys.key(.include) else { return ([], true) }
     guard values.document.kind(key.value) != .mapping else {
       values.wrongType(

@@ -5,7 +5,7 @@ struct PolicyReader {
   let values: ValueReader
 
   /// Returns whether the policy may be another now.
-  func read(_ keys: borrowing Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
+  func read(_ keys: Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
     if let node = keys[.priority] { readPriority(node, into: &settings) }
     if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }
     var isOwn = false

@@ -7,8 +7,7 @@ struct ProcessReader {
   /// Called when it is known what the task does and what it holds.
   ///
   /// - Parameter defaults: what it asks of resources where it says nothing of its own.
-  func read(_ keys: borrowing Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
-    guard keys.has(anyOf: TaskKey.anyOfProcesses) else { return }
+  func read(_ keys: Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
     for (name, rule, use) in TaskKey.ofProcesses {
       guard let key = keys.key(name), let number = readNumber(key.value, name, rule),
         !rule.isOfPrograms || hasPrograms(task, key, name, use)

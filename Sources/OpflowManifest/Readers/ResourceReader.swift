@@ -6,7 +6,7 @@ struct CapacityReader {
 
   /// - Parameter wanted: `-j`, which goes over `max_parallel`.
   func read(
-    _ keys: borrowing Fields<ManifestKey>, wanted: Int?, into manifest: inout ManifestValues
+    _ keys: Fields<ManifestKey>, wanted: Int?, into manifest: inout ManifestValues
   ) {
     if let node = keys[.resources],
       let entries = values.mapEntries(node, Subject(ManifestKey.resources))
@@ -22,7 +22,7 @@ struct CapacityReader {
   }
 
   private func readCapacity(
-    _ entries: Entries, _ index: Int, _ keys: borrowing Fields<ManifestKey>,
+    _ entries: Entries, _ index: Int, _ keys: Fields<ManifestKey>,
     into manifest: inout ManifestValues
   ) {
     let name = entries.name(index)

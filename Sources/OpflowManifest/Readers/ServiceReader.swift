@@ -29,12 +29,12 @@ struct ServiceReader {
   }
 
   /// Called when it is known what else the task says.
-  func read(_ keys: borrowing Fields<TaskKey>, into task: inout TaskValues) {
+  func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     guard let key = keys.key(.service) else { return }
     guard let service = readValue(key.value) else { return }
     task.service = service
     task.flags.insert(.service)
-    refuse(copy keys, key, task)
+    refuse(keys, key, task)
     // What `defaults` say of tasks that end is not about it.
     task.settings.policy.timeoutMilliseconds = 0
     task.settings.policy.retryMax = 0

@@ -39,7 +39,7 @@ struct SettingsReader {
 
   /// Reads settings over those that there are. Returns which of them may be others now.
   mutating func read(
-    _ keys: borrowing Fields<TaskKey>, into settings: inout TaskSettings, _ lists: inout TaskLists
+    _ keys: Fields<TaskKey>, into settings: inout TaskSettings, _ lists: inout TaskLists
   ) -> OwnSettings {
     var own = OwnSettings()
     if let node = keys[.env] {

@@ -75,7 +75,7 @@ struct TaskReader {
     read(keys, into: &task)
   }
 
-  private mutating func read(_ keys: borrowing Fields<TaskKey>, into task: inout TaskValues) {
+  private mutating func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     readSettings(keys, into: &task)
     flags.read(keys, into: &task)
     if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
@@ -89,8 +89,7 @@ struct TaskReader {
     if !values.valueReadings.isEmpty { checkValues(of: &task, condition: keys[.condition]) }
   }
 
-  private mutating func readSettings(_ keys: borrowing Fields<TaskKey>, into task: inout TaskValues)
-  {
+  private mutating func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     defer { values.scope.isInTask = false }
     if let (node, standard) = defaultsByTask {
       // Read and reported on before.

@@ -18,7 +18,7 @@ struct TopLevelReader {
 
   /// Reads what serves the file's own tasks, in the order in which it sees each other, wherever it
   /// stands.
-  func readScope(_ keys: borrowing Fields<ManifestKey>, into environment: inout EnvironmentList) {
+  func readScope(_ keys: Fields<ManifestKey>, into environment: inout EnvironmentList) {
     readVersion(keys)
     variables.read(keys[.vars])
     values.scope.position = .environment
@@ -35,7 +35,7 @@ struct TopLevelReader {
   ///
   /// - Parameter wantedParallel: `-j`.
   func readSettings(
-    _ keys: borrowing Fields<ManifestKey>, wantedParallel: Int?, into manifest: inout ManifestValues
+    _ keys: Fields<ManifestKey>, wantedParallel: Int?, into manifest: inout ManifestValues
   ) {
     if let name = readName(keys) { manifest.name = name.text.string }
     if let text = readDescription(keys) { manifest.description = text.text }
@@ -61,7 +61,7 @@ struct TopLevelReader {
   /// - Parameters:
   ///   - what: the file is.
   ///   - root: the file that may say it.
-  func refuseSettings(_ keys: borrowing Fields<ManifestKey>, of what: String, root: String) {
+  func refuseSettings(_ keys: Fields<ManifestKey>, of what: String, root: String) {
     _ = readName(keys)
     _ = readDescription(keys)
     for key in ManifestKey.ofRootOnly {
@@ -81,7 +81,7 @@ struct TopLevelReader {
     }
   }
 
-  private func readVersion(_ fields: borrowing Fields<ManifestKey>) {
+  private func readVersion(_ fields: Fields<ManifestKey>) {
     guard let node = fields[.version], let version = version(node), version != 1 else { return }
     values.mistakes.error(
       values.document.place(node), "this opflow reads version 1 of the format, not \(version)",
@@ -102,16 +102,16 @@ struct TopLevelReader {
   private static let versionHelp =
     "it is the version of the manifest's format; leave it out, or write `version: 1`"
 
-  private func readName(_ keys: borrowing Fields<ManifestKey>) -> Scalar? {
+  private func readName(_ keys: Fields<ManifestKey>) -> Scalar? {
     keys[.name].flatMap { values.filledString($0, Subject(ManifestKey.name)) }
   }
 
-  private func readDescription(_ keys: borrowing Fields<ManifestKey>) -> Scalar? {
+  private func readDescription(_ keys: Fields<ManifestKey>) -> Scalar? {
     keys[.desc].flatMap { values.string($0, Subject(ManifestKey.desc)) }
   }
 
   private func readConcurrency(
-    _ keys: borrowing Fields<ManifestKey>, into concurrency: inout RunConcurrency
+    _ keys: Fields<ManifestKey>, into concurrency: inout RunConcurrency
   ) {
     if let node = keys[.concurrency], let name = readGroup(node) { concurrency.name = name }
     guard let node = keys[.ifRunning] else { return }

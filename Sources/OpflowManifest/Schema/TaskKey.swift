@@ -48,8 +48,6 @@ enum TaskKey: Int, SchemaKey {
 
   /// Those that say what a task does: it has one of them.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]
-  /// All of them but `run`, which nearly all tasks have.
-  static let rareActions = KeySet(actions.filter { $0 != .run })
 
   /// Those of a task without an action, which is a name for the tasks that it needs.
   static let ofNames: [TaskKey] = [
@@ -94,8 +92,6 @@ enum TaskKey: Int, SchemaKey {
     (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
     (.local, .local, ""),
   ]
-
-  static let anyOfProcesses = KeySet(ofProcesses.map(\.key))
 
   /// Those of them that are about programs.
   private static var ofPrograms: [TaskKey] {
