@@ -39,4 +39,31 @@ import Testing
     }
     #expect((2_000..<18_000).contains(found))
   }
+
+  @Test func `what a file has none of is known, wherever its pieces are read`() throws {
+    // Longer than the pieces in which libyaml asks for a file.
+    let filler = String(repeating: "x", count: 70)
+    let pieces = ["{", "{{", "$", "${{", "é", "a", "b c", "\n  \(filler)"]
+    var random = SplitMix64(seed: 11)
+    var seen: Set<[Bool]> = []
+    for round in 0..<400 {
+      let rare = pieces[Int(random.next() % 5)]
+      var text = "a: |\n  \(filler)"
+      for _ in 0..<(round % 5 == 0 ? 600 : 6) {
+        let isRare = random.next() % 40 == 0
+        text += isRare ? rare : pieces[5 + Int(random.next() % 3)]
+      }
+      let marks = try values(of: text).document.marks
+      let expected = [
+        text.utf8.contains(UInt8(ascii: "$")), text.contains("{{"),
+        text.utf8.allSatisfy { $0 < 0x80 },
+      ]
+      #expect([marks.hasDollars, marks.hasBracePairs, marks.isASCII] == expected, "\(text)")
+      seen.insert(expected)
+    }
+    #expect(seen.count >= 5)
+    // What stands in the file as an escape is a text's all the same.
+    #expect(try values(of: "a: \"\\x24HOME\"").document.marks.hasDollars)
+    #expect(try !values(of: "a: b").document.marks.hasDollars)
+  }
 }

@@ -29,7 +29,7 @@ struct ReaderTests {
   @Test func `a later layer of variables goes over the ones below, in their places`() throws {
     let values = try values(of: "[{ A: 1, B: 2 }, { C: 3, A: 4, OPFLOW_X: 5 }]")
     var list = EnvironmentList()
-    var reader = EnvironmentReader(values)
+    let reader = EnvironmentReader(values)
     for layer in values.document.children(values.document.root) { reader.read(layer, into: &list) }
     #expect(
       list.variables.map { "\($0.name.string)=\($0.value.text.string)" } == ["A=4", "B=2", "C=3"])
@@ -41,7 +41,8 @@ struct ReaderTests {
 
   @Test func `settings say which of them a task has of its own`() throws {
     let values = try values(of: "{ dir: src, retry: { max: 2, exit_codes: [75] }, priority: high }")
-    var (reader, defaults) = settings(values)
+    let (reader, standard) = settings(values)
+    var defaults = standard
     let keys = values.maps.fields(values.document.root, values.tables.task, owner: TaskKey.owner)
     let own = reader.read(keys, into: &defaults.settings, &defaults.lists)
     #expect(own == [.directory, .policy])
@@ -81,7 +82,7 @@ struct ReaderTests {
     var tasks = TaskDeclarations()
     declarer.readTasks(of: file, into: &tasks)
     values.scope.position = .task
-    var reader = TaskReader(settings, defaults: file.keys[.defaults], over: standard)
+    let reader = TaskReader(settings, defaults: file.keys[.defaults], over: standard)
     var task = TaskValues(reader.defaults)
     reader.read(tasks.key(0), name: tasks.name(0), into: &task)
     #expect(task.kind == .command)
@@ -105,7 +106,7 @@ struct ReaderTests {
     let file = try #require(declarer.readFile())
     var tasks = TaskDeclarations()
     declarer.readTasks(of: file, into: &tasks)
-    var reader = TaskReader(settings, defaults: file.keys[.defaults], over: standard)
+    let reader = TaskReader(settings, defaults: file.keys[.defaults], over: standard)
     var task = TaskValues(reader.defaults)
     let folders = (0..<tasks.count).map { number in
       reader.read(tasks.key(number), name: tasks.name(number), into: &task)

@@ -91,8 +91,12 @@ typedef struct {
   cyaml_problem problems[CYAML_MAX_PROBLEMS];
   size_t problem_count;
   int32_t status;
-  /// Whether there is a `${{` in it at all.
+  /// Whether there is a `$` in it at all, and whether a `${{`.
+  int32_t has_dollars;
   int32_t has_expressions;
+  /// Whether there is a `{{` in the input, and nothing but ASCII.
+  int32_t has_brace_pairs;
+  int32_t is_ascii;
   /// Whether any of its scalars is the word `matrix`.
   int32_t has_matrix;
   uint32_t character;

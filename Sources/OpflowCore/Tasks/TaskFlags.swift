@@ -3,6 +3,10 @@ package struct TaskFlags: OptionSet, Sendable {
   package var rawValue: UInt16
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
+  /// As every option set has it; of its own, since other modules ask for it through a table otherwise.
+  @inlinable
+  package func contains(_ other: TaskFlags) -> Bool { rawValue & other.rawValue == other.rawValue }
+
   /// `finally: true`
   package static let finally = TaskFlags(rawValue: 1 << 0)
   /// `if` is false: the task is skipped.

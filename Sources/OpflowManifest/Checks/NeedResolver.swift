@@ -42,38 +42,68 @@ struct NeedResolver {
   ///   - declaration: where it stands.
   ///   - leg: of its family; nil for a task on its own, and for a family without legs.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
-    needed.note(task, number)
-    if !task.needs.isEmpty {
-      let document = tasks.declared.document(declaration)
+    if task.isOfNote { needed.note(task, number) }
+    if tasks.run == nil {
       let start = needs.targets.count
-      var ofRun: [(index: Int, need: NeedOfRun)] = []
       for index in task.needs.indices {
-        if let need = needOfRun(task.needs[index].name, seenFrom: declaration) {
-          ofRun.append((index, need))
-          continue
-        }
-        task.needs[index].firstEdge = needs.targets.count - start
-        defer {
-          task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
-        }
-        let name = task.needs[index].name
-        guard let target = tasks.declared.index(of: name, seenFrom: declaration) else {
-          addLegs(&task, index, number, declaration, leg, document)
-          continue
-        }
-        addTarget(target, &task.needs[index], number, declaration, document)
-        let id = tasks.declared.name(target)
-        if name.count != id.count { task.needs[index].name = id }
+        resolve(&task, index, from: start, number, declaration, leg)
       }
-      // Behind all others, as they stand in the plan then.
-      for (index, need) in ofRun {
-        task.needs[index].firstEdge = needs.targets.count - start
-        add(need, &task, index, number, declaration, leg, document)
-        task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
+      needs.endTask()
+    } else {
+      addBesideRun(&task, number, declaration, leg)
+    }
+    if !task.valueReads.isEmpty { noteValueReads(of: task, number) }
+  }
+
+  /// Finds what one need stands for.
+  ///
+  /// - Parameter start: where the needs of the task begin.
+  private mutating func resolve(
+    _ task: inout TaskValues, _ index: Int, from start: Int, _ number: Int, _ declaration: Int,
+    _ leg: Int?
+  ) {
+    let document = tasks.declared.document(declaration)
+    let first = needs.targets.count - start
+    let name = task.needs[index].name
+    if let target = tasks.declared.index(of: name, seenFrom: declaration) {
+      addTarget(target, &task.needs[index], number, declaration, document)
+      if !tasks.declared.isID(name) { task.needs[index].name = tasks.declared.name(target) }
+    } else {
+      addLegs(&task, index, number, declaration, leg, document)
+    }
+    task.needs[index].firstEdge = first
+    task.needs[index].edgeCount = needs.targets.count - start - first
+  }
+
+  /// The same for a task of what is added to a run, which may need those of the run.
+  private mutating func addBesideRun(
+    _ task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?
+  ) {
+    let document = tasks.declared.document(declaration)
+    let start = needs.targets.count
+    var ofRun: [(index: Int, need: NeedOfRun)] = []
+    for index in task.needs.indices {
+      if let run = tasks.run,
+        let need = needOfRun(task.needs[index].name, seenFrom: declaration, run)
+      {
+        ofRun.append((index, need))
+      } else {
+        resolve(&task, index, from: start, number, declaration, leg)
       }
+    }
+    // Behind all others, as they stand in the plan then.
+    for (index, need) in ofRun {
+      task.needs[index].firstEdge = needs.targets.count - start
+      add(need, &task, index, number, declaration, leg, document)
+      task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
     }
     let ofAdder = addAdder(of: task, number, declaration)
     needs.endTask()
+    // What it reads of others it has to name: of this one it reads nothing.
+    if let ofAdder { task.needs.append(ofAdder) }
+  }
+
+  private mutating func noteValueReads(of task: borrowing TaskValues, _ number: Int) {
     for (id, place, decides) in task.valueReads {
       for need in task.needs where ValueReference.isOf(need.written, id) {
         let first = need.firstEdge
@@ -82,8 +112,6 @@ struct NeedResolver {
             task: number, needs: first..<(first + need.edgeCount), place: place, decides: decides))
       }
     }
-    // What it reads of others it has to name.
-    if let ofAdder { task.needs.append(ofAdder) }
   }
 
   /// Adds a task that makes the legs of a family, in the order of the numbers of all tasks.
@@ -134,7 +162,7 @@ struct NeedResolver {
   private func targets(
     of need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
   ) -> [Int] {
-    if let found = needOfRun(need.name, seenFrom: declaration) {
+    if let run = tasks.run, let found = needOfRun(need.name, seenFrom: declaration, run) {
       switch found.member {
       case .task(let id): return [tasks.number(ofRun: id)]
       case .family(let id):
@@ -302,12 +330,6 @@ struct NeedResolver {
   }
 
   /// Nil where a name means none of the run, or a task of the manifest is nearer.
-  @inline(__always)
-  private func needOfRun(_ name: Text, seenFrom declaration: Int) -> NeedOfRun? {
-    guard let run = tasks.run else { return nil }
-    return needOfRun(name, seenFrom: declaration, run)
-  }
-
   private func needOfRun(
     _ name: Text, seenFrom declaration: Int, _ run: RunTasks
   ) -> NeedOfRun? {

@@ -21,16 +21,19 @@ struct NeededTasks {
     leavingNothing = finallyTasks
   }
 
-  /// Notes a task of the manifest.
+  /// Notes a task of the manifest that is of note (`TaskValues.isOfNote`).
   mutating func note(_ task: borrowing TaskValues, _ number: Int) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
     if let service = task.service {
       services.insert(number)
       if !service.ports.isEmpty { ports[number] = service.portVariables }
     }
-    if task.kind == .approve || task.kind == .block { processless[number] = task.kind }
-    if processless[number] != nil || task.kind == .download || task.service != nil {
+    switch task.kind {
+    case .approve, .block:
+      processless[number] = task.kind
       leavingNothing[number] = true
+    case .download: leavingNothing[number] = true
+    case .shell, .command: if task.service != nil { leavingNothing[number] = true }
     }
     if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
       demands[number] = task.lists.demands.items.filter {

@@ -134,7 +134,7 @@ struct ManifestReading: ~Copyable {
     let declared = tasks.declared
     var declaration = 0
     for (index, part) in parts.enumerated() {
-      var reader = taskReader(of: part)
+      let reader = taskReader(of: part)
       var task = TaskValues(reader.defaults)
       let defaults = reader.defaults
       for variable in defaults.lists.environment.variables {
@@ -142,14 +142,14 @@ struct ManifestReading: ~Copyable {
       }
       while declaration < declared.count, declared.part(declaration) == index {
         if let family = tasks.family(of: declaration) {
-          readFamily(family, declaration, part, &reader, &task) { task in
+          readFamily(family, declaration, part, reader, &task) { task in
             body(task, index, part.document.place(task.key), defaults)
           }
         } else {
           reader.read(declared.key(declaration), name: declared.name(declaration), into: &task)
           let number = tasks.tasks(of: declaration).lowerBound
           resolver.add(&task, number, declaration)
-          note(task, number, in: part.document)
+          if task.declaresFiles { noteFiles(of: task, number, in: part.document) }
           body(task, index, part.document.place(task.key), defaults)
         }
         declaration += 1
@@ -161,12 +161,10 @@ struct ManifestReading: ~Copyable {
     unordered.check(resolver.needs, tasks)
   }
 
-  /// Notes the files that a task declares, if it does.
-  @inline(__always)
-  private mutating func note(
-    _ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
+  /// Notes the files that a task declares.
+  private mutating func noteFiles(
+    of task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
   ) {
-    if task.written.isEmpty, task.inputs.isEmpty { return }
     declaresFiles = true
     written.note(task, number, in: document)
     unordered.note(task, number, in: document)
@@ -188,7 +186,7 @@ struct ManifestReading: ~Copyable {
 
   /// Reads the legs of a family, each with its own values.
   private mutating func readFamily(
-    _ family: Family, _ declaration: Int, _ part: ManifestPart, _ reader: inout TaskReader,
+    _ family: Family, _ declaration: Int, _ part: ManifestPart, _ reader: TaskReader,
     _ task: inout TaskValues, _ body: (borrowing TaskValues) -> Void
   ) {
     let key = tasks.declared.key(declaration)
@@ -199,7 +197,7 @@ struct ManifestReading: ~Copyable {
     scope.matrix = MatrixScope(names: family.names)
     defer { scope.matrix = MatrixScope() }
     if family.emptiness == .later {
-      readBeforeLegs(family, key, name, part, &reader, &task)
+      readBeforeLegs(family, key, name, part, reader, &task)
       let reads = task.valueReads
       LegMaker.turn(
         &task, reading: family.laterSources, folder: part.folder,
@@ -209,7 +207,7 @@ struct ManifestReading: ~Copyable {
       return
     }
     if family.ids.isEmpty {
-      readWithoutLegs(key, name, scope, &reader, &task)
+      readWithoutLegs(key, name, scope, reader, &task)
       resolver.add(&task, first, declaration)
       body(task)
       return
@@ -224,7 +222,7 @@ struct ManifestReading: ~Copyable {
       reader.read(key, as: id, into: &task)
       if let maker = tasks.run?.maker { task.flags.takeFromMaker(maker) }
       resolver.add(&task, first + leg, declaration, leg: leg)
-      note(task, first + leg, in: part.document)
+      if task.declaresFiles { noteFiles(of: task, first + leg, in: part.document) }
       body(task)
     }
     mistakes.endLegs()
@@ -233,7 +231,7 @@ struct ManifestReading: ~Copyable {
   /// Reads a family as one task that is skipped. Where it speaks of values that it has none of, nothing
   /// is said of what comes of them.
   private func readWithoutLegs(
-    _ key: Node, _ name: Text, _ scope: NameScope, _ reader: inout TaskReader,
+    _ key: Node, _ name: Text, _ scope: NameScope, _ reader: TaskReader,
     _ task: inout TaskValues
   ) {
     scope.sawMatrix = false
@@ -249,7 +247,7 @@ struct ManifestReading: ~Copyable {
 
   /// Reads a family whose legs are still to be made: what speaks of their values is not known to be wrong.
   private func readBeforeLegs(
-    _ family: Family, _ key: Node, _ name: Text, _ part: ManifestPart, _ reader: inout TaskReader,
+    _ family: Family, _ key: Node, _ name: Text, _ part: ManifestPart, _ reader: TaskReader,
     _ task: inout TaskValues
   ) {
     if !family.knowsNames { part.values.scope.matrix = .ofAnyNames }

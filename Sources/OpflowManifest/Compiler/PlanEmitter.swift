@@ -103,8 +103,10 @@ struct PlanEmitter: ~Copyable {
     entry.record.file = standard.file
     entry.flags = task.flags
     entry.priority = task.settings.priority
-    for text in TaskText.allCases where !task.texts[text].isEmpty {
-      entry.record.texts[text] = Self.list(task.texts[text], areCommon: text.isCommon, &builder)
+    for text in TaskText.allCases {
+      let values = task.texts[text]
+      if values.isEmpty { continue }
+      entry.record.texts[text] = Self.list(values, areCommon: text.isCommon, &builder)
     }
     if !task.allowedCodes.isEmpty { entry.record.allowedCodes = builder.codes(task.allowedCodes) }
     switch kind {
@@ -138,9 +140,9 @@ struct PlanEmitter: ~Copyable {
       entry.record.environment = builder.environment(items)
       environmentDigest = FingerprintWriter.digest(of: task.lists.environment)
     }
-    if !task.texts[.secrets].isEmpty {
-      environmentDigest = FingerprintWriter.digest(
-        of: environmentDigest, secrets: task.texts[.secrets])
+    let secrets = task.texts[.secrets]
+    if !secrets.isEmpty {
+      environmentDigest = FingerprintWriter.digest(of: environmentDigest, secrets: secrets)
     }
     addLate(of: task, to: &entry)
     entry.fingerprint = fingerprints.fingerprint(

@@ -69,9 +69,17 @@ struct TaskDeclarations: EntryList {
 
   /// The task that a name means in the file of another one: of that file's own names, then of those
   /// around it. With a `/` before it, it is one of the root.
+  @inline(__always)
   func index(of name: Text, seenFrom number: Int) -> Int? {
+    isID(name) ? index.index(of: name) : nearestIndex(of: name, seenFrom: number)
+  }
+
+  private func nearestIndex(of name: Text, seenFrom number: Int) -> Int? {
     first(of: name, seenFrom: number) { index(of: $0) }
   }
+
+  /// Whether a name means the task of that id wherever it stands.
+  func isID(_ name: Text) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
 
   /// The first that `find` finds of the ids that a name may mean there, nearest first.
   @inline(__always)

@@ -11,7 +11,8 @@ struct ActionReader {
     self.values = values
     commands = CommandReader(values: values)
     downloads = DownloadReader(values: values)
-    mayHoldForeign = ForeignScript.mayStand(in: values.document.source)
+    mayHoldForeign = ForeignScript.mayStand(
+      in: values.document.source, marks: values.document.marks)
   }
 
   /// Reads the one action of a task.

@@ -1,5 +1,7 @@
 /// Reads `env`, at the top level, in `defaults` and in tasks.
-struct EnvironmentReader {
+///
+/// A class for the sake of what it reuses: so what has one is a constant, which is handed on without being copied.
+final class EnvironmentReader {
   let values: ValueReader
   /// Reused from map to map.
   private var entries: Entries
@@ -10,7 +12,7 @@ struct EnvironmentReader {
   }
 
   /// Reads a map of variables over those of `list`.
-  mutating func read(_ node: Node, into list: inout EnvironmentList) {
+  func read(_ node: Node, into list: inout EnvironmentList) {
     guard values.document.kind(node) == .mapping else {
       values.wrongType(
         node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))

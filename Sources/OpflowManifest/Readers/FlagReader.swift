@@ -7,6 +7,18 @@ struct FlagReader {
   func read(
     _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
+    // Most tasks have none of these.
+    if keys.has(.finally) || keys.has(.manual) || keys.has(.interactive) || keys.has(.control)
+      || keys.has(.condition) || keys.has(.allowFailure)
+    {
+      readFlags(keys, into: &task)
+    }
+    for (key, text) in TaskKey.ofTexts {
+      if let node = keys[key] { readTexts(node, key, as: text, into: &task.texts) }
+    }
+  }
+
+  private func readFlags(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
       task.flags.insert(.finally)
     }
@@ -29,18 +41,19 @@ struct FlagReader {
       }
     }
     if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
-    for (key, text) in TaskKey.ofTexts {
-      guard let node = keys[key], let texts = readTexts(node, key, text) else { continue }
-      task.texts[text] = texts
-    }
   }
 
-  /// Nil for what cannot be read, and for what another reader reads.
-  private func readTexts(_ node: Node, _ key: TaskKey, _ text: TaskText) -> [Text]? {
+  /// Reads nothing of what another reader reads.
+  private func readTexts(
+    _ node: Node, _ key: TaskKey, as text: TaskText, into texts: inout TaskValues.TextValues
+  ) {
     switch text.takes {
-    case .text: values.string(node, Subject(key)).map { $0.text.isEmpty ? [] : [$0.text] }
-    case .tags: readTags(node).map { $0.map(\.text) }
-    case .names: nil
+    case .text:
+      if let value = values.string(node, Subject(key))?.text, !value.isEmpty {
+        texts.add(value, as: text)
+      }
+    case .tags: for tag in readTags(node) ?? [] { texts.add(tag.text, as: text) }
+    case .names: break
     }
   }
 

@@ -35,7 +35,7 @@ package enum LegMaker {
     task.flags.formIntersection(legFlags)
     if !hasOwnFate { task.flags.remove(.conditionFalse) }
     if !task.flags.contains(.conditionFalse) { task.flags.formUnion([.control, .emptyMatrix]) }
-    task.texts[.tags].removeAll { $0.isEmpty }
+    task.texts.remove(.tags) { $0.isEmpty }
     task.settings.directory = Directory(path: folder, stable: folder)
     task.kind = .command
     task.words = ["opflow", word, task.name.string].map {

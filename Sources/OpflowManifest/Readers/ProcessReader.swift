@@ -39,7 +39,7 @@ struct ProcessReader {
 
   /// Whether the task starts programs. That a question and a block do not is a mistake that was told of.
   private func hasPrograms(
-    _ task: TaskValues, _ key: Node, _ name: TaskKey, _ use: StaticString
+    _ task: borrowing TaskValues, _ key: Node, _ name: TaskKey, _ use: StaticString
   ) -> Bool {
     switch task.kind {
     case .shell, .command: return true
@@ -52,7 +52,8 @@ struct ProcessReader {
     }
   }
 
-  private func hasProcessor(_ task: TaskValues, _ defaults: Demands, _ key: Node) -> Bool {
+  private func hasProcessor(_ task: borrowing TaskValues, _ defaults: Demands, _ key: Node) -> Bool
+  {
     // That is a mistake of its own.
     if task.flags.contains(.service) { return false }
     let demands = task.own.contains(.demands) ? task.lists.demands : defaults

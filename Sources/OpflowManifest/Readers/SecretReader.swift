@@ -130,7 +130,7 @@ struct SecretReader {
   }
 
   /// Reports that the plan would hold the value.
-  private func refuseSet(_ name: Scalar, _ task: TaskValues) {
+  private func refuseSet(_ name: Scalar, _ task: borrowing TaskValues) {
     let isOwn =
       task.own.contains(.environment)
       && task.lists.environment.variables.contains { $0.name.isSame(as: name.text) }
@@ -151,7 +151,7 @@ struct SecretReader {
 
   private func add(_ name: Text, to task: inout TaskValues) {
     if task.texts[.secrets].contains(where: { $0.isSame(as: name) }) { return }
-    task.texts[.secrets].append(secrets.listed(name))
+    task.texts.add(secrets.listed(name), as: .secrets)
   }
 
   private func isName(_ name: Text, at node: Node) -> Bool {

@@ -43,7 +43,7 @@ struct ServiceReader {
     task.flags.remove(.failWhenInterrupted)
   }
 
-  private func refuse(_ keys: Fields<TaskKey>, _ key: Node, _ task: TaskValues) {
+  private func refuse(_ keys: Fields<TaskKey>, _ key: Node, _ task: borrowing TaskValues) {
     let others: [TaskKey] = [.download, .approve, .block]
     if keys.key(.run) == nil, let other = others.first(where: { keys.key($0) != nil }) {
       values.mistakes.error(

@@ -8,7 +8,7 @@ struct SettingsReader {
   private let commands: CommandReader
   private let policies: PolicyReader
   private let demands: DemandReader
-  private var environments: EnvironmentReader
+  private let environments: EnvironmentReader
 
   init(_ values: ValueReader, folder: Text, resources: ResourceTable) {
     self.values = values
@@ -25,7 +25,7 @@ struct SettingsReader {
   }
 
   /// What `defaults` give, over what opflow itself has.
-  mutating func readDefaults(_ node: Node?, over standard: TaskDefaults) -> TaskDefaults {
+  func readDefaults(_ node: Node?, over standard: TaskDefaults) -> TaskDefaults {
     guard let node else { return standard }
     guard values.document.kind(node) == .mapping else {
       values.wrongType(node, Subject(ManifestKey.defaults), expected: "a map")
@@ -38,7 +38,7 @@ struct SettingsReader {
   }
 
   /// Reads settings over those that there are. Returns which of them may be others now.
-  mutating func read(
+  func read(
     _ keys: Fields<TaskKey>, into settings: inout TaskSettings, _ lists: inout TaskLists
   ) -> OwnSettings {
     var own = OwnSettings()

@@ -1,13 +1,20 @@
 internal import OpflowCore
 
 /// Reads the declared tasks of a file, one after the other.
-struct TaskReader {
+///
+/// A class, since it is large: one that is a value is copied for each task.
+final class TaskReader {
   let values: ValueReader
+  // Of `values`: what is asked for each task is held at hand.
+  private let document: YAMLDocument
+  private let maps: MapReader
+  private let table: KeyTable<TaskKey>
+  private let scratch = TextStore()
   let defaults: TaskDefaults
   /// Where `defaults` stand, and what they go over, when they speak of `task.id` and so differ from
   /// task to task.
   private let defaultsByTask: (node: Node, standard: TaskDefaults)?
-  private var settings: SettingsReader
+  private let settings: SettingsReader
   private let flags: FlagReader
   private let actions: ActionReader
   private let needs: NeedReader
@@ -20,7 +27,6 @@ struct TaskReader {
   ///   - settings: keeps what it reads, as defaults must.
   ///   - standard: what `defaults` go over.
   init(_ settings: SettingsReader, defaults node: Node?, over standard: TaskDefaults) {
-    var settings = settings
     let scope = settings.values.scope
     // Where a task's id is spoken of, something must stand for it while there is no task.
     scope.sawTaskID = false
@@ -29,8 +35,9 @@ struct TaskReader {
     defaultsByTask = scope.sawTaskID ? node.map { ($0, standard) } : nil
     scope.taskID = nil
 
-    self.settings = settings.holding(TextStore())
+    self.settings = settings.holding(scratch)
     values = self.settings.values
+    (document, maps, table) = (values.document, values.maps, values.tables.task)
     flags = FlagReader(values: values)
     actions = ActionReader(values)
     needs = NeedReader(values: values)
@@ -44,13 +51,12 @@ struct TaskReader {
   /// default, so that reading goes on.
   ///
   /// - Parameter name: its id.
-  mutating func read(_ key: Node, name: Text, into task: inout TaskValues) {
+  func read(_ key: Node, name: Text, into task: inout TaskValues) {
     checkName(name, at: key)
     read(key, as: name, into: &task)
   }
 
   func checkName(_ name: Text, at key: Node) {
-    let document = values.document
     if let mistake = TaskName.mistake(document.text(key)) {
       values.mistakes.error(
         document.place(key), mistake, help: TaskName.help(for: document.text(key)))
@@ -63,33 +69,32 @@ struct TaskReader {
 
   /// Reads what a task declares as the task of that name: one leg of a family, of which the scope's
   /// `matrix` speaks.
-  mutating func read(_ key: Node, as name: Text, into task: inout TaskValues) {
-    let document = values.document
-    values.scratch.removeAll()
+  func read(_ key: Node, as name: Text, into task: inout TaskValues) {
+    scratch.removeAll()
     values.scope.taskID = name
-    if !values.valueReadings.isEmpty { values.valueReadings.removeAll(keepingCapacity: true) }
+    if !values.valueReadings.isEmpty { values.valueReadings = [] }
     task.begin(key: key, name: name, defaults)
     guard document.kind(key.value) == .mapping else { return reportNoTask(key.value, task) }
     var keys = Fields<TaskKey>()
-    values.maps.readFields(key.value, values.tables.task, owner: TaskKey.owner, into: &keys)
+    maps.readFields(key.value, table, owner: TaskKey.owner, into: &keys)
     read(keys, into: &task)
   }
 
-  private mutating func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
+  private func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     readSettings(keys, into: &task)
     flags.read(keys, into: &task)
     if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
     actions.read(keys, into: &task)
     if let node = keys[.needs] { needs.read(node, into: &task.needs) }
     if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
-    if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
+    if case .download = task.kind { secrets.addNamesOfHeaders(to: &task) }
     files.read(keys, into: &task)
     if keys.key(.service) != nil { services.read(keys, into: &task) }
     processes.read(keys, defaults.lists.demands, into: &task)
     if !values.valueReadings.isEmpty { checkValues(of: &task, condition: keys[.condition]) }
   }
 
-  private mutating func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
+  private func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     defer { values.scope.isInTask = false }
     if let (node, standard) = defaultsByTask {
       // Read and reported on before.
@@ -124,7 +129,7 @@ struct TaskReader {
         if let (id, _) = ValueReference.parts(reading.reference) {
           task.valueReads.append(
             (
-              id, values.document.place(reading.node, textOffset: reading.offset),
+              id, document.place(reading.node, textOffset: reading.offset),
               reading.node == condition
             ))
         }
@@ -138,20 +143,20 @@ struct TaskReader {
 
   /// For a key and its value that no `: ` stands between: `run make`, `run:make`.
   private func missingColonHelp(_ node: Node) -> String? {
-    guard let text = values.document.scalarText(node), text.count <= 80, !text.contains(10),
+    guard let text = document.scalarText(node), text.count <= 80, !text.contains(10),
       let end = text.firstIndex(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ":") }),
-      values.tables.task.key(text.part(0..<end)) != nil
+      table.key(text.part(0..<end)) != nil
     else { return nil }
     let key = text.part(0..<end).string
     let value = text.part((end + 1)..<text.count).trimmed.string
     return "a `:` and a blank stand between a key and its value: `\(key): \(value)`"
   }
 
-  private func reportNoTask(_ node: Node, _ task: TaskValues) {
+  private func reportNoTask(_ node: Node, _ task: borrowing TaskValues) {
     let name = task.name.string
     let found = values.describe(node)
     values.mistakes.error(
-      values.document.place(found == "empty" ? task.key : node),
+      document.place(found == "empty" ? task.key : node),
       found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
       help: values.quotingHelp(node) ?? missingColonHelp(node)
         ?? (found == "a string" || found == "a list"

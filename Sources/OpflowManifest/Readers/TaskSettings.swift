@@ -33,8 +33,8 @@ struct EnvironmentList {
 
   /// Becomes a copy of another list, in the memory that it has.
   mutating func replace(with other: EnvironmentList) {
-    variables.removeAll(keepingCapacity: true)
-    variables.append(contentsOf: other.variables)
+    variables.removeEach()
+    if !other.variables.isEmpty { variables.append(contentsOf: other.variables) }
     below = other.below
   }
 }

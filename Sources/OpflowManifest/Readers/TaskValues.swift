@@ -1,8 +1,8 @@
 internal import OpflowCore
 
 /// One task with all its values: `defaults` merged in, expressions evaluated. One record serves all
-/// tasks in turn: texts are good until the next one is read.
-struct TaskValues {
+/// tasks in turn: texts are good until the next one is read. It is large, so what looks at it must not copy it.
+struct TaskValues: ~Copyable {
   /// Also where the task stands.
   var key: Node
   var name: Text
@@ -78,21 +78,35 @@ struct TaskValues {
 
   /// What a task says in each `TaskText`.
   struct TextValues {
-    private var values: [[Text]] = TaskText.allCases.map { _ in [] }
-    private var areAny = false
+    private var said: [(text: TaskText, value: Text)] = []
 
+    /// What it says there, in the order of saying.
     subscript(text: TaskText) -> [Text] {
-      get { values[text.rawValue] }
-      _modify {
-        areAny = true
-        yield &values[text.rawValue]
-      }
+      said.isEmpty ? [] : said.filter { $0.text == text }.map(\.value)
+    }
+
+    mutating func add(_ value: Text, as text: TaskText) { said.append((text, value)) }
+
+    mutating func remove(_ text: TaskText, where isUnwanted: (Text) -> Bool) {
+      said.removeAll { $0.text == text && isUnwanted($0.value) }
     }
 
     mutating func removeAll() {
-      guard areAny else { return }
-      for place in values.indices { values[place].removeAll(keepingCapacity: true) }
-      areAny = false
+      said.removeEach()
+    }
+  }
+
+  /// Whether it says what it reads or writes.
+  @inline(__always)
+  var declaresFiles: Bool { !written.isEmpty || !inputs.isEmpty }
+
+  /// Whether it counts for those that need it that it is none like most.
+  @inline(__always)
+  var isOfNote: Bool {
+    switch kind {
+    case .approve, .block, .download: true
+    case .shell, .command:
+      flags.contains(.finally) || service != nil || own.contains(.demands)
     }
   }
 
@@ -113,20 +127,20 @@ struct TaskValues {
     // Not by a literal: that of another module is made by code that is not specialised.
     flags = TaskFlags(rawValue: 0)
     script = nil
-    if !words.isEmpty { words.removeAll(keepingCapacity: true) }
+    words.removeEach()
     if download != nil { download = nil }
     if !allowedCodes.isEmpty { allowedCodes.removeAll() }
     texts.removeAll()
     lateCondition = nil
     readsValues = false
-    if !valueReads.isEmpty { valueReads.removeAll(keepingCapacity: true) }
-    if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
+    valueReads.removeEach()
+    needs.removeEach()
     hasInputs = false
-    if !inputs.isEmpty { inputs.removeAll(keepingCapacity: true) }
+    inputs.removeEach()
     if service != nil { service = nil }
     processes = ProcessRules()
     legs = nil
-    if !written.isEmpty { written.removeAll(keepingCapacity: true) }
+    written.removeEach()
   }
 }
 

@@ -74,7 +74,7 @@ struct TopLevelReader {
 
   private func readEnvironment(_ node: Node?, into list: inout EnvironmentList) {
     guard let node else { return }
-    var reader = EnvironmentReader(values)
+    let reader = EnvironmentReader(values)
     reader.read(node, into: &list)
     for variable in list.variables {
       values.scope.setEnvironment(variable.name, variable.value.text)

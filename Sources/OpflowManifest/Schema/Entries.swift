@@ -23,7 +23,7 @@ struct Entries: EntryList {
 
   /// Forgets all, and keeps its memory.
   mutating func removeAll() {
-    keys.removeAll(keepingCapacity: true)
+    keys.removeEach()
     names.removeAll()
   }
 

@@ -10,7 +10,7 @@ struct NameIndex {
   private static let listedCount = 8
 
   func index(of name: Text) -> Int? {
-    if names.count > 0 { return slots.find(name) { names.isSame($0, as: name) }.number }
+    if names.count > 0 { return slots.find(name) { names.isSame($0, as: name) } }
     for number in 0..<first.count where first[number].isSame(as: name) { return number }
     return nil
   }
@@ -23,25 +23,23 @@ struct NameIndex {
       first.append(name)
       return nil
     }
-    for name in first { names.append(name) }
+    for name in first { _ = insertMany(name) }
     return insertMany(name)
   }
 
   private mutating func insertMany(_ name: Text) -> Int? {
-    let count = names.count
-    if slots.isFull(count) { slots = TextSlots(count: count) { names.hash($0) } }
-    let place = slots.find(name) { names.isSame($0, as: name) }
+    let place = slots.findPlace(of: name) { names.isSame($0, as: name) }
     if let known = place.number { return known }
-    slots.fill(place, with: count)
+    slots.add(place)
     names.append(name)
     return nil
   }
 
   /// Forgets all, and keeps its memory for as many names as most maps have.
   mutating func removeAll() {
-    first.removeAll(keepingCapacity: true)
+    first.removeEach()
     guard names.count > 0 else { return }
     names = PackedTexts()
-    slots = TextSlots()
+    slots.removeAll()
   }
 }

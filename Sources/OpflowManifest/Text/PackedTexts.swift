@@ -16,14 +16,7 @@ struct PackedTexts {
   }
 
   func isSame(_ number: Int, as text: Text) -> Bool {
-    withText(number) { $0.isSame(as: text) }
-  }
-
-  func hash(_ number: Int) -> UInt64 { withText(number) { Hash.xxh3($0) } }
-
-  @inline(__always)
-  private func withText<Result>(_ number: Int, _ body: (Text) -> Result) -> Result {
     let start = number == 0 ? 0 : Int(ends[number - 1])
-    return bytes.withUnsafeBytes { body($0.part(start..<Int(ends[number]))) }
+    return bytes.withUnsafeBytes { $0.part(start..<Int(ends[number])).isSame(as: text) }
   }
 }

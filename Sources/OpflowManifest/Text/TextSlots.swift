@@ -5,62 +5,70 @@ struct TextSlots {
   /// A text's number plus one, and above what the largest of them takes, bits of its hash; 0 is free.
   /// At most half full.
   private var slots: [UInt32] = []
+  /// Of all texts, so that none is read again where there have to be more slots.
+  private var hashes: [UInt32] = []
 
   /// Where a text is, or belongs.
   struct Place {
     /// Nil where there is no such text.
     let number: Int?
     fileprivate let slot: Int
-    fileprivate let mark: UInt32
+    fileprivate let hash: UInt32
   }
 
-  /// For no text yet.
-  init() {}
-
-  /// With so many texts, and room for more of them.
-  init(count: Int, hash: (Int) -> UInt64) {
-    var size = 16
-    while size < (count + 1) * 4 { size *= 2 }
-    slots = [UInt32](repeating: 0, count: size)
-    for number in 0..<count {
-      let hash = hash(number)
-      var slot = Int(truncatingIfNeeded: hash) & mask
-      while slots[slot] != 0 { slot = (slot + 1) & mask }
-      fill(Place(number: nil, slot: slot, mark: mark(hash)), with: number)
-    }
-  }
-
-  /// Whether one more than `count` texts would be too many.
-  func isFull(_ count: Int) -> Bool { (count + 1) * 2 > slots.count }
-
-  /// Looks among the texts, of which there must be one, or room for one.
+  /// Looks among the texts.
   ///
   /// - Parameter isSame: whether the text of that number is the same.
   @inline(__always)
-  func find(_ text: Text, isSame: (Int) -> Bool) -> Place {
-    let hash = Hash.xxh3(text)
-    let mark = mark(hash)
-    var slot = Int(truncatingIfNeeded: hash) & mask
+  func find(_ text: Text, isSame: (Int) -> Bool) -> Int? {
+    slots.isEmpty ? nil : place(of: text, isSame: isSame).number
+  }
+
+  /// The same, with room for the text where it is a new one: then `add` is to follow.
+  @inline(__always)
+  mutating func findPlace(of text: Text, isSame: (Int) -> Bool) -> Place {
+    if (hashes.count + 1) * 2 > slots.count { grow() }
+    return place(of: text, isSame: isSame)
+  }
+
+  /// Gives a text that was not found the next number.
+  mutating func add(_ place: Place) {
+    fill(place.slot, place.hash, with: hashes.count)
+    hashes.append(place.hash)
+  }
+
+  /// Forgets all, and the memory too.
+  mutating func removeAll() { self = TextSlots() }
+
+  @inline(__always)
+  private func place(of text: Text, isSame: (Int) -> Bool) -> Place {
+    let hash = UInt32(truncatingIfNeeded: Hash.xxh3(text))
+    let mark = hash & ~UInt32(truncatingIfNeeded: mask)
+    var slot = Int(hash) & mask
     while slots[slot] != 0 {
       let found = slots[slot]
       let number = (Int(found) & mask) - 1
       if found & ~UInt32(truncatingIfNeeded: mask) == mark, isSame(number) {
-        return Place(number: number, slot: slot, mark: mark)
+        return Place(number: number, slot: slot, hash: hash)
       }
       slot = (slot + 1) & mask
     }
-    return Place(number: nil, slot: slot, mark: mark)
+    return Place(number: nil, slot: slot, hash: hash)
   }
 
-  /// Lets a text that was not found have the next number.
-  mutating func fill(_ place: Place, with number: Int) {
-    slots[place.slot] = place.mark | UInt32(truncatingIfNeeded: number + 1)
+  private mutating func grow() {
+    slots = [UInt32](repeating: 0, count: max(16, slots.count * 4))
+    for number in hashes.indices {
+      var slot = Int(hashes[number]) & mask
+      while slots[slot] != 0 { slot = (slot + 1) & mask }
+      fill(slot, hashes[number], with: number)
+    }
+  }
+
+  private mutating func fill(_ slot: Int, _ hash: UInt32, with number: Int) {
+    slots[slot] = hash & ~UInt32(truncatingIfNeeded: mask) | UInt32(truncatingIfNeeded: number + 1)
   }
 
   /// All bits that a number may have.
   private var mask: Int { slots.count - 1 }
-
-  private func mark(_ hash: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: hash >> 32) & ~UInt32(truncatingIfNeeded: mask)
-  }
 }

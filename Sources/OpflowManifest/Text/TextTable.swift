@@ -8,15 +8,14 @@ struct TextTable {
   var count: Int { texts.count }
 
   func index(of text: Text) -> Int? {
-    count == 0 ? nil : slots.find(text) { texts[$0].isSame(as: text) }.number
+    slots.find(text) { texts[$0].isSame(as: text) }
   }
 
   /// The number of `text`, and whether it is a new one.
   mutating func insert(_ text: Text) -> (index: Int, isNew: Bool) {
-    if slots.isFull(count) { slots = TextSlots(count: count) { Hash.xxh3(texts[$0]) } }
-    let place = slots.find(text) { texts[$0].isSame(as: text) }
+    let place = slots.findPlace(of: text) { texts[$0].isSame(as: text) }
     if let known = place.number { return (known, false) }
-    slots.fill(place, with: count)
+    slots.add(place)
     texts.append(text)
     return (count - 1, true)
   }

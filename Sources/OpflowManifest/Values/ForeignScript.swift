@@ -8,7 +8,9 @@ struct ForeignScript {
 
   /// Whether a file has anything that one could begin with. It is asked once, since hardly any has; by the first byte
   /// of each, which the C library finds many times as fast as a look at every byte.
-  static func mayStand(in source: Text) -> Bool {
+  ///
+  /// - Parameter marks: those of the file.
+  static func mayStand(in source: Text, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
       while true {
@@ -18,14 +20,28 @@ struct ForeignScript {
         place += 1
       }
     }
-    return any(of: UInt8(ascii: "{")) { next in
-      source[next] == UInt8(ascii: "{") && (next < 2 || source[next - 2] != UInt8(ascii: "$"))
+    if marks.hasBracePairs,
+      any(
+        of: UInt8(ascii: "{"),
+        { next in
+          source[next] == UInt8(ascii: "{") && (next < 2 || source[next - 2] != UInt8(ascii: "$"))
+        })
+    {
+      return true
     }
-      || any(of: UInt8(ascii: "$")) { next in
-        source[next] == UInt8(ascii: "(")
-          // As `${vars.NAME}`.
-          || source[next] == UInt8(ascii: "{") && isName(at: next + 1, of: source)
-      } || any(of: 0xC2) { source[$0] == 0xA0 } || any(of: 0xE2) { source[$0] == 0x80 }
+    if marks.hasDollars,
+      any(
+        of: UInt8(ascii: "$"),
+        { next in
+          source[next] == UInt8(ascii: "(")
+            // As `${vars.NAME}`.
+            || source[next] == UInt8(ascii: "{") && isName(at: next + 1, of: source)
+        })
+    {
+      return true
+    }
+    if marks.isASCII { return false }
+    return any(of: 0xC2) { source[$0] == 0xA0 } || any(of: 0xE2) { source[$0] == 0x80 }
   }
 
   /// The first one of a script that is written so; nil for none.

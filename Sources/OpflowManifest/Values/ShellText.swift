@@ -4,7 +4,13 @@ extension ValueReader {
   /// Warns of `$NAME`, `${NAME}` and a leading `~/` in a value that nothing expands.
   ///
   /// - Parameter node: where the value stands. What an expression made is taken as it is.
+  @inline(__always)
   func warnOfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
+    guard document.marks.hasDollars || value.text.first == UInt8(ascii: "~") else { return }
+    warnIfShellText(value, node, subject)
+  }
+
+  private func warnIfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
     guard let found = ShellText(in: value.text), !hasExpression(node) else { return }
     mistakes.warning(
       document.place(node),

@@ -65,9 +65,12 @@ extension ValueReader {
   /// Notes where values of other tasks were spoken of; whether any was.
   func takeValuesRead(_ node: Node) -> Bool {
     if scope.valuesRead.isEmpty { return false }
-    for (reference, offset) in scope.valuesRead {
-      valueReadings.append(ValueReading(reference: reference, node: node, offset: offset))
-    }
+    // At once: where something is called while it is written, each look at it is checked at run time.
+    valueReadings =
+      valueReadings
+      + scope.valuesRead.map {
+        ValueReading(reference: $0.reference, node: node, offset: $0.offset)
+      }
     scope.valuesRead.removeAll(keepingCapacity: true)
     return true
   }

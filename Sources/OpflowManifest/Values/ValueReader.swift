@@ -48,7 +48,7 @@ final class ValueReader {
   // MARK: Scalars
 
   /// A scalar of any type but null.
-  @inline(__always)
+  @inline(never)
   func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
     if scalar.isNull { return null(scalar, subject, expected: expected) }

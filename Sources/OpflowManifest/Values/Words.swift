@@ -31,11 +31,10 @@ enum SignalName {
 
 enum PriorityName {
   static func value(_ text: Text) -> Int16? {
-    if let level = PriorityLevels.all.first(where: { text == $0.word }) { return level.value }
-    guard let number = CoreSchema.integer(text), KeyBounds.priority.contains(number) else {
-      return nil
+    if let number = CoreSchema.integer(text) {
+      return KeyBounds.priority.contains(number) ? Int16(number) : nil
     }
-    return Int16(number)
+    return PriorityLevels.all.first { text == $0.word }?.value
   }
 
   /// The word that is meant by one of other tools.

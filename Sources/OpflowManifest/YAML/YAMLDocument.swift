@@ -23,6 +23,7 @@ final class YAMLDocument {
   let file: SourceFile
   /// Whether any text of it holds a `${{`.
   let hasExpressions: Bool
+  let marks: SourceMarks
   /// Whether any scalar of it is the word `matrix`: where none is, no task has that key.
   let hasMatrix: Bool
   // SAFETY: tables of `tables`, which is never written and lives as long as the document.
@@ -44,6 +45,9 @@ final class YAMLDocument {
     // SAFETY: reads `count` bytes that the file holds.
     _ = cyaml_read(
       file.text.baseAddress?.assumingMemoryBound(to: UInt8.self), file.text.count, &tables)
+    marks = SourceMarks(
+      hasDollars: tables.has_dollars != 0, hasBracePairs: tables.has_brace_pairs != 0,
+      isASCII: tables.is_ascii != 0)
     hasExpressions = tables.has_expressions != 0
     hasMatrix = tables.has_matrix != 0
     records = UnsafeBufferPointer(start: tables.records, count: tables.record_count)
@@ -172,6 +176,15 @@ final class YAMLDocument {
     let name = "matrix.".utf8
     return line.indices.contains { line.part($0..<line.count).starts(with: name) }
   }
+}
+
+/// What is known of all of a document, so that no value is searched for what none has.
+struct SourceMarks {
+  /// Whether any text holds a `$`.
+  var hasDollars = true
+  /// Whether a `{{` stands in the source.
+  var hasBracePairs = true
+  var isASCII = false
 }
 
 extension cyaml_record {
