@@ -211,7 +211,7 @@ extension Coordinator {
   }
 
   /// When to go on without one of those whose end is not seen.
-  var nextGiveUp: Instant? { ending.lazy.map(\.giveUpAt).min() }
+  var nextGiveUp: Instant? { ending.lazy.map { $0.giveUpAt }.min() }
 
   func giveUpOnEnds() {
     guard !ending.isEmpty else { return }

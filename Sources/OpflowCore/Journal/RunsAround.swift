@@ -26,7 +26,9 @@ package struct RunsAround: Equatable, Sendable {
 
   /// What the tasks of a run find that is started here.
   package func text(with run: String) -> String {
-    (words.filter { $0 != run }.suffix(Self.most - 1) + [run]).joined(separator: " ")
+    var text = ""
+    for word in words.filter({ $0 != run }).suffix(Self.most - 1) { text += word + " " }
+    return text + run
   }
 
   /// What the workers of a run find that is started here, so that all that is of the run is known by it; nothing

@@ -99,8 +99,9 @@ package struct RunTrace: Sendable {
   /// - Parameter milliseconds: since the epoch, of the journal's first line.
   package init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64) {
     // The id of a run alone is one of few that begin within a second.
-    let parts = [open.run, "\(milliseconds)", open.stateFolder, open.manifestPath, open.planKey]
-    let key = Hash.planKey(Array(parts.joined(separator: "\0").utf8))
+    let parts =
+      "\(open.run)\0\(milliseconds)\0\(open.stateFolder)\0\(open.manifestPath)\0\(open.planKey)"
+    let key = Hash.planKey(Array(parts.utf8))
     own = TraceID(high: key.high, low: key.low)
     span = SpanID(Hash.combine(key.high, key.low))
     parent = open.trace

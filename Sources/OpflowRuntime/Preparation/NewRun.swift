@@ -44,7 +44,7 @@ package struct NewRun {
   /// Leaves just the tasks that were asked for.
   package mutating func selectTasks() throws(PreparationError) {
     let asksNothing = [request.tasks, request.only, request.skip, request.rerun]
-      .allSatisfy(\.isEmpty)
+      .allSatisfy { $0.isEmpty }
     if asksNothing, !prepared.hasManual { return }
     let plan = try prepared.open()
     try manifest.expectTasks(request.tasks, in: plan)
