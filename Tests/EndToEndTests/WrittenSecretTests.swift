@@ -75,6 +75,19 @@ struct WrittenSecretTests {
     #expect(try told("desc: use \(Self.token)") == [text("`desc` of `a`")])
   }
 
+  @Test func `that of several tasks is told with their number`() throws {
+    let tasks = (0..<3).map {
+      "b\($0): { run: 'true', desc: x\($0) \(Self.token), tags: [\(Self.token)] }"
+    }
+    #expect(
+      try warnings(
+        "tasks: { a: { secrets: [TOKEN], run: 'true' }, \(tasks.joined(separator: ", ")) }")
+        == [text("`desc` of `b0`, and in 2 other tasks")])
+    #expect(
+      try warnings("tasks: { a: { secrets: [TOKEN], run: 'true' }, \(tasks[0]), \(tasks[1]) }")
+        == [text("`desc` of `b0`, and in another task")])
+  }
+
   @Test func `nothing is told where none stands`() throws {
     #expect(try warnings("tasks: { a: { secrets: [TOKEN], run: 'echo $TOKEN' } }") == [])
   }

@@ -126,6 +126,48 @@ import Testing
       ])
   }
 
+  private static let many = 40_000
+
+  private static func lines(_ line: (Int) -> String) -> String {
+    (0..<many).map { "      \(line($0))\n" }.joined()
+  }
+
+  @Test(arguments: [
+    "  a: { run: x }\n  b:\n    run: x\n    needs: [a]\n    env:\n"
+      + BoundedWorkTests.lines { "V\($0): \"${{ needs.a.x }}\"" },
+    "  a: { run: x }\n  b:\n    needs: [a]\n    run:\n"
+      + BoundedWorkTests.lines { _ in "- \"${{ needs.a.x }}\"" },
+    BoundedWorkTests.lines { "a\($0): { run: x }" }.replacing("      ", with: "  ")
+      + "  b:\n    run: x\n    needs:\n"
+      + BoundedWorkTests.lines { "- a\($0)" } + "    env:\n"
+      + BoundedWorkTests.lines { "V\($0): \"${{ needs.a\($0).x }}\"" },
+  ])
+  func `values of other tasks cost no more each than the first`(_ tasks: String) throws {
+    let plan = try plan("tasks:\n" + tasks)
+    #expect(plan.lateItems(try plan.id("b")).count == Self.many)
+  }
+
+  @Test func `secrets of a task cost no more each than the first`() throws {
+    let declared = "secrets:\n" + Self.lines { "S\($0): { env: S\($0) }" }
+    let plan = try plan(
+      declared + "tasks:\n  a:\n    run: x\n    env:\n" + Self.lines { "V\($0): x" }
+        + "    secrets:\n" + Self.lines { "- S\($0)" } + Self.lines { "- S\($0)" })
+    #expect(plan.texts(.secrets, of: try plan.id("a")).count == Self.many)
+  }
+
+  @Test func `variables over others, and amounts of resources, likewise`() throws {
+    let resources = "resources:\n" + Self.lines { "r\($0): 4" }
+    let variables = Self.lines { "V\($0): x" }
+    let plan = try plan(
+      "env:\n" + variables + resources + "tasks:\n  a:\n    run: x\n    env:\n"
+        + Self.lines { "V\($0 * 2): y" } + "    resources:\n" + Self.lines { "r\($0): 1" })
+    let task = try plan.id("a")
+    let list = plan.environmentList(plan.record(task).environment)
+    #expect(list.count == Self.many * 3 / 2)
+    #expect(list.filter { plan.string($0.value) == "y" }.count == Self.many)
+    #expect(plan.demandList(plan.demand[task.index]).count == Self.many + 1)
+  }
+
   @Test func `anchors by the hundred thousand are found at once`() throws {
     var text = ""
     for index in 0..<20_000 { text += "x-\(index): &a\(index) 1\n" }

@@ -20,6 +20,15 @@ struct EmptyValueTests {
     #expect(Set(try plan.environmentTexts("a")) == ["T=", "D=", "A="])
   }
 
+  @Test(arguments: ["tags: ~", "secrets: ~", "tags: null", "secrets: Null"])
+  func `nothing is not offered as the item of a list`(_ key: String) throws {
+    let error = try #require(throws: ManifestError.self) {
+      try plan("tasks: { a: { run: x, \(key) } }")
+    }
+    let help = error.diagnostics.first?.help ?? ""
+    #expect(!help.contains("[~]") && !help.lowercased().contains("[null]"), "\(help)")
+  }
+
   @Test func `a variable may be set to nothing`() throws {
     let text =
       "vars: { v: x }\ntasks: { a: { run: [echo, \"${{ vars.v }}\"], env: { A: \"${{ vars.v }}\" } } }"

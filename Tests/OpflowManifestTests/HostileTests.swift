@@ -49,7 +49,7 @@ struct HostileTests {
 
   @Test func `a value without end is refused before it is collected`() {
     let bytes = Array("tasks: { a: { run: '".utf8) + [UInt8](repeating: 120, count: 40 << 20)
-    #expect(refusal(bytes) == "1:15: a value of more than 8 MiB begins behind this")
+    #expect(refusal(bytes) == "1:15: a value, or comments, of more than 8 MiB begin behind this")
   }
 
   @Test(

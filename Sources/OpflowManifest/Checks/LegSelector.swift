@@ -10,6 +10,9 @@ struct LegSelector {
   let family: Text
   let parts: [Part]
 
+  /// Whether it depends on the leg that has the need.
+  var joins: Bool { parts.contains { $0.value == nil } }
+
   /// Nil for a text that is no such selector.
   init?(_ text: Text) {
     guard text.last == UInt8(ascii: "]"), let open = text.firstIndex(of: UInt8(ascii: "[")),

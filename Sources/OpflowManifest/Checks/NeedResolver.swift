@@ -104,8 +104,11 @@ struct NeedResolver {
   }
 
   private mutating func noteValueReads(of task: borrowing TaskValues, _ number: Int) {
+    let written = WrittenNeeds(task.needs)
     for (id, place, decides) in task.valueReads {
-      for need in task.needs where ValueReference.isOf(need.written, id) {
+      guard let named = written.number(of: id) else { continue }
+      for index in written.needs(named) {
+        let need = task.needs[Int(index)]
         let first = need.firstEdge
         valueReads.append(
           NeedCheck.ValueRead(
@@ -282,8 +285,8 @@ struct NeedResolver {
           "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as well"
       )
     }
-    // Where there are no legs, on either side, there is nothing to choose from.
-    if family.emptiness != nil || own?.emptiness != nil {
+    // Where there are no legs, on either side, there is nothing to choose from, or to choose by.
+    if family.emptiness != nil || own?.emptiness != nil && selector.joins {
       addTarget(target, &task.needs[index], number, declaration, document)
       return
     }
@@ -363,7 +366,7 @@ struct NeedResolver {
       let familyNumber = tasks.families.count + id.index
       let first = tasks.number(ofRun: TaskID(need.run.plan.legs(id).lowerBound))
       let own = tasks.family(of: declaration)
-      if let selector = need.selector, own?.emptiness == nil {
+      if let selector = need.selector, own?.emptiness == nil || !selector.joins {
         var needer = FamilyNeeds.Needer(name: task.name)
         if let own, let leg { needer.leg = (own, leg) }
         return addLegs(

@@ -311,20 +311,23 @@ struct PlanEmitter: ~Copyable {
     guard task.readsValues || edgeCount > 0 else { return }
     entry.flags.insert(.readsValues)
     var items: [LateItem] = []
+    let written = WrittenNeeds(needs)
+    /// For each id that values are read of, how many needs it is.
+    var counts: [Int: Int] = [:]
     func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {
       let steps = LateCompiler.steps(
         of: text, isTemplate: isTemplate, literals: scratch, intern: { builder.intern($0) }
       ) { id in
-        guard let need = needs.firstIndex(where: { ValueReference.isOf($0.written, id) }) else {
-          return nil
-        }
-        var count = needs[need].edgeCount
-        // Further legs of the family, where they are written next to each other.
-        for next in needs[(need + 1)...] {
-          guard ValueReference.isOf(next.written, id) else { break }
-          count += next.edgeCount
-        }
-        return (needs[need].firstEdge, count, count != 1)
+        guard let number = written.number(of: id) else { return nil }
+        let named = written.needs(number)
+        let first = Int(named[0])
+        let count =
+          counts[number]
+          // Further legs of the family, where they are written next to each other.
+          ?? named.enumerated().prefix { Int($1) == first + $0 }
+          .reduce(0) { $0 + needs[Int($1.element)].edgeCount }
+        counts[number] = count
+        return (needs[first].firstEdge, count, count != 1)
       }
       for step in steps where step.count > 0 {
         let first = Int(step.first)

@@ -45,7 +45,8 @@ enum SyntaxMistakes {
       mistakes.error(place, "aliases expand the manifest to more than ten million nodes")
     case .tooManyRecords:
       mistakes.error(place, "the manifest has more than a hundred million nodes")
-    case .tooLong: mistakes.error(place, "a value of more than 8 MiB begins behind this")
+    case .tooLong:
+      mistakes.error(place, "a value, or comments, of more than 8 MiB begin behind this")
     case .tooManyDirectives: mistakes.error(place, "more than a hundred `%` directives")
     case .longDirective:
       mistakes.error(place, "a `%` directive of more than a thousand bytes")

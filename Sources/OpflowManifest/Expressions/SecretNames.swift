@@ -6,6 +6,9 @@ final class SecretScope {
   var missing: [String: MissingSecret] = [:]
   /// Names that tasks list, in the order of the first use.
   private(set) var listed = TextTable()
+  /// For each of these, the last task that was found to have it.
+  private var lastTasks: [Int] = []
+  private var taskCount = 1
   /// Variables that any file sets for its own tasks, and where.
   private var variables = TextTable()
   private var places: [Place] = []
@@ -79,13 +82,19 @@ final class SecretScope {
     return (sourceVariables[source], places[index])
   }
 
-  /// The name of a secret of a task, to be kept.
-  func listed(_ name: Text) -> Text {
-    if let index = listed.index(of: name) { return listed.texts[index] }
-    let name = store.copy(name)
-    _ = listed.insert(name)
-    return name
+  /// Names are those of another task from now on.
+  func beginTask() { taskCount += 1 }
+
+  /// The name of a secret of a task, to be kept; nil where the task has it already.
+  func listedFirst(_ name: Text) -> Text? {
+    let number = number(of: name)
+    while lastTasks.count <= number { lastTasks.append(0) }
+    if lastTasks[number] == taskCount { return nil }
+    lastTasks[number] = taskCount
+    return listed.texts[number]
   }
+
+  private func number(of name: Text) -> Int { listed.insert(name, keptIn: store) }
 
   /// What is to be said of a secret that the task wants.
   func missing(_ name: Text, _ task: Text?) -> MissingSecret? {
@@ -97,7 +106,8 @@ final class SecretScope {
 
   /// What stands for a secret's value.
   func read(_ name: Text, _ literals: TextStore) -> Text {
-    read.append(listed(name))
+    let number = number(of: name)
+    read.append(listed.texts[number])
     return SecretMark.text(name, literals)
   }
 

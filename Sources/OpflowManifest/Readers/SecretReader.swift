@@ -93,8 +93,17 @@ struct SecretReader {
 
   // MARK: - Who knows them
 
-  /// Reads the list of a task.
-  func readNames(_ key: Node, into task: inout TaskValues) {
+  /// Reads the list of a task, and what the headers of a download speak of.
+  ///
+  /// - Parameter key: nil where it has no list.
+  @inline(__always)
+  func readNames(_ key: Node?, into task: inout TaskValues) {
+    if let key { readList(key, into: &task) }
+    if case .download = task.kind { addNamesOfHeaders(to: &task) }
+  }
+
+  private func readList(_ key: Node, into task: inout TaskValues) {
+    secrets.beginTask()
     if values.document.kind(key.value) == .mapping {
       values.wrongType(
         key.value, Subject(TaskKey.secrets), expected: "a list of names",
@@ -103,6 +112,10 @@ struct SecretReader {
       return
     }
     let names = values.strings(key.value, TaskKey.secrets, expected: "a list of names") ?? []
+    var set = NameIndex()
+    if task.own.contains(.environment) {
+      for variable in task.lists.environment.variables { _ = set.insert(variable.name) }
+    }
     for name in names where isName(name.text, at: name.node) {
       // What is in none of the files that were read by then, or is made by an expression.
       if values.scope.inherited.hasRead(name.text) {
@@ -120,7 +133,7 @@ struct SecretReader {
             ?? SecretText.helpForUnknown(name.text))
         continue
       }
-      refuseSet(name, task)
+      refuseSet(name, set.index(of: name.text) != nil)
       if let missing = secrets.missing(name.text, values.scope.taskID) {
         values.mistakes.error(
           values.document.place(name.node), missing.message(name.text.string), help: missing.help)
@@ -130,10 +143,9 @@ struct SecretReader {
   }
 
   /// Reports that the plan would hold the value.
-  private func refuseSet(_ name: Scalar, _ task: borrowing TaskValues) {
-    let isOwn =
-      task.own.contains(.environment)
-      && task.lists.environment.variables.contains { $0.name.isSame(as: name.text) }
+  ///
+  /// - Parameter isOwn: whether the task sets a variable of that name.
+  private func refuseSet(_ name: Scalar, _ isOwn: Bool) {
     let set = isOwn ? nil : secrets.whereSet(name.text)
     guard isOwn || set != nil else { return }
     values.mistakes.add(
@@ -144,14 +156,16 @@ struct SecretReader {
         notes: set.map { [.init(place: $0.place, message: "it is set here")] } ?? []))
   }
 
-  /// Adds those that the headers of a download speak of.
-  func addNamesOfHeaders(to task: inout TaskValues) {
-    for name in secrets.takeRead() { add(name, to: &task) }
+  private func addNamesOfHeaders(to task: inout TaskValues) {
+    let names = secrets.takeRead()
+    if names.isEmpty { return }
+    // Those of its list are known to be its own.
+    if task.texts[.secrets].isEmpty { secrets.beginTask() }
+    for name in names { add(name, to: &task) }
   }
 
   private func add(_ name: Text, to task: inout TaskValues) {
-    if task.texts[.secrets].contains(where: { $0.isSame(as: name) }) { return }
-    task.texts.add(secrets.listed(name), as: .secrets)
+    if let name = secrets.listedFirst(name) { task.texts.add(name, as: .secrets) }
   }
 
   private func isName(_ name: Text, at node: Node) -> Bool {

@@ -72,7 +72,7 @@ final class TaskReader {
   func read(_ key: Node, as name: Text, into task: inout TaskValues) {
     scratch.removeAll()
     values.scope.taskID = name
-    if !values.valueReadings.isEmpty { values.valueReadings = [] }
+    values.forgetValueReadings()
     task.begin(key: key, name: name, defaults)
     guard document.kind(key.value) == .mapping else { return reportNoTask(key.value, task) }
     var keys = Fields<TaskKey>()
@@ -86,12 +86,11 @@ final class TaskReader {
     if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
     actions.read(keys, into: &task)
     if let node = keys[.needs] { needs.read(node, into: &task.needs) }
-    if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
-    if case .download = task.kind { secrets.addNamesOfHeaders(to: &task) }
+    secrets.readNames(keys.key(.secrets), into: &task)
     files.read(keys, into: &task)
     if keys.key(.service) != nil { services.read(keys, into: &task) }
     processes.read(keys, defaults.lists.demands, into: &task)
-    if !values.valueReadings.isEmpty { checkValues(of: &task, condition: keys[.condition]) }
+    if values.readsValues { checkValues(of: &task, condition: keys[.condition]) }
   }
 
   private func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
@@ -118,14 +117,10 @@ final class TaskReader {
   /// - Parameter condition: its `if`.
   private func checkValues(of task: inout TaskValues, condition: Node?) {
     task.readsValues = true
-    let needs = task.needs.map(\.name)
+    let check = ValueCheck(
+      task: task.name, needs: WrittenNeeds(task.needs), suggestions: values.scope.suggestions)
     for reading in values.valueReadings {
-      guard
-        let mistake = ValueCheck(
-          task: task.name, needs: needs, suggestions: values.scope.suggestions
-        )
-        .mistake(reading.reference)
-      else {
+      guard let mistake = check.mistake(reading.reference) else {
         if let (id, _) = ValueReference.parts(reading.reference) {
           task.valueReads.append(
             (

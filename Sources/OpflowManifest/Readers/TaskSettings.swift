@@ -18,17 +18,45 @@ struct EnvironmentList {
   private(set) var variables: [Variable] = []
   /// Variables of the layers below the one that is written.
   private var below = 0
+  /// Their names, once the layer has so many that one look at all of them takes less than one for each.
+  private var namesBelow: NameIndex?
+  /// Variables that the layer has set.
+  private var setCount = 0
+
+  private static let fewCount = 8
 
   /// Begins a layer, whose variables go over those that there are.
-  mutating func beginLayer() { below = variables.count }
+  mutating func beginLayer() {
+    below = variables.count
+    setCount = 0
+    if namesBelow != nil { namesBelow = nil }
+  }
 
   /// Sets a variable, over one of the same name below. The names of one layer are different.
   mutating func set(_ name: Text, _ value: Scalar) {
-    for index in 0..<below where variables[index].name.isSame(as: name) {
+    setCount += 1
+    if let index = indexBelow(name) {
       variables[index].value = value
-      return
+    } else {
+      variables.append(Variable(name: name, value: value))
     }
-    variables.append(Variable(name: name, value: value))
+  }
+
+  @inline(__always)
+  private mutating func indexBelow(_ name: Text) -> Int? {
+    if setCount > Self.fewCount, below > Self.fewCount { return indexOfMany(name) }
+    for index in 0..<below where variables[index].name.isSame(as: name) { return index }
+    return nil
+  }
+
+  @inline(never)
+  private mutating func indexOfMany(_ name: Text) -> Int? {
+    if namesBelow == nil {
+      var names = NameIndex()
+      for variable in variables[..<below] { _ = names.insert(variable.name) }
+      namesBelow = names
+    }
+    return namesBelow?.index(of: name)
   }
 
   /// Becomes a copy of another list, in the memory that it has.
@@ -36,6 +64,8 @@ struct EnvironmentList {
     variables.removeEach()
     if !other.variables.isEmpty { variables.append(contentsOf: other.variables) }
     below = other.below
+    setCount = 0
+    if namesBelow != nil { namesBelow = nil }
   }
 }
 
@@ -43,14 +73,28 @@ struct EnvironmentList {
 struct Demands {
   /// By resource. An amount of 0 gives a default up.
   private(set) var items: [DemandItem] = []
+  /// Where each resource stands, once there are more than a few.
+  private var places: [UInt32: Int] = [:]
+
+  private static let fewCount = 16
 
   mutating func set(_ resource: UInt32, _ amount: UInt64) {
     let item = DemandItem(resource: resource, amount: amount)
-    if let index = items.firstIndex(where: { $0.resource == resource }) {
+    if let index = index(of: resource) {
       items[index] = item
-    } else {
-      items.append(item)
+      return
     }
+    items.append(item)
+    if items.count > Self.fewCount { notePlaces() }
+  }
+
+  private func index(of resource: UInt32) -> Int? {
+    items.count > Self.fewCount
+      ? places[resource] : items.firstIndex { $0.resource == resource }
+  }
+
+  private mutating func notePlaces() {
+    for index in places.count..<items.count { places[items[index].resource] = index }
   }
 
   /// What a task of that kind holds: by default one processor, or one download.

@@ -3,8 +3,7 @@ internal import OpflowCore
 /// Checks how a task speaks of values of others.
 struct ValueCheck {
   let task: Text
-  /// As the task writes them.
-  let needs: [Text]
+  let needs: WrittenNeeds
   let suggestions: Suggestions
 
   /// What is wrong with a name that begins with `needs.`; nil for one that may be a value's.
@@ -16,7 +15,7 @@ struct ValueCheck {
         "write `needs.ID.NAME`: the task, then the name of the file that it leaves in $OPFLOW_VALUES"
       )
     }
-    if !needs.contains(where: { ValueReference.isOf($0, id) }) { return notNeeded(whole, id, name) }
+    if needs.number(of: id) == nil { return notNeeded(whole, id, name) }
     if ValueRules.isName(name) { return nil }
     return name.count > ValueRules.longestNameBytes
       ? (
@@ -33,16 +32,14 @@ struct ValueCheck {
     _ whole: String, _ id: Text, _ name: Text
   ) -> (message: String, help: String) {
     // GitHub has `needs.ID.outputs.NAME`.
-    if id.hasSuffix(".outputs"),
-      needs.contains(where: { $0.isSame(as: id.part(0..<(id.count - 8))) })
-    {
+    if id.hasSuffix(".outputs"), needs.names(id.part(0..<(id.count - 8))) {
       return (
         "`\(whole)` names no value",
         "write `needs.\(id.part(0..<(id.count - 8)).string).\(name.string)`"
       )
     }
     let help =
-      suggestions.nearest(to: id, among: needs).map {
+      suggestions.nearest(to: id, among: needs.texts).map {
         "did you mean `needs.\($0.string).\(name.string)`?"
       } ?? "a task reads values of those that it needs: add `\(id.string)` to its `needs`"
     return (

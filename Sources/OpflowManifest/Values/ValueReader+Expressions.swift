@@ -65,12 +65,9 @@ extension ValueReader {
   /// Notes where values of other tasks were spoken of; whether any was.
   func takeValuesRead(_ node: Node) -> Bool {
     if scope.valuesRead.isEmpty { return false }
-    // At once: where something is called while it is written, each look at it is checked at run time.
-    valueReadings =
-      valueReadings
-      + scope.valuesRead.map {
-        ValueReading(reference: $0.reference, node: node, offset: $0.offset)
-      }
+    for (reference, offset) in scope.valuesRead {
+      note(ValueReading(reference: reference, node: node, offset: offset))
+    }
     scope.valuesRead.removeAll(keepingCapacity: true)
     return true
   }

@@ -13,7 +13,9 @@ final class ValueReader {
   let scratch: TextStore
   let maps: MapReader
   /// Where the task that is read speaks of values of others.
-  var valueReadings: [ValueReading] = []
+  private(set) var valueReadings: [ValueReading] = []
+  /// Whether it does. Asked for each task: a look at what grows in its place is checked at run time.
+  private(set) var readsValues = false
 
   /// - Parameter scratch: holds evaluated texts until its owner empties it; not the scope's own, which
   ///   copies names while a text is made.
@@ -33,6 +35,18 @@ final class ValueReader {
   func holding(_ scratch: TextStore) -> ValueReader {
     ValueReader(
       document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: scratch)
+  }
+
+  func note(_ reading: ValueReading) {
+    valueReadings.append(reading)
+    readsValues = true
+  }
+
+  /// Another task is read.
+  func forgetValueReadings() {
+    if !readsValues { return }
+    valueReadings.removeAll(keepingCapacity: true)
+    readsValues = false
   }
 
   /// Whether the `if` of a task has a name of its `matrix` in it.
@@ -320,7 +334,8 @@ final class ValueReader {
 
   /// How a single value is written as a list.
   func listHelp(_ node: Node, ofNumbers: Bool = false) -> String? {
-    guard let text = document.scalarText(node), !text.isEmpty, text.count <= 80, !text.contains(10)
+    guard let text = document.scalarText(node), !text.isEmpty, text.count <= 80, !text.contains(10),
+      !(document.isPlain(node) && CoreSchema.isNull(text))
     else { return nil }
     return document.isPlain(node) || ofNumbers
       ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"

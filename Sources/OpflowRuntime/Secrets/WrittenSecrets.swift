@@ -9,8 +9,8 @@ struct WrittenSecrets {
   private let single: [(name: String, masker: Masker)]
   /// Texts that were looked through, since tasks share many.
   private var seen: Set<TextRef> = []
-  /// By secret, where it stands first.
-  private var places: [String: String] = [:]
+  /// By secret, where it stands first, and in how many tasks behind that one.
+  private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
   /// A warning for each such secret, with no value in it. Most plans have none, and are gone through once.
   static func warnings(_ secrets: [SecretValue], in plan: Plan) -> [String] {
@@ -22,10 +22,14 @@ struct WrittenSecrets {
     return secrets.compactMap { secret in
       written.places[secret.name].map { place in
         masker.masked(
-          "the value of the secret `\(secret.name)` stands in \(place), which is written down and"
-            + " shown: have it in `secrets` alone")
+          "the value of the secret `\(secret.name)` stands in \(place.first)\(more(place.more)), which is"
+            + " written down and shown: have it in `secrets` alone")
       }
     }
+  }
+
+  private static func more(_ count: Int) -> String {
+    count == 0 ? "" : count == 1 ? ", and in another task" : ", and in \(count) other tasks"
   }
 
   private init(plan: Plan, masker: Masker, single: [(name: String, masker: Masker)]) {
@@ -62,8 +66,12 @@ struct WrittenSecrets {
     }
     func look(in texts: [String], _ place: (String) -> String) {
       for text in texts where masker.finds(text) {
-        for (name, masker) in single where places[name] == nil && masker.finds(text) {
-          places[name] = place(plan.nameString(task))
+        for (name, masker) in single where masker.finds(text) {
+          let known = places[name]
+          if known?.last == task { continue }
+          places[name] = (
+            known?.first ?? place(plan.nameString(task)), task, known.map { $0.more + 1 } ?? 0
+          )
         }
       }
     }

@@ -55,6 +55,18 @@ struct FamilyNeedTests {
     #expect(try needs(of: "merge[batch=q]", text) == ["call[s=2] on success"])
   }
 
+  @Test func `values name legs for a family without legs too, and a join is all of them`() throws {
+    func needs(_ need: String) throws -> [String] {
+      try self.needs(
+        of: "t",
+        "  t: { run: x, needs: [\"\(need)\"], matrix: { arch: { glob: \"none/*\" } } }\n")
+    }
+    #expect(try needs("build[arch=b,mode=d]") == ["build[arch=b,mode=d] on success"])
+    #expect(try needs("call[s=2]") == ["call[s=2] on success"])
+    #expect(try needs("build[arch,mode=d]").count == 4)
+    #expect(throws: ManifestError.self) { try needs("build[arch=c]") }
+  }
+
   @Test func `values name legs`() throws {
     #expect(
       try needs(of: "t", "  t: { run: x, needs: [\"build[arch=b]\", \"call[s=2]\"] }\n") == [
