@@ -133,10 +133,12 @@ struct NeedResolver {
       TaskValues.Need(name: $0.text, node: $0.node, condition: .ran)
     }
     var written: Set<Int> = []
-    for (place, need) in (after + task.needs).enumerated() {
-      for target in targets(of: need, declaration, document) {
-        for read in reads where ValueReference.isOf(need.written, read.id) {
-          if target < tasks.count { readsOfLegs.append((target, read.decides)) }
+    let all = after + task.needs
+    let readsByNeed = Self.byNeed(reads, all)
+    for (place, need) in all.enumerated() {
+      for target in targets(of: need, task.name, declaration, document) {
+        for decides in readsByNeed[place] where target < tasks.count {
+          readsOfLegs.append((target, decides))
         }
         // What writes the file may be needed by the legs as well.
         if place >= after.count, written.contains(target) { continue }
@@ -149,10 +151,24 @@ struct NeedResolver {
         guard add(target, need, number, document) else { break }
       }
     }
-    task.needs = after + task.needs
+    task.needs = all
     let ofAdder = addAdder(of: task, number, declaration)
     needs.endTask()
     if let ofAdder { task.needs.append(ofAdder) }
+  }
+
+  /// For each need, whether its values are read, and whether an `if` reads any.
+  private static func byNeed(
+    _ reads: [(id: Text, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
+  ) -> [Set<Bool>] {
+    var found = [Set<Bool>](repeating: [], count: needs.count)
+    if reads.isEmpty { return found }
+    let written = WrittenNeeds(needs)
+    for read in reads {
+      guard let named = written.number(of: read.id) else { continue }
+      for need in written.needs(named) { found[Int(need)].insert(read.decides) }
+    }
+    return found
   }
 
   /// Whether a task is to make legs, or has.
@@ -162,22 +178,46 @@ struct NeedResolver {
   }
 
   /// All that a need may stand for; nothing, reported, for one of which there is nothing.
-  private func targets(
-    of need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
+  ///
+  /// - Parameter name: of the task that has it.
+  private mutating func targets(
+    of need: TaskValues.Need, _ name: Text, _ declaration: Int, _ document: YAMLDocument
   ) -> [Int] {
+    let selector = LegSelector(need.name)
     if let run = tasks.run, let found = needOfRun(need.name, seenFrom: declaration, run) {
       switch found.member {
       case .task(let id): return [tasks.number(ofRun: id)]
       case .family(let id):
-        return found.run.plan.legs(id).map { tasks.number(ofRun: TaskID($0)) }
+        return targets(
+          of: need, selector, tasks.families.count + id.index,
+          found.run.family(id, families.texts),
+          tasks.number(ofRun: TaskID(found.run.plan.legs(id).lowerBound)), name, document)
       }
     }
-    let id = LegSelector(need.name)?.family ?? need.name
-    guard let target = tasks.declared.index(of: id, seenFrom: declaration) else {
-      reportUnknown(need, declaration, declaration, document)
+    guard
+      let target = tasks.declared.index(
+        of: selector?.family ?? need.name, seenFrom: declaration)
+    else {
+      reportUnknown(need, declaration, document)
       return []
     }
-    return Array(tasks.tasks(of: target))
+    guard let number = tasks.familyNumber(of: target), tasks.families[number].emptiness == nil
+    else { return Array(tasks.tasks(of: target)) }
+    return targets(
+      of: need, selector, number, tasks.families[number], tasks.tasks(of: target).lowerBound, name,
+      document)
+  }
+
+  /// The legs that a selector names, where it does not depend on who has the need; or all that there are.
+  private mutating func targets(
+    of need: TaskValues.Need, _ selector: LegSelector?, _ number: Int, _ family: Family,
+    _ first: Int, _ name: Text, _ document: YAMLDocument
+  ) -> [Int] {
+    guard let selector, !selector.joins else { return family.ids.indices.map { first + $0 } }
+    let legs = families.legs(
+      selector, written: need.name, of: number, family, for: FamilyNeeds.Needer(name: name),
+      at: document.place(need.node))
+    return (legs ?? []).map { first + Int($0) }
   }
 
   /// Adds all that is declared there: a task, or the legs of a family.
@@ -272,7 +312,7 @@ struct NeedResolver {
     let place = document.place(need.node)
     guard let selector = LegSelector(need.name),
       let target = tasks.declared.index(of: selector.family, seenFrom: declaration)
-    else { return reportUnknown(need, number, declaration, document) }
+    else { return reportUnknown(need, declaration, document) }
     guard let familyNumber = tasks.familyNumber(of: target) else {
       return reportNoFamily(selector, at: place)
     }
@@ -402,56 +442,13 @@ struct NeedResolver {
   // MARK: Unknown ones
 
   private func reportUnknown(
-    _ need: TaskValues.Need, _ number: Int, _ declaration: Int, _ document: YAMLDocument
+    _ need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
   ) {
     guard knowsAll else { return }
     mistakes.error(
       document.place(need.node), "unknown task `\(need.name.string)`",
-      help: severalHelp(need.name) ?? nearest(to: need.name, for: declaration)
-        ?? shellHelp(need.name) ?? knownHelp(for: declaration))
-  }
-
-  /// What may have been meant: a name as the file of the task would write it.
-  private func nearest(to name: Text, for number: Int) -> String? {
-    let declared = tasks.declared
-    let prefix = declared.prefix(number)
-    let others = (0..<declared.count).lazy.filter { $0 != number }
-    let own = others.filter { declared.part($0) == declared.part(number) }
-      .map { declared.name($0).part(prefix.count..<declared.name($0).count) }
-    if !prefix.isEmpty, let help = suggestions.help(for: name, among: own) { return help }
-    guard let run = tasks.run else {
-      return suggestions.help(for: name, among: others.map { declared.name($0) })
-    }
-    return suggestions.help(
-      for: name, among: others.map { declared.name($0) } + run.declaredNames)
-  }
-
-  /// For a variable of a shell.
-  private func shellHelp(_ name: Text) -> String? {
-    ShellText(in: name).map {
-      "an id is written out, or has an expression: `${{ env.\($0.variable) }}`"
-    }
-  }
-
-  /// All that there are, where they are few.
-  private func knownHelp(for number: Int) -> String? {
-    let declared = tasks.declared
-    guard declared.count + (tasks.run?.plan.taskCount ?? 0) <= 12 else { return nil }
-    let own = (0..<declared.count).filter { $0 != number }.map { declared.name($0) }
-    let names = (own + (tasks.run?.declaredNames ?? [])).map(\.string)
-    if names.isEmpty { return "there is no other task" }
-    return names.count == 1
-      ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
-  }
-
-  /// Several ids in one text, as make has them.
-  private func severalHelp(_ text: Text) -> String? {
-    guard text.count <= 200,
-      text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") })
-    else { return nil }
-    let ids = text.split { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }
-      .map { Text(rebasing: $0).string }
-    return ids.isEmpty ? nil : "several ids are a list: [\(ids.joined(separator: ", "))]"
+      help: UnknownNeed(tasks: tasks, suggestions: suggestions)
+        .help(for: need.name, of: declaration))
   }
 
   // MARK: All together

@@ -12,7 +12,7 @@ struct WrittenNeeds {
     texts = needs.map(\.written)
     for (need, text) in texts.enumerated() {
       note(text, need)
-      for end in text.indices.dropFirst() where text[end] == UInt8(ascii: "[") {
+      if let end = text.firstIndex(of: UInt8(ascii: "[")), end > 0 {
         note(text.part(0..<end), need)
       }
     }

@@ -67,6 +67,17 @@ struct FamilyNeedTests {
     #expect(throws: ManifestError.self) { try needs("build[arch=c]") }
   }
 
+  @Test func `what makes legs later waits for those that these name by values`() throws {
+    func needs(_ need: String) throws -> [String] {
+      try self.needs(
+        of: "t",
+        "  t: { run: x, needs: [\"\(need)\"], matrix: { arch: { lines: l, after: db } } }\n")
+    }
+    #expect(try needs("build[arch=b,mode=d]") == ["db on ran", "build[arch=b,mode=d] on success"])
+    #expect(try needs("build[arch,mode=d]").count == 5)
+    #expect(throws: ManifestError.self) { try needs("build[arch=c]") }
+  }
+
   @Test func `values name legs`() throws {
     #expect(
       try needs(of: "t", "  t: { run: x, needs: [\"build[arch=b]\", \"call[s=2]\"] }\n") == [
