@@ -43,14 +43,14 @@ struct NeedResolver {
   ///   - leg: of its family; nil for a task on its own, and for a family without legs.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.isOfNote { needed.note(task, number) }
-    if tasks.run == nil {
+    if let run = tasks.run {
+      addNeeds(of: &task, number, declaration, leg, beside: run)
+    } else {
       let start = needs.targets.count
       for index in task.needs.indices {
         resolve(&task, index, from: start, number, declaration, leg)
       }
       needs.endTask()
-    } else {
-      addBesideRun(&task, number, declaration, leg)
     }
     if !task.valueReads.isEmpty { noteValueReads(of: task, number) }
   }
@@ -76,16 +76,15 @@ struct NeedResolver {
   }
 
   /// The same for a task of what is added to a run, which may need those of the run.
-  private mutating func addBesideRun(
-    _ task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?
+  private mutating func addNeeds(
+    of task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?,
+    beside run: RunTasks
   ) {
     let document = tasks.declared.document(declaration)
     let start = needs.targets.count
     var ofRun: [(index: Int, need: NeedOfRun)] = []
     for index in task.needs.indices {
-      if let run = tasks.run,
-        let need = needOfRun(task.needs[index].name, seenFrom: declaration, run)
-      {
+      if let need = needOfRun(task.needs[index].name, seenFrom: declaration, run) {
         ofRun.append((index, need))
       } else {
         resolve(&task, index, from: start, number, declaration, leg)
@@ -188,10 +187,8 @@ struct NeedResolver {
       switch found.member {
       case .task(let id): return [tasks.number(ofRun: id)]
       case .family(let id):
-        return targets(
-          of: need, selector, tasks.families.count + id.index,
-          found.run.family(id, families.texts),
-          tasks.number(ofRun: TaskID(found.run.plan.legs(id).lowerBound)), name, document)
+        let (number, family, first) = familyOfRun(id, run)
+        return targets(of: need, selector, number, family, first, name, document)
       }
     }
     guard
@@ -402,9 +399,7 @@ struct NeedResolver {
       if need.selector == nil { task.needs[index].name = need.run.name(id) }
       _ = add(tasks.number(ofRun: id), task.needs[index], number, document)
     case .family(let id):
-      let family = need.run.family(id, families.texts)
-      let familyNumber = tasks.families.count + id.index
-      let first = tasks.number(ofRun: TaskID(need.run.plan.legs(id).lowerBound))
+      let (familyNumber, family, first) = familyOfRun(id, need.run)
       let own = tasks.family(of: declaration)
       if let selector = need.selector, own?.emptiness == nil || !selector.joins {
         var needer = FamilyNeeds.Needer(name: task.name)
@@ -421,6 +416,16 @@ struct NeedResolver {
         return
       }
     }
+  }
+
+  /// A family of the run as one of the manifest: its number for `FamilyNeeds`, and its first task.
+  private func familyOfRun(
+    _ id: FamilyID, _ run: RunTasks
+  ) -> (number: Int, family: Family, first: Int) {
+    (
+      tasks.families.count + id.index, run.family(id, families.texts),
+      tasks.number(ofRun: TaskID(run.plan.legs(id).lowerBound))
+    )
   }
 
   /// What a task of the run adds needs that one, unless it says itself how.

@@ -311,7 +311,7 @@ struct PlanEmitter: ~Copyable {
     guard task.readsValues || edgeCount > 0 else { return }
     entry.flags.insert(.readsValues)
     var items: [LateItem] = []
-    let written = WrittenNeeds(needs)
+    let written = WrittenNeeds(task.readsValues ? needs : [])
     /// For each id that values are read of, how many needs it is.
     var counts: [Int: Int] = [:]
     func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {

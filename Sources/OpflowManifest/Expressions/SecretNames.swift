@@ -8,7 +8,7 @@ final class SecretScope {
   private(set) var listed = TextTable()
   /// For each of these, the last task that was found to have it.
   private var lastTasks: [Int] = []
-  private var taskCount = 1
+  private var taskCount = 0
   /// Variables that any file sets for its own tasks, and where.
   private var variables = TextTable()
   private var places: [Place] = []

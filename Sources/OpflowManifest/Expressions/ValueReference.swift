@@ -25,13 +25,6 @@ enum ValueReference {
     return end
   }
 
-  /// Whether a need, as it is written, is the one that an id names: that, or legs of that family.
-  static func isOf(_ need: Text, _ id: Text) -> Bool {
-    if need.count == id.count { return need.isSame(as: id) }
-    return need.count > id.count && need[id.count] == UInt8(ascii: "[")
-      && need.part(0..<id.count).isSame(as: id)
-  }
-
   /// The task and the name; nil where there is no dot between them.
   static func parts(_ reference: Text) -> (id: Text, name: Text)? {
     let rest = reference.part(prefix.utf8CodeUnitCount..<reference.count)

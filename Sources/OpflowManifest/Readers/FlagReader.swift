@@ -1,24 +1,14 @@
 internal import OpflowCore
 
 /// Reads the keys of a task that stand for themselves: whether it counts and when, and what is for people.
+///
+/// What few tasks have is read in functions of its own, so that the code that all go through stays small.
 struct FlagReader {
   let values: ValueReader
 
   func read(
     _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
-    // Most tasks have none of these.
-    if keys.has(.finally) || keys.has(.manual) || keys.has(.interactive) || keys.has(.control)
-      || keys.has(.condition) || keys.has(.allowFailure)
-    {
-      readFlags(keys, into: &task)
-    }
-    for (key, text) in TaskKey.ofTexts {
-      if let node = keys[key] { readTexts(node, key, as: text, into: &task.texts) }
-    }
-  }
-
-  private func readFlags(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
       task.flags.insert(.finally)
     }
@@ -31,16 +21,11 @@ struct FlagReader {
     if let node = keys[.control], values.boolean(node, Subject(TaskKey.control)) == true {
       readControl(node, keys, into: &task)
     }
-    if let node = keys[.condition] {
-      switch readCondition(node) {
-      case .known(false): task.flags.insert(.conditionFalse)
-      case .late(let text):
-        task.flags.insert(.lateCondition)
-        task.lateCondition = text
-      case .known(true), nil: break
-      }
-    }
+    if let node = keys[.condition] { readCondition(node, into: &task) }
     if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
+    for (key, text) in TaskKey.ofTexts {
+      if let node = keys[key] { readTexts(node, key, as: text, into: &task.texts) }
+    }
   }
 
   /// Reads nothing of what another reader reads.
@@ -58,6 +43,7 @@ struct FlagReader {
   }
 
   /// Called when `finally` is known.
+  @inline(never)
   private func readManual(_ node: Node, into task: inout TaskValues) {
     guard task.flags.contains(.finally) else {
       task.flags.insert(.manual)
@@ -68,6 +54,7 @@ struct FlagReader {
       help: "it runs at the end of every run; take one of the two away")
   }
 
+  @inline(never)
   private func readInteractive(
     _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
@@ -86,6 +73,7 @@ struct FlagReader {
       help: "run it at a terminal, or leave it out: --skip \(name)")
   }
 
+  @inline(never)
   private func readControl(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     guard keys[.download] != nil else {
       task.flags.insert(.control)
@@ -97,6 +85,7 @@ struct FlagReader {
   }
 
   /// A list, or one tag.
+  @inline(never)
   private func readTags(_ node: Node) -> [Scalar]? {
     guard values.document.kind(node) == .scalar, values.describe(node) != "empty" else {
       return values.strings(node, TaskKey.tags, expected: "a list of strings")
@@ -118,8 +107,19 @@ struct FlagReader {
     case late(Text)
   }
 
+  @inline(never)
+  private func readCondition(_ node: Node, into task: inout TaskValues) {
+    switch condition(node) {
+    case .known(false): task.flags.insert(.conditionFalse)
+    case .late(let text):
+      task.flags.insert(.lateCondition)
+      task.lateCondition = text
+    case .known(true), nil: break
+    }
+  }
+
   /// `if`: nil when it cannot be read.
-  private func readCondition(_ node: Node) -> Condition? {
+  private func condition(_ node: Node) -> Condition? {
     let subject = Subject(TaskKey.condition)
     guard values.document.kind(node) == .scalar else {
       values.wrongType(node, subject, expected: "an expression")
@@ -157,6 +157,7 @@ struct FlagReader {
     }
   }
 
+  @inline(never)
   private func readAllowFailure(_ node: Node, into task: inout TaskValues) {
     let subject = Subject(TaskKey.allowFailure)
     switch values.document.kind(node) {

@@ -98,12 +98,14 @@ struct SecretReader {
   /// - Parameter key: nil where it has no list.
   @inline(__always)
   func readNames(_ key: Node?, into task: inout TaskValues) {
+    let isDownload = if case .download = task.kind { true } else { false }
+    guard key != nil || isDownload else { return }
+    secrets.beginTask()
     if let key { readList(key, into: &task) }
-    if case .download = task.kind { addNamesOfHeaders(to: &task) }
+    if isDownload { for name in secrets.takeRead() { add(name, to: &task) } }
   }
 
   private func readList(_ key: Node, into task: inout TaskValues) {
-    secrets.beginTask()
     if values.document.kind(key.value) == .mapping {
       values.wrongType(
         key.value, Subject(TaskKey.secrets), expected: "a list of names",
@@ -154,14 +156,6 @@ struct SecretReader {
         message: SecretText.isSet(name.text, as: set?.variable ?? name.text),
         help: SecretText.helpForSet,
         notes: set.map { [.init(place: $0.place, message: "it is set here")] } ?? []))
-  }
-
-  private func addNamesOfHeaders(to task: inout TaskValues) {
-    let names = secrets.takeRead()
-    if names.isEmpty { return }
-    // Those of its list are known to be its own.
-    if task.texts[.secrets].isEmpty { secrets.beginTask() }
-    for name in names { add(name, to: &task) }
   }
 
   private func add(_ name: Text, to task: inout TaskValues) {

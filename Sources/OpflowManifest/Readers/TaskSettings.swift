@@ -28,6 +28,10 @@ struct EnvironmentList {
   /// Begins a layer, whose variables go over those that there are.
   mutating func beginLayer() {
     below = variables.count
+    forgetNamesBelow()
+  }
+
+  private mutating func forgetNamesBelow() {
     setCount = 0
     if namesBelow != nil { namesBelow = nil }
   }
@@ -64,8 +68,7 @@ struct EnvironmentList {
     variables.removeEach()
     if !other.variables.isEmpty { variables.append(contentsOf: other.variables) }
     below = other.below
-    setCount = 0
-    if namesBelow != nil { namesBelow = nil }
+    forgetNamesBelow()
   }
 }
 

@@ -100,7 +100,7 @@ struct TaskValues: ~Copyable {
   @inline(__always)
   var declaresFiles: Bool { !written.isEmpty || !inputs.isEmpty }
 
-  /// Whether it counts for those that need it that it is none like most.
+  /// Whether it is one of those that `NeededTasks.note` looks for: to hand it on copies it.
   @inline(__always)
   var isOfNote: Bool {
     switch kind {

@@ -1,5 +1,5 @@
 /// The needs of one task as it writes them, found by the ids that it reads values of: each need by itself, and
-/// those of some legs by their family (`ValueReference.isOf`). However many there are, each is found at once.
+/// those of some legs by their family too. However many there are, each is found at once.
 struct WrittenNeeds {
   /// In the order of the task.
   let texts: [Text]

@@ -40,6 +40,6 @@ struct NameIndex {
     first.removeEach()
     guard names.count > 0 else { return }
     names = PackedTexts()
-    slots.removeAll()
+    slots = TextSlots()
   }
 }

@@ -37,9 +37,6 @@ struct TextSlots {
     hashes.append(place.hash)
   }
 
-  /// Forgets all, and the memory too.
-  mutating func removeAll() { self = TextSlots() }
-
   @inline(__always)
   private func place(of text: Text, isSame: (Int) -> Bool) -> Place {
     let hash = UInt32(truncatingIfNeeded: Hash.xxh3(text))
