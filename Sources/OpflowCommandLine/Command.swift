@@ -10,12 +10,16 @@ package enum Command: Hashable, CaseIterable, Sendable {
 
   /// In the order of the help: the end of what grows stands behind what adds to it.
   package static let allCases: [Command] =
-    [
-      .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
-      .report, .journal,
-    ]
-    + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
-    + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
+    beforeOrders + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
+    + [.add, .order(.close)] + behindOrders
+
+  private static let beforeOrders: [Command] = [
+    .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
+    .report, .journal,
+  ]
+  private static let behindOrders: [Command] = [
+    .clean, .initialize, .schema, .completion, .version, .help,
+  ]
 
   /// As it is typed.
   package var word: String {
@@ -47,8 +51,14 @@ package enum Command: Hashable, CaseIterable, Sendable {
 
   /// The command of that name.
   init?(named word: String) {
-    guard let command = Self.allCases.first(where: { $0.word == word }) else { return nil }
-    self = command
+    // Those that are called most come first, and the list of all is not made for them.
+    if let command = Self.beforeOrders.first(where: { $0.word == word }) {
+      self = command
+    } else if let command = Self.allCases.first(where: { $0.word == word }) {
+      self = command
+    } else {
+      return nil
+    }
   }
 
   /// Made when it is asked for, of the one command that is called.

@@ -27,7 +27,6 @@ extension Coordinator {
       let entry = entry(request, asker, segment)
       let grown = try grow(by: segment, mayFollow: request.carried != nil)
       use(grown)
-      planKeys.insert(grown.key.description)
       let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
       unshownGrowths.append(growth)
       tell(.extend(growth))
@@ -37,6 +36,7 @@ extension Coordinator {
   }
 
   private func use(_ changed: Plan) {
+    formerKeys.insert(plan.key.description)
     plan = changed
     control.plan = changed
     downloads.plan = changed

@@ -96,11 +96,7 @@ extension Coordinator {
       return true
     } catch {
       endWorkersAtOnce()
-      if case .file(let doing, let path, let errno) = error {
-        failure = CoordinatorError("cannot \(doing) \(path)", errno)
-      } else {
-        failure = CoordinatorError(error.message, .ioError)
-      }
+      failure = CoordinatorError(error)
       return false
     }
   }

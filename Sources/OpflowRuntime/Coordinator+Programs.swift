@@ -23,7 +23,8 @@ extension Coordinator {
   private func fault(of hello: WorkerHello) -> String? {
     // The plan may have grown since it was read.
     hello.fault(
-      planKey: planKeys.contains(hello.planKey) ? hello.planKey : plan.key.description, kind: .block
+      planKey: formerKeys.contains(hello.planKey) ? hello.planKey : plan.key.description,
+      kind: .block
     )
   }
 

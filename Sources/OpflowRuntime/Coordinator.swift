@@ -11,6 +11,14 @@ package struct CoordinatorError: Error, Sendable {
     self.what = what
     self.errno = errno
   }
+
+  init(_ error: RunFolderError) {
+    if case .file(let doing, let path, let errno) = error {
+      self.init("cannot \(doing) \(path)", errno)
+    } else {
+      self.init(error.message, .ioError)
+    }
+  }
 }
 
 /// How a drive ended.
@@ -69,8 +77,8 @@ package final class Coordinator {
   /// By worker that is a seat in one.
   var seats: [WorkerID: ProgramLink] = [:]
   var unsentPrograms: [ProgramLink] = []
-  /// Those that the plan had in this drive.
-  var planKeys: Set<String>
+  /// Those that the plan had before in this drive.
+  var formerKeys: Set<String> = []
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
@@ -136,7 +144,6 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
-    planKeys = [request.plan.key.description]
     growing = GrowingPlan(request.plan, in: request.folder, request.durability)
     links = request.links
     var options = request.options
@@ -193,11 +200,14 @@ package final class Coordinator {
         "make shares no jobs with opflow, which runs up to \(request.options.maxParallel) at once:"
           + " write + before the command in the makefile, or give opflow -j")
     }
-    openControl()
     // What a drive waited for that died.
     if request.heading.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
+    // What tasks are to find is made while the first workers come up; those that are there begin at once.
+    if links.isEmpty { performSteps() }
+    openControl()
+    try makeUnread()
     var events: [PollEvent] = []
     while true {
       endTurn()
@@ -222,6 +232,15 @@ package final class Coordinator {
       attendSites()
     }
     return finish()
+  }
+
+  /// Makes the folder where tasks leave values that nobody reads.
+  private func makeUnread() throws(CoordinatorError) {
+    do throws(RunFolderError) {
+      try request.folder.makeUnread()
+    } catch {
+      throw CoordinatorError(error)
+    }
   }
 
   /// Lets reports gather while all workers have work. Signals end it; what else may come can wait.
@@ -361,7 +380,6 @@ package final class Coordinator {
     closing = entry
     progress.close(entry, atMilliseconds: Clock.wallMilliseconds)
     downloads.remove()
-    RunGroups.removeAbandoned()
   }
 
   private func finish() -> DriveResult {

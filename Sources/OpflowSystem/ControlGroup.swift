@@ -3,6 +3,8 @@
 /// A limit anywhere above counts too, so each folder from the group's own up to the root is read and
 /// the tightest limit taken.
 struct ControlGroup: Sendable {
+  /// The group of the second version, from the root of these; nil where there is none.
+  let unifiedPath: String?
   /// Folders of the second version's group and those above it.
   private let unified: [String]
   private let processorFolders: [String]
@@ -11,32 +13,52 @@ struct ControlGroup: Sendable {
   /// That of this process, as it was when it was first asked for.
   static let current: ControlGroup = {
     let groups = (try? File.read("/proc/self/cgroup")) ?? []
-    return ControlGroup(groups: String(decoding: groups, as: UTF8.self), root: "/sys/fs/cgroup")
+    return ControlGroup(groups: groups, root: "/sys/fs/cgroup")
   }()
 
-  /// `groups` is the text of /proc/PID/cgroup: `NUMBER:CONTROLLERS:PATH` each line.
-  init(groups: String, root: String) {
+  /// `groups` is the text of /proc/PID/cgroup: `NUMBER:CONTROLLERS:PATH` each line. A run of one short task
+  /// waits for this twice, hence no strings of lines and words.
+  init(groups: [UInt8], root: String) {
+    var unifiedPath: String?
     var unified: [String] = []
     var processor: [String] = []
     var memory: [String] = []
-    for line in groups.split(separator: "\n") {
-      let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      guard parts.count == 3 else { continue }
-      let path = String(parts[2])
-      if parts[1].isEmpty {
+    var lines = groups[...]
+    while let line = Self.next(in: &lines, before: UInt8(ascii: "\n")) {
+      var path = line
+      guard Self.next(in: &path, before: UInt8(ascii: ":")) != nil,
+        let controllers = Self.next(in: &path, before: UInt8(ascii: ":")), !path.isEmpty
+      else { continue }
+      if controllers.isEmpty {
+        unifiedPath = String(decoding: path, as: UTF8.self)
         unified = Self.folders(root, path) + Self.folders(root + "/unified", path)
         continue
       }
-      let controllers = parts[1].split(separator: ",")
-      if controllers.contains("cpu") {
-        processor =
-          Self.folders(root + "/" + String(parts[1]), path) + Self.folders(root + "/cpu", path)
+      var names = controllers
+      while let name = Self.next(in: &names, before: UInt8(ascii: ",")) {
+        if name.elementsEqual("cpu".utf8) {
+          let folder = String(decoding: controllers, as: UTF8.self)
+          processor = Self.folders(root + "/cpu", path)
+          if folder != "cpu" { processor += Self.folders(root + "/" + folder, path) }
+        }
+        if name.elementsEqual("memory".utf8) { memory = Self.folders(root + "/memory", path) }
       }
-      if controllers.contains("memory") { memory = Self.folders(root + "/memory", path) }
     }
+    self.unifiedPath = unifiedPath
     self.unified = unified
     self.processorFolders = processor
     self.memoryFolders = memory
+  }
+
+  /// Takes what stands before the next `separator`, or all, and the separator; nil where nothing is left.
+  private static func next(
+    in rest: inout ArraySlice<UInt8>, before separator: UInt8
+  ) -> ArraySlice<UInt8>? {
+    if rest.isEmpty { return nil }
+    let end = rest.firstIndex(of: separator) ?? rest.endIndex
+    let part = rest[rest.startIndex..<end]
+    rest = rest[min(end + 1, rest.endIndex)...]
+    return part
   }
 
   /// Whole processors, rounded up; nil for no quota.
@@ -44,14 +66,15 @@ struct ControlGroup: Sendable {
     var quotas: [Int] = []
     for folder in unified {
       // `max 100000` or `QUOTA PERIOD`
-      let words = Self.text(folder + "/cpu.max").split(separator: " ")
-      if words.count == 2, let quota = Int(words[0]), let period = Int(words[1]) {
+      var words = Self.line(folder + "/cpu.max")
+      let quota = Self.next(in: &words, before: UInt8(ascii: " "))
+      if let quota = quota.flatMap(Self.number), let period = Self.number(words) {
         quotas.append(Self.processors(quota: quota, period: period))
       }
     }
     for folder in processorFolders {
-      if let quota = Int(Self.text(folder + "/cpu.cfs_quota_us")), quota > 0,
-        let period = Int(Self.text(folder + "/cpu.cfs_period_us"))
+      if let quota = Self.number(Self.line(folder + "/cpu.cfs_quota_us")), quota > 0,
+        let period = Self.number(Self.line(folder + "/cpu.cfs_period_us"))
       {
         quotas.append(Self.processors(quota: quota, period: period))
       }
@@ -63,9 +86,9 @@ struct ControlGroup: Sendable {
   var memoryLimitBytes: UInt64? {
     // "max" is no number; the first version writes a huge one, which the machine's memory cuts.
     let limits =
-      unified.compactMap { UInt64(Self.text($0 + "/memory.max")) }
-      + memoryFolders.compactMap { UInt64(Self.text($0 + "/memory.limit_in_bytes")) }
-    return limits.min()
+      unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
+      + memoryFolders.compactMap { Self.number(Self.line($0 + "/memory.limit_in_bytes")) }
+    return limits.min().map { UInt64(clamping: $0) }
   }
 
   private static func processors(quota: Int, period: Int) -> Int {
@@ -75,16 +98,25 @@ struct ControlGroup: Sendable {
 
   /// The folder of `path` below `mount`, and all between the two. A container may see itself at the
   /// mount's root whatever its path says; that folder is always among them.
-  private static func folders(_ mount: String, _ path: String) -> [String] {
+  private static func folders(_ mount: String, _ path: ArraySlice<UInt8>) -> [String] {
     var folders = [mount]
-    for part in path.split(separator: "/") where part != ".." {
-      folders.append((folders.last ?? mount) + "/" + String(part))
+    var folder = mount
+    var rest = path
+    while let part = next(in: &rest, before: UInt8(ascii: "/")) {
+      if part.isEmpty || part.elementsEqual("..".utf8) { continue }
+      folder += "/" + String(decoding: part, as: UTF8.self)
+      folders.append(folder)
     }
     return folders
   }
 
-  private static func text(_ path: String) -> String {
-    guard let bytes = try? File.read(path) else { return "" }
-    return String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
+  /// The first line of a file; nothing where there is none to read.
+  private static func line(_ path: String) -> ArraySlice<UInt8> {
+    var bytes = ((try? File.read(path)) ?? [])[...]
+    return next(in: &bytes, before: UInt8(ascii: "\n")) ?? []
+  }
+
+  private static func number(_ text: ArraySlice<UInt8>) -> Int? {
+    Int(String(decoding: text, as: UTF8.self))
   }
 }

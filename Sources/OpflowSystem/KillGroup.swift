@@ -3,10 +3,15 @@
 /// nothing may depend on one.
 package struct KillGroup: Sendable, Equatable {
   private let path: String
+  /// Tasks of its process may have groups beside it (`MemoryGroup`).
+  private let hasOthersBeside: Bool
 
   /// Makes the group at `path`, which is below `home`; nil where that cannot be, or where it would be
   /// one whose processes cannot be killed.
-  package static func make(_ path: String) -> KillGroup? {
+  ///
+  /// - Parameter hasOthersBeside: tasks of its process may have groups whose names begin with its own and a dot
+  ///   (`MemoryGroup`).
+  package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
     } catch {
@@ -16,7 +21,7 @@ package struct KillGroup: Sendable, Equatable {
       remove(path)
       return nil
     }
-    return KillGroup(path: path)
+    return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
   }
 
   /// Opens it for `ProgramStart.group`; nil where that cannot be.
@@ -24,11 +29,10 @@ package struct KillGroup: Sendable, Equatable {
     try? File.open(path, [.readOnly, .directory])
   }
 
-  /// The folder of the group that this process is in; nil where there is no second version.
+  /// The folder of the group that this process was in when it first asked for one; nil where there is no
+  /// second version.
   package static var home: String? {
-    guard let bytes = try? File.read("/proc/self/cgroup") else { return nil }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-    guard let path = lines.first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else { return nil }
+    guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
     // Beside the first version it has a folder of its own.
     for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
       let folder = path == "/" ? mount : mount + path
@@ -39,10 +43,10 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Kills all that is in it, and in the groups beside it that tasks of its process have (`MemoryGroup`).
+  /// Kills all that is in it, and in the groups beside it that tasks of its process have.
   package func kill() {
     Self.kill(path)
-    for group in beside { Self.kill(group) }
+    if hasOthersBeside { for group in beside { Self.kill(group) } }
   }
 
   /// The groups whose names begin with this one's and a dot.

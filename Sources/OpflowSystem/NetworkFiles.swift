@@ -4,7 +4,7 @@ internal import CLinux
 /// older than what is there, and times that stay the same tell nothing.
 package final class NetworkFiles {
   private let isNetwork: (String) -> Bool
-  /// By device.
+  /// By device, but for the last.
   private var known: [UInt64: Bool] = [:]
   private var last: (device: UInt64, isNetwork: Bool)?
 
@@ -16,8 +16,9 @@ package final class NetworkFiles {
   /// - Parameter path: of what has that device, or a folder that it is in.
   package func have(device: UInt64, path: () -> String) -> Bool {
     if let last, last.device == device { return last.isNetwork }
+    // Mostly there is one device.
+    if let last { known[last.device] = last.isNetwork }
     let answer = known[device] ?? isNetwork(path())
-    known[device] = answer
     last = (device, answer)
     return answer
   }
@@ -60,7 +61,7 @@ package final class NetworkFiles {
   package static func isNetwork(type: UInt32) -> Bool { types.contains(type) }
 
   /// statfs(2), and the headers of those that are not in the kernel.
-  private static let types: Set<UInt32> = [
+  private static let types: [UInt32] = [
     0x6969,  // NFS
     0x517B,  // SMB
     0xFF53_4D42,  // CIFS

@@ -76,8 +76,9 @@ package struct ProcessStatus: Sendable, Equatable {
   /// processes the same numbers (pid_namespaces(7)).
   package static var obstacle: String? {
     guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
-    guard let own = ProcessStatus(stat: bytes) else { return "/proc is something else" }
-    return own.pid == ProcessID.own
+    // All of it is not read: each run waits for this.
+    guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is something else" }
+    return pid == ProcessID.own
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
@@ -108,13 +109,19 @@ package struct ProcessStatus: Sendable, Equatable {
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
       let pid = Self.number(bytes[..<open].filter { $0 != 32 })
     else { return nil }
-    let fields = bytes[(close + 1)...].split { $0 == 32 || $0 == 10 }
-    // Counted as proc(5) does, the first of them is field 3.
-    guard fields.count > 19, let state = fields[0].first,
-      let parent = Self.number(fields[1]), let group = Self.number(fields[2]),
-      let session = Self.number(fields[3]),
-      let startTime = UInt64(String(decoding: fields[19], as: UTF8.self))
+    // Counted as proc(5) does, the first behind the name is field 3. No list of them is made, since a run of one
+    // short task waits for this.
+    var rest = bytes[(close + 1)...].drop { $0 == 32 }
+    func next() -> ArraySlice<UInt8> {
+      let field = rest.prefix { $0 != 32 && $0 != 10 }
+      rest = rest.dropFirst(field.count + 1)
+      return field
+    }
+    guard let state = next().first, let parent = Self.number(next()),
+      let group = Self.number(next()), let session = Self.number(next())
     else { return nil }
+    for _ in 7..<22 { _ = next() }
+    guard let startTime = UInt64(String(decoding: next(), as: UTF8.self)) else { return nil }
     self.pid = pid
     self.name = String(decoding: bytes[(open + 1)..<close], as: UTF8.self)
     self.state = state

@@ -37,7 +37,8 @@ final class DownloadWorker: WorkerRole {
 
   static let trade = WorkerTrade(
     program: "opflow-download", usage: "opflow-download worker RUN-FOLDER RUN-ID [PATIENCE-MS]",
-    actions: .download, kinds: [.download], slots: 1)
+    actions: .download, slots: 1
+  ) { $0 == .download }
 
   let frame: WorkerFrame
   private var plan: Plan { frame.plan }

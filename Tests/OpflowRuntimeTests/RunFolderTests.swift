@@ -23,7 +23,10 @@ import Testing
     }
     #expect(try Path.status(run.manifest).mode == 0o600)
     #expect(try Path.status(run.plan).mode == 0o400)
-    #expect(try Set(Path.names(in: run.path)) == ["logs", "manifest.yaml", "plan", "unread"])
+    #expect(try Set(Path.names(in: run.path)) == ["logs", "manifest.yaml", "plan"])
+    // For a further drive of it, it is there.
+    for _ in 1...2 { try run.makeUnread() }
+    #expect(try Path.status(run.path + "/" + ValueFolder.unreadName).mode == 0o700)
   }
 
   @Test func `a plan is mapped as it was written, and an older mapping stays`() throws {

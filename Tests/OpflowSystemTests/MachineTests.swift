@@ -46,18 +46,19 @@ import Testing
     try write("a/memory.max", "1000000\n")
     try write("a/b/cpu.max", "max 100000\n")
     try write("a/b/memory.max", "max\n")
-    let second = ControlGroup(groups: "0::/a/b\n", root: folder.path)
+    let second = ControlGroup(groups: Array("0::/a/b\n".utf8), root: folder.path)
     #expect(second.processorQuota == 3)
     #expect(second.memoryLimitBytes == 1_000_000)
 
     try write("cpu,cpuacct/x/cpu.cfs_quota_us", "50000\n")
     try write("cpu,cpuacct/x/cpu.cfs_period_us", "100000\n")
     try write("memory/x/memory.limit_in_bytes", "4096\n")
-    let first = ControlGroup(groups: "4:cpu,cpuacct:/x\n5:memory:/x\n", root: folder.path)
+    let first = ControlGroup(
+      groups: Array("4:cpu,cpuacct:/x\n5:memory:/x\n".utf8), root: folder.path)
     #expect(first.processorQuota == 1)
     #expect(first.memoryLimitBytes == 4096)
 
-    let none = ControlGroup(groups: "", root: folder.path)
+    let none = ControlGroup(groups: [], root: folder.path)
     #expect(none.processorQuota == nil && none.memoryLimitBytes == nil)
   }
 

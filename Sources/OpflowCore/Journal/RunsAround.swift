@@ -16,7 +16,12 @@ package struct RunsAround: Equatable, Sendable {
   ///   - text: of `OPFLOW_RUNS`; nil where it is not set.
   ///   - own: of `OPFLOW_RUN`.
   package init(_ text: String?, own: String?) {
-    let found = (text ?? own ?? "").split(separator: " ").map { String($0) }
+    // Around most there is none.
+    guard let text = text ?? own, !text.isEmpty else {
+      words = []
+      return
+    }
+    let found = text.split(separator: " ").map { String($0) }
     words = found.filter { RunID($0) != nil }.suffix(Self.most)
   }
 

@@ -25,7 +25,7 @@ package struct TraceParent: Hashable, Sendable {
 
   /// Nil for what is none: then a new trace begins, as the standard has it. Of a later version that which this
   /// one has is taken.
-  package init?(_ text: some StringProtocol) {
+  package init?(_ text: String) {
     let bytes = Array(text.utf8)
     let dash = UInt8(ascii: "-")
     guard bytes.count >= Self.byteCount, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash,

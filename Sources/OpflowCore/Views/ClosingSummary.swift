@@ -86,18 +86,27 @@ struct ClosingSummary {
     }
   }
 
+  /// By hand: the types of a list of parts, and of `joined`, are made at run time when they are first asked for,
+  /// which every run would wait for.
   private func result() -> String {
     let counts = model.counts
-    let restored =
-      model.restored.isEmpty ? "" : " (\(model.restored.count) from the cache)"
-    let parts = [
-      (counts.succeeded, "succeeded\(restored)"), (counts.upToDate, "up to date"),
-      (counts.failed, "failed"),
-      (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
-      (counts.cancelled, "cancelled"), (model.interrupted.count, "interrupted"),
-      (model.notStarted, "pending"), (model.reused, "reused"),
-    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")
+    var text = ""
+    func add(_ count: Int, _ what: String) {
+      if count > 0 { text += "\(text.isEmpty ? "" : ", ")\(count) \(what)" }
+    }
+    add(
+      counts.succeeded,
+      model.restored.isEmpty
+        ? "succeeded" : "succeeded (\(model.restored.count) from the cache)")
+    add(counts.upToDate, "up to date")
+    add(counts.failed, "failed")
+    add(counts.failedAllowed, "failed (allowed)")
+    add(counts.skipped, "skipped")
+    add(counts.cancelled, "cancelled")
+    add(model.interrupted.count, "interrupted")
+    add(model.notStarted, "pending")
+    add(model.reused, "reused")
+    return text.isEmpty ? "nothing to do" : text
   }
 
   private func names(

@@ -86,13 +86,17 @@ package enum OutcomeText {
 
 /// Names of the signals that end processes (signal(7), Linux on x86 and Arm).
 package enum SignalName {
-  private static let names: [Int32: String] = [
-    1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL",
-    10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 16: "STKFLT",
-    24: "XCPU", 25: "XFSZ", 26: "VTALRM", 27: "PROF", 29: "IO", 30: "PWR", 31: "SYS",
+  /// By number; empty for those that end none.
+  private static let names = [
+    "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+    "PIPE", "ALRM", "TERM", "STKFLT", "", "", "", "", "", "", "", "XCPU", "XFSZ", "VTALRM", "PROF",
+    "", "IO", "PWR", "SYS",
   ]
 
-  package static func text(_ number: Int32) -> String? { names[number] }
+  package static func text(_ number: Int32) -> String? {
+    guard names.indices.contains(Int(number)), !names[Int(number)].isEmpty else { return nil }
+    return names[Int(number)]
+  }
 
   /// `SIGTERM`, or `signal 40`
   package static func spelled(_ number: Int32) -> String {

@@ -44,9 +44,11 @@ package struct ProgressHeading: Sendable {
   /// Path of a task's log as a person can use it.
   package var logPath: @Sendable (TaskID, Plan) -> String
   /// The command line that continues the run.
-  package var resumeCommand: String
+  var resumeCommand: String { resume() }
+  private let resume: @Sendable () -> String
   /// The command line that shows what its tasks printed.
-  package var logsCommand: String
+  var logsCommand: String { logs() }
+  private let logs: @Sendable () -> String
   /// The capacity of `cpu` as the drive begins; nil where that is not known.
   package var parallel: Int64?
   /// How much there is of each resource as the drive begins, and after how many failures nothing more starts; 0
@@ -62,15 +64,19 @@ package struct ProgressHeading: Sendable {
   package var standing: @Sendable (TaskID, Plan) -> String = { _, _ in "" }
   package var orderCommand: OrderLineText = OrderVerb.plainCommand
 
-  /// - Parameter initial: how each task enters the drive.
+  /// - Parameters:
+  ///   - initial: how each task enters the drive.
+  ///   - resumeCommand: put together when somebody is to read it, as the other one is.
   package init(
-    run: String, initial: [InitialState], resumeCommand: String, logsCommand: String,
+    run: String, initial: [InitialState],
+    resumeCommand: @autoclosure @escaping @Sendable () -> String,
+    logsCommand: @autoclosure @escaping @Sendable () -> String,
     logPath: @escaping @Sendable (TaskID, Plan) -> String
   ) {
     self.run = run
     scope = DriveScope(initial)
-    self.resumeCommand = resumeCommand
-    self.logsCommand = logsCommand
+    resume = resumeCommand
+    logs = logsCommand
     self.logPath = logPath
   }
 

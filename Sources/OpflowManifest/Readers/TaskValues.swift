@@ -11,7 +11,8 @@ struct TaskValues: ~Copyable {
   /// Good for what is in `own` only; the rest is as in the defaults.
   var lists = TaskLists()
   var own = OwnSettings()
-  var flags: TaskFlags = []
+  // Not by a literal: that of another module is made by code that is not specialised.
+  var flags = TaskFlags(rawValue: 0)
   /// Of a `shell` action.
   var script: Scalar?
   /// Of a `command`.
@@ -124,7 +125,6 @@ struct TaskValues: ~Copyable {
     kind = .command
     settings = defaults.settings
     own = []
-    // Not by a literal: that of another module is made by code that is not specialised.
     flags = TaskFlags(rawValue: 0)
     script = nil
     words.removeEach()

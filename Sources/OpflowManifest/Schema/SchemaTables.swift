@@ -1,18 +1,19 @@
-/// The tables of known keys, made once a compilation.
+/// The tables of known keys, made once a compilation; those of which many manifests have none, when they are
+/// asked for.
 final class SchemaTables {
   let manifest = KeyTable<ManifestKey>()
   let task = KeyTable<TaskKey>()
   let defaults = KeyTable(TaskKey.ofDefaults)
-  let retry = KeyTable<RetryKey>()
-  let stop = KeyTable<StopKey>()
-  let cache = KeyTable<CacheKey>()
-  let service = KeyTable<ServiceKey>()
-  let ready = KeyTable<ReadyKey>()
-  let need = KeyTable<NeedKey>()
-  let include = KeyTable<IncludeKey>()
-  let download = KeyTable<DownloadKey>()
-  let secret = KeyTable<SecretKey>()
-  let input = KeyTable<InputKey>()
-  let axis = KeyTable(AxisKey.ofAxes)
-  let rows = KeyTable(AxisKey.ofRows)
+  private(set) lazy var retry = KeyTable<RetryKey>()
+  private(set) lazy var stop = KeyTable<StopKey>()
+  private(set) lazy var cache = KeyTable<CacheKey>()
+  private(set) lazy var service = KeyTable<ServiceKey>()
+  private(set) lazy var ready = KeyTable<ReadyKey>()
+  private(set) lazy var need = KeyTable<NeedKey>()
+  private(set) lazy var include = KeyTable<IncludeKey>()
+  private(set) lazy var download = KeyTable<DownloadKey>()
+  private(set) lazy var secret = KeyTable<SecretKey>()
+  private(set) lazy var input = KeyTable<InputKey>()
+  private(set) lazy var axis = KeyTable(AxisKey.ofAxes)
+  private(set) lazy var rows = KeyTable(AxisKey.ofRows)
 }

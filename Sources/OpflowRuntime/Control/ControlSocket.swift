@@ -67,7 +67,8 @@ final class ControlSocket {
   private var lastClient: Int32 = 0
   /// Those that wait for their turn, in the order in which their lines came.
   var queue: [ControlClient] = []
-  var room = [UInt8](repeating: 0, count: 1 << 16)
+  // SAFETY: only what was read into it is looked at. Zeroing it would touch pages that most runs have no use for.
+  var room = [UInt8](unsafeUninitializedCapacity: 1 << 16) { $1 = $0.count }
 
   /// Closed when it goes.
   private final class Listener {

@@ -108,7 +108,7 @@ package struct PreparedDrive: ~Copyable {
     var entering = entering
     entering.run = Hash.xxh3(Array(folder.id.description.utf8))
     entering.durations = StateFolder(holding: folder).durations(
-      ofManifest: manifestPath, plan: plan)
+      ofManifest: manifestPath, plan: plan, but: isResumed ? nil : folder.id)
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked.limited(to: maxParallel), plan, entering.openness),

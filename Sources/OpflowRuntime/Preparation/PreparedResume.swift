@@ -314,7 +314,7 @@ package struct PreparedResume {
     if mayHaveLeft { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
-      try folder.makeFolders()
+      try folder.makeLogs()
       return try JournalFile.reopen(folder.journal, repair: repair)
     }
     // Where lines are lost, one of them may have told of an addition.

@@ -7,13 +7,16 @@ extension StateFolder {
   /// A hint, which a drive does as well without: runs that cannot be read are passed over. The newest
   /// few runs are looked at, and of their journals no more than `EarlierDurations` allows for a plan of
   /// this size, from the end.
-  package func durations(ofManifest path: String, plan: Plan) -> TaskDurations {
+  ///
+  /// - Parameter own: a run that is new, and has nothing to tell yet; nil for none.
+  package func durations(
+    ofManifest path: String, plan: Plan, but own: RunID? = nil
+  ) -> TaskDurations {
     var earlier = EarlierDurations(plan: plan)
     var remaining = EarlierDurations.byteLimit(taskCount: plan.taskCount)
     var journals = 0
-    guard let runs = try? runs(ofManifest: path, amongNewest: Self.maxRunsLookedAt) else {
-      return .unknown
-    }
+    guard let runs = try? runs(ofManifest: path, but: own, amongNewest: Self.maxRunsLookedAt)
+    else { return .unknown }
     for run in runs {
       if earlier.isComplete || remaining <= 0 || journals == Self.maxJournalsRead { break }
       let count = read(run, atMost: remaining, into: &earlier)

@@ -93,16 +93,18 @@ package struct RunFolder: Equatable, Sendable {
     (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
   }
 
-  /// Makes the folders that tasks write to where somebody has removed them: the logs are gone, the results
-  /// are not.
-  func makeFolders() throws(RunFolderError) {
-    for folder in [logs, unread] {
-      try doing("make", folder) { () throws(Errno) in
-        do throws(Errno) {
-          try Path.makeDirectory(folder, mode: 0o700)
-        } catch .exists {
-          return
-        }
+  /// Makes the folder of the logs where somebody has removed it: they are gone, the results are not.
+  func makeLogs() throws(RunFolderError) { try makeFolder(logs) }
+
+  /// Makes the folder where tasks leave values that nobody reads; it must be there before any of them starts.
+  package func makeUnread() throws(RunFolderError) { try makeFolder(unread) }
+
+  private func makeFolder(_ folder: String) throws(RunFolderError) {
+    try doing("make", folder) { () throws(Errno) in
+      do throws(Errno) {
+        try Path.makeDirectory(folder, mode: 0o700)
+      } catch .exists {
+        return
       }
     }
   }

@@ -99,7 +99,7 @@ package struct StateFolder: Equatable, Sendable {
     }
     // The folder itself may have been made before, for a lock in it.
     if !made.isEmpty { try ignoreRuns() }
-    var newest = try runs().first
+    var newest = made.contains(runsFolder) ? nil : try runs().first
     while true {
       let id = RunID.next(after: newest, nowMilliseconds: nowMilliseconds, random: random)
       let run = folder(of: id)
@@ -114,9 +114,6 @@ package struct StateFolder: Equatable, Sendable {
       if isNew {
         try doing("make", run.logs) { () throws(Errno) in
           try Path.makeDirectory(run.logs, mode: 0o700)
-        }
-        try doing("make", run.unread) { () throws(Errno) in
-          try Path.makeDirectory(run.unread, mode: 0o700)
         }
         made.append(run.path)
         return RunFolder(id: id, path: run.path, newFolders: made)

@@ -57,13 +57,15 @@ extension StateFolder {
 
   /// The runs of the manifest with that real path, newest first, each looked for as it is asked for.
   ///
-  /// - Parameter limit: so many runs of any manifest are looked at.
+  /// - Parameters:
+  ///   - own: one that is left out; nil for none.
+  ///   - limit: so many runs of any manifest are looked at.
   func runs(
-    ofManifest path: String, amongNewest limit: Int = .max,
+    ofManifest path: String, but own: RunID? = nil, amongNewest limit: Int = .max,
     where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
   ) throws(RunFolderError) -> some Sequence<RunFolder> {
     try runs().prefix(limit).lazy.map(folder(of:)).filter { run in
-      guard let open = try? run.readOpen() else { return false }
+      guard run.id != own, let open = try? run.readOpen() else { return false }
       return open.isRun(ofManifest: path, stateFolder: self.path) && isWanted(open)
     }
   }

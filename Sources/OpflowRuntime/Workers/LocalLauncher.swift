@@ -315,7 +315,7 @@ final class LocalLauncher: Launcher {
     for worker in workers.compactMap({ $0 }) { try? worker.endAtOnce() }
   }
 
-  /// Removes the file of complaints when there was none, and the drive's control group.
+  /// Removes the file of complaints when there was none, the drive's control group, and those of drives that died.
   func cleanUp() {
     groups.remove()
     complaints.cleanUp()

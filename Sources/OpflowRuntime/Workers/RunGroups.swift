@@ -8,6 +8,8 @@ internal import OpflowSystem
 /// Their names tell the run, so that a resume finds what a dead drive left in them, also what shed
 /// the run's mark and its worker's session.
 struct RunGroups: ~Copyable {
+  /// Where they are; nil where there can be none.
+  private let home: String?
   private let folder: String?
   private let own: KillGroup?
   private let delegation: MemoryDelegation?
@@ -16,7 +18,8 @@ struct RunGroups: ~Copyable {
   ///
   /// - Parameter delegation: shares out memory to the drive's groups.
   init(run: String, delegation: consuming MemoryDelegation? = nil) {
-    folder = MemoryDelegation.home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
+    home = MemoryDelegation.home
+    folder = home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
     if let folder { own = KillGroup.make(folder) } else { own = nil }
     if delegation != nil, let folder { _ = MemoryDelegation.enable(folder) }
     self.delegation = delegation
@@ -24,17 +27,13 @@ struct RunGroups: ~Copyable {
 
   func make(_ number: Int32) -> KillGroup? {
     guard own != nil, let folder else { return nil }
-    return KillGroup.make("\(folder)/\(number)")
+    return KillGroup.make("\(folder)/\(number)", hasOthersBeside: delegation != nil)
   }
 
-  /// Removes that of this drive.
+  /// Removes that of this drive, and the empty ones of any drive that died and was not resumed.
   func remove() {
     if let folder { Self.remove(folder) }
-  }
-
-  /// Removes the empty ones of any drive that died and was not resumed.
-  static func removeAbandoned() {
-    if let home = MemoryDelegation.home { removeAbandoned(in: home) }
+    if let home { Self.removeAbandoned(in: home) }
   }
 
   private static func removeAbandoned(in home: String) {

@@ -22,7 +22,8 @@ final class CommandWorker: WorkerRole {
   static let trade = {
     var trade = WorkerTrade(
       program: "opflow worker", usage: "opflow worker RUN-FOLDER RUN-ID [TASK ARGUMENT...]",
-      actions: .run, kinds: [.shell, .command], slots: Slot.count)
+      actions: .run, slots: Slot.count
+    ) { $0 == .shell || $0 == .command }
     trade.takesArguments = true
     return trade
   }()
@@ -67,7 +68,8 @@ final class CommandWorker: WorkerRole {
   /// When the task counts as one that takes its time, until it does.
   private var watchChildrenAt: Instant?
   private var actions: [WorkerAction] = []
-  var chunk = [UInt8](repeating: 0, count: CommandWorker.chunkBytes)
+  // SAFETY: only what was read into it is looked at. Zeroing it would touch pages that a short task has no use for.
+  var chunk = [UInt8](unsafeUninitializedCapacity: CommandWorker.chunkBytes) { $1 = $0.count }
   private var isPerforming = false
 
   init(_ frame: WorkerFrame) throws(WorkerFailure) {

@@ -31,6 +31,7 @@ struct TaskEnvironment: ~Copyable {
   private var makeFlags: [UInt8] = []
 
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
+  private static let jobVariables = [makeVariable, cargoVariable, "MFLAGS"]
 
   private static let own = [
     RunsAround.ownVariable, RunsAround.folderVariable, RunsAround.variable, TaskAround.variable,
@@ -54,15 +55,18 @@ struct TaskEnvironment: ~Copyable {
     let text = Array((trace?.text ?? "").utf8)
     tracePrefix = Array("\(TraceParent.variable)=".utf8) + text.prefix(TraceParent.spanStart)
     traceSuffix = Array(text.dropFirst(TraceParent.spanStart + 16))
-    let own = (Self.own + ports + [TraceParent.variable]).map { Array($0.utf8) }
+    let own = Self.own + ports + [TraceParent.variable]
     // Nobody gave a state where nobody gave a parent (`WorkerProgram`).
     let noState = Array("\(TraceParent.stateVariable)=".utf8)
-    let noDevices = Array("\(GraphicsProcessors.variable)=".utf8)
-    self.inherited =
-      inherited.filter { entry in
-        !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) } && entry != noState
-          && !(sharesDevices && entry.starts(with: noDevices))
-      }.map { Self.withoutJobs($0) } + (sharesDevices ? [noDevices] : [])
+    var kept: [[UInt8]] = []
+    kept.reserveCapacity(inherited.count + 1)
+    for entry in inherited {
+      if own.contains(where: { Self.isOf($0, entry) }) || entry == noState { continue }
+      if sharesDevices, Self.isOf(GraphicsProcessors.variable, entry) { continue }
+      kept.append(Self.withoutJobs(entry))
+    }
+    if sharesDevices { kept.append(Array("\(GraphicsProcessors.variable)=".utf8)) }
+    self.inherited = kept
     self.run = run
     self.runFolder = runFolder
     let around = RunsAround(
@@ -76,7 +80,7 @@ struct TaskEnvironment: ~Copyable {
   /// The jobs of a make that this process was started by are not the task's: what it may start is told by
   /// what it holds.
   private static func withoutJobs(_ entry: [UInt8]) -> [UInt8] {
-    for name in [makeVariable, cargoVariable, "MFLAGS"] where entry.starts(with: "\(name)=".utf8) {
+    for name in jobVariables where isOf(name, entry) {
       let flags = Array(entry.dropFirst(name.utf8.count + 1))
       if MakeFlags.server(in: flags) == nil { return entry }
       return Array("\(name)=".utf8) + MakeFlags.withoutJobs(flags)
@@ -116,9 +120,14 @@ struct TaskEnvironment: ~Copyable {
   }
 
   private static func value(_ name: String, in entries: [[UInt8]]) -> String? {
-    let start = Array("\(name)=".utf8)
-    let entry = entries.first { $0.starts(with: start) }
-    return entry.map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
+    let entry = entries.first { isOf(name, $0) }
+    return entry.map { String(decoding: $0.dropFirst(name.utf8.count + 1), as: UTF8.self) }
+  }
+
+  /// Whether `NAME=VALUE` is of that variable. The sign is looked at first: mostly it is not there.
+  private static func isOf(_ name: String, _ entry: [UInt8]) -> Bool {
+    let count = name.utf8.count
+    return entry.count > count && entry[count] == UInt8(ascii: "=") && entry.starts(with: name.utf8)
   }
 
   var hasPath: Bool { pathIndex != nil }

@@ -1,3 +1,4 @@
+internal import OpflowCore
 internal import OpflowSystem
 
 /// `OPFLOW_TMP`: a folder of the task that runs, which is empty when it starts and whose contents are
@@ -45,9 +46,7 @@ package struct TaskFolder: ~Copyable {
   private static let longAgoNanoseconds: Int64 = 86_399_123_456_789
 
   init(run: String, worker: Int32) {
-    name =
-      Self.prefix(run: run, worker: worker)
-      + String(UInt64.random(in: .min ... .max), radix: 16)
+    name = Self.prefix(run: run, worker: worker) + Hexadecimal.text(.random(in: .min ... .max))
     path = "\(Self.place)/\(name)"
   }
 

@@ -204,7 +204,7 @@ package final class WorkerFrame {
   private func fault(in order: WorkerOrder) -> String? {
     plans.extend(to: order.lastTask)
     if let fault = order.fault(in: plan) { return fault }
-    guard let (task, _) = order.start, !trade.kinds.contains(plan.kind(task)) else { return nil }
+    guard let (task, _) = order.start, !trade.takes(plan.kind(task)) else { return nil }
     return "an order speaks of a task that is not this worker's kind"
   }
 

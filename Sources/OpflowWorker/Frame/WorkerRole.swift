@@ -9,20 +9,21 @@ package struct WorkerTrade: Sendable {
   package let usage: String
   /// What its hello says that it can do.
   let actions: WorkerActions
-  /// The kinds of tasks that it takes.
-  let kinds: [ActionKind]
+  /// Whether it takes tasks of a kind.
+  let takes: @Sendable (ActionKind) -> Bool
   /// Whether its command line may have arguments for a task.
   var takesArguments = false
   /// Descriptors of its own that it watches at most.
   let slots: Int
 
   package init(
-    program: String, usage: String, actions: WorkerActions, kinds: [ActionKind], slots: Int
+    program: String, usage: String, actions: WorkerActions, slots: Int,
+    takes: @escaping @Sendable (ActionKind) -> Bool
   ) {
     self.program = program
     self.usage = usage
     self.actions = actions
-    self.kinds = kinds
+    self.takes = takes
     self.slots = slots
   }
 
