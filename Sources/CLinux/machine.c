@@ -79,21 +79,6 @@ __attribute__((constructor)) static void keep_arguments(int count, char **words)
   if (count > 0) arguments = words;
 }
 
-static const char runtime_root[] = "SWIFT_ROOT";
-static int has_set_root;
-
-// In a static program Swift's runtime asks /proc where it lies before main, for a helper that this
-// program does not use, and aborts where it gets no answer. It does not ask when it is told.
-__attribute__((constructor(101))) static void tell_runtime_root(void) {
-  char byte;
-  if (readlink("/proc/self/exe", &byte, 1) >= 0 || getenv(runtime_root) != NULL) return;
-  has_set_root = setenv(runtime_root, "/", 0) == 0;
-}
-
-void clinux_forget_runtime_root(void) {
-  if (has_set_root) unsetenv(runtime_root);
-}
-
 void clinux_wipe_variable(const char *name) {
   size_t length = strlen(name);
   if (length == 0 || environ == NULL) return;

@@ -54,7 +54,7 @@ package enum Environment {
   }
 
   /// Takes out what was put there before main for the runtime alone. Before anybody reads it.
-  package static func restore() { clinux_forget_runtime_root() }
+  package static func restore() { clinux_forget_runtime_settings() }
 
   /// The same as bytes.
   package static func bytes(_ name: String) -> [UInt8]? {

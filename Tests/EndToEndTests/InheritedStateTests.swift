@@ -185,6 +185,16 @@ struct InheritedStateTests {
     }
   }
 
+  @Test(arguments: [nil, "enable=no"])
+  func `a task finds what Swift's runtime was told by a person, and not by opflow`(
+    told: String?
+  ) throws {
+    let place = try Workplace("tasks: { a: { run: 'env | grep ^SWIFT_BACKTRACE= || echo none' } }")
+    let variable = told.map { "SWIFT_BACKTRACE=\($0)" }
+    try place.shell("env \(variable ?? "-u SWIFT_BACKTRACE") \"$opflow\" run")
+    #expect(try place.log("a") == (variable ?? "none") + "\n")
+  }
+
   // MARK: - What is missing
 
   static let canUnshare: Bool = {

@@ -28,7 +28,7 @@ uint32_t clinux_file_system_type(const char *path);
 int32_t clinux_host_name(char *buffer, size_t size);
 
 /// Takes out of the environment what was put there for Swift's runtime.
-void clinux_forget_runtime_root(void);
+void clinux_forget_runtime_settings(void);
 
 /// Overwrites every variable of that name and takes it out of the environment.
 void clinux_wipe_variable(const char *name);

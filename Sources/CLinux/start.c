@@ -1,0 +1,53 @@
+#define _GNU_SOURCE
+#include "clinux_machine.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+// What opflow does before Swift's runtime begins, since each run waits for two starts of it, its own and that of
+// a worker. A program that uses the library is left as it is: the first of these is not there then.
+extern int opflow_main(int, char **) __attribute__((weak));
+extern char __bss_start[] __attribute__((weak));
+
+static const char backtraces[] = "SWIFT_BACKTRACE";
+static const char runtime_root[] = "SWIFT_ROOT";
+static int has_set_backtraces;
+static int has_set_root;
+
+// Swift's runtime looks for a helper that shows where a program crashed: it asks /proc where the program lies, aborts
+// where it gets no answer, and looks in ten folders. This program comes without one, and nothing is looked for
+// when that is said.
+static void tell_runtime(void) {
+  char byte;
+  if (getenv(backtraces) == NULL) {
+    has_set_backtraces = setenv(backtraces, "enable=no,swift-backtrace=/", 0) == 0;
+  } else if (readlink("/proc/self/exe", &byte, 1) < 0 && getenv(runtime_root) == NULL) {
+    has_set_root = setenv(runtime_root, "/", 0) == 0;
+  }
+}
+
+// What is known at run time of types lies in the first pages of what begins as zero, and even a short run needs nearly
+// all of them. Each would be waited for twice: when it is read first, and when it is written first. An older
+// kernel refuses, and they come one by one.
+static void take_pages_of_types(void) {
+  const uintptr_t page = (uintptr_t)getpagesize(), length = 128 << 10;
+  if (__bss_start == NULL) return;
+  uintptr_t start = (uintptr_t)__bss_start & ~(page - 1);
+  madvise((void *)start, length, MADV_POPULATE_WRITE);
+}
+
+__attribute__((constructor(101))) static void start(void) {
+  if (opflow_main == NULL) return;
+  tell_runtime();
+  take_pages_of_types();
+}
+
+void clinux_forget_runtime_settings(void) {
+  if (has_set_backtraces) unsetenv(backtraces);
+  if (has_set_root) unsetenv(runtime_root);
+}
