@@ -9,8 +9,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// What opflow does before Swift's runtime begins, since each run waits for two starts of it, its own and that of
-// a worker. A program that uses the library is left as it is: the first of these is not there then.
+// Each run waits for two starts of opflow, its own and that of a worker. Nothing of this is there in a program that
+// uses the library, which is left as it is.
 extern int opflow_main(int, char **) __attribute__((weak));
 extern char __bss_start[] __attribute__((weak));
 
@@ -19,12 +19,12 @@ static const char runtime_root[] = "SWIFT_ROOT";
 static int has_set_backtraces;
 static int has_set_root;
 
-// Swift's runtime looks for a helper that shows where a program crashed: it asks /proc where the program lies, aborts
-// where it gets no answer, and looks in ten folders. This program comes without one, and nothing is looked for
-// when that is said.
+// Before main Swift's runtime looks for a helper that shows where a program crashed: in a static program it asks /proc
+// where that lies, aborts where it gets no answer, and looks in ten folders. opflow comes without the helper, and
+// nothing is looked for when that is said. Where somebody wants it, the runtime does not ask when it is told.
 static void tell_runtime(void) {
   char byte;
-  if (getenv(backtraces) == NULL) {
+  if (opflow_main != NULL && getenv(backtraces) == NULL) {
     has_set_backtraces = setenv(backtraces, "enable=no,swift-backtrace=/", 0) == 0;
   } else if (readlink("/proc/self/exe", &byte, 1) < 0 && getenv(runtime_root) == NULL) {
     has_set_root = setenv(runtime_root, "/", 0) == 0;
@@ -42,9 +42,8 @@ static void take_pages_of_types(void) {
 }
 
 __attribute__((constructor(101))) static void start(void) {
-  if (opflow_main == NULL) return;
   tell_runtime();
-  take_pages_of_types();
+  if (opflow_main != NULL) take_pages_of_types();
 }
 
 void clinux_forget_runtime_settings(void) {
