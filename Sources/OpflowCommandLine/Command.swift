@@ -11,14 +11,11 @@ package enum Command: Hashable, CaseIterable, Sendable {
   /// In the order of the help: the end of what grows stands behind what adds to it.
   package static let allCases: [Command] =
     beforeOrders + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
-    + [.add, .order(.close)] + behindOrders
+    + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
 
   private static let beforeOrders: [Command] = [
     .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
     .report, .journal,
-  ]
-  private static let behindOrders: [Command] = [
-    .clean, .initialize, .schema, .completion, .version, .help,
   ]
 
   /// As it is typed.

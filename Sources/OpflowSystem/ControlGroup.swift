@@ -16,18 +16,17 @@ struct ControlGroup: Sendable {
     return ControlGroup(groups: groups, root: "/sys/fs/cgroup")
   }()
 
-  /// `groups` is the text of /proc/PID/cgroup: `NUMBER:CONTROLLERS:PATH` each line. A run of one short task
-  /// waits for this twice, hence no strings of lines and words.
+  /// `groups` is the text of /proc/PID/cgroup: `NUMBER:CONTROLLERS:PATH` each line.
   init(groups: [UInt8], root: String) {
     var unifiedPath: String?
     var unified: [String] = []
     var processor: [String] = []
     var memory: [String] = []
     var lines = groups[...]
-    while let line = Self.next(in: &lines, before: UInt8(ascii: "\n")) {
+    while let line = lines.takeField(before: UInt8(ascii: "\n")) {
       var path = line
-      guard Self.next(in: &path, before: UInt8(ascii: ":")) != nil,
-        let controllers = Self.next(in: &path, before: UInt8(ascii: ":")), !path.isEmpty
+      guard path.takeField(before: UInt8(ascii: ":")) != nil,
+        let controllers = path.takeField(before: UInt8(ascii: ":")), !path.isEmpty
       else { continue }
       if controllers.isEmpty {
         unifiedPath = String(decoding: path, as: UTF8.self)
@@ -35,7 +34,7 @@ struct ControlGroup: Sendable {
         continue
       }
       var names = controllers
-      while let name = Self.next(in: &names, before: UInt8(ascii: ",")) {
+      while let name = names.takeField(before: UInt8(ascii: ",")) {
         if name.elementsEqual("cpu".utf8) {
           let folder = String(decoding: controllers, as: UTF8.self)
           processor = Self.folders(root + "/cpu", path)
@@ -50,24 +49,13 @@ struct ControlGroup: Sendable {
     self.memoryFolders = memory
   }
 
-  /// Takes what stands before the next `separator`, or all, and the separator; nil where nothing is left.
-  private static func next(
-    in rest: inout ArraySlice<UInt8>, before separator: UInt8
-  ) -> ArraySlice<UInt8>? {
-    if rest.isEmpty { return nil }
-    let end = rest.firstIndex(of: separator) ?? rest.endIndex
-    let part = rest[rest.startIndex..<end]
-    rest = rest[min(end + 1, rest.endIndex)...]
-    return part
-  }
-
   /// Whole processors, rounded up; nil for no quota.
   var processorQuota: Int? {
     var quotas: [Int] = []
     for folder in unified {
       // `max 100000` or `QUOTA PERIOD`
       var words = Self.line(folder + "/cpu.max")
-      let quota = Self.next(in: &words, before: UInt8(ascii: " "))
+      let quota = words.takeField(before: UInt8(ascii: " "))
       if let quota = quota.flatMap(Self.number), let period = Self.number(words) {
         quotas.append(Self.processors(quota: quota, period: period))
       }
@@ -102,7 +90,7 @@ struct ControlGroup: Sendable {
     var folders = [mount]
     var folder = mount
     var rest = path
-    while let part = next(in: &rest, before: UInt8(ascii: "/")) {
+    while let part = rest.takeField(before: UInt8(ascii: "/")) {
       if part.isEmpty || part.elementsEqual("..".utf8) { continue }
       folder += "/" + String(decoding: part, as: UTF8.self)
       folders.append(folder)
@@ -113,7 +101,7 @@ struct ControlGroup: Sendable {
   /// The first line of a file; nothing where there is none to read.
   private static func line(_ path: String) -> ArraySlice<UInt8> {
     var bytes = ((try? File.read(path)) ?? [])[...]
-    return next(in: &bytes, before: UInt8(ascii: "\n")) ?? []
+    return bytes.takeField(before: UInt8(ascii: "\n")) ?? []
   }
 
   private static func number(_ text: ArraySlice<UInt8>) -> Int? {

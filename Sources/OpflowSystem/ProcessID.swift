@@ -109,14 +109,9 @@ package struct ProcessStatus: Sendable, Equatable {
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
       let pid = Self.number(bytes[..<open].filter { $0 != 32 })
     else { return nil }
-    // Counted as proc(5) does, the first behind the name is field 3. No list of them is made, since a run of one
-    // short task waits for this.
+    // Counted as proc(5) does, the first behind the name is field 3.
     var rest = bytes[(close + 1)...].drop { $0 == 32 }
-    func next() -> ArraySlice<UInt8> {
-      let field = rest.prefix { $0 != 32 && $0 != 10 }
-      rest = rest.dropFirst(field.count + 1)
-      return field
-    }
+    func next() -> ArraySlice<UInt8> { rest.takeField(before: 32) ?? [] }
     guard let state = next().first, let parent = Self.number(next()),
       let group = Self.number(next()), let session = Self.number(next())
     else { return nil }

@@ -13,7 +13,7 @@ package struct PlanBuilder: ~Copyable {
   private var declaredItems = ListTable<DeclaredItem>()
   private var declarations: [DeclarationEntry] = []
   private var policies: [TaskPolicy] = []
-  /// Empty for a few of them: most plans have one or two.
+  /// But for the first few, which are looked through: most plans have one or two.
   private var policyIndex: [TaskPolicy: UInt32] = [:]
   private static let fewPolicies = 4
   private var tasks = TaskColumns()
@@ -114,18 +114,11 @@ package struct PlanBuilder: ~Copyable {
   package mutating func steps(_ steps: [LateStep]) -> ListIndex { self.steps.index(of: steps) }
 
   package mutating func policy(_ policy: TaskPolicy) -> UInt32 {
-    if policies.count <= Self.fewPolicies {
-      if let known = policies.firstIndex(of: policy) { return UInt32(known) }
-    } else if let known = policyIndex[policy] {
-      return known
-    }
+    if let place = policies.prefix(Self.fewPolicies).firstIndex(of: policy) { return UInt32(place) }
+    if let known = policyIndex[policy] { return known }
     let index = UInt32(truncatingIfNeeded: policies.count)
     policies.append(policy)
-    if policies.count == Self.fewPolicies + 1 {
-      for (place, policy) in policies.enumerated() { policyIndex[policy] = UInt32(place) }
-    } else if policies.count > Self.fewPolicies {
-      policyIndex[policy] = index
-    }
+    if policies.count > Self.fewPolicies { policyIndex[policy] = index }
     return index
   }
 

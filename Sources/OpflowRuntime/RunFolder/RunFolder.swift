@@ -54,7 +54,7 @@ package struct RunFolder: Equatable, Sendable {
   /// What transports to other machines and their agents complained of.
   var siteLog: String { path + "/sites.log" }
 
-  /// Whether opflow makes something of that name before a run has a journal.
+  /// Whether opflow makes something of that name before a run has a journal, or did so once.
   static func isMadeAtBeginning(_ name: String) -> Bool {
     [
       "logs", ValueFolder.unreadName, lockName, journalName, "manifest.yaml", "included", "plan",
@@ -93,7 +93,7 @@ package struct RunFolder: Equatable, Sendable {
     (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
   }
 
-  /// Makes the folder of the logs where somebody has removed it: they are gone, the results are not.
+  /// Makes the folder of the logs, also where somebody has removed it: they are gone, the results are not.
   func makeLogs() throws(RunFolderError) { try makeFolder(logs) }
 
   /// Makes the folder where tasks leave values that nobody reads; it must be there before any of them starts.

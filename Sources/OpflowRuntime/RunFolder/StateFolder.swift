@@ -112,9 +112,7 @@ package struct StateFolder: Equatable, Sendable {
         }
       }
       if isNew {
-        try doing("make", run.logs) { () throws(Errno) in
-          try Path.makeDirectory(run.logs, mode: 0o700)
-        }
+        try run.makeLogs()
         made.append(run.path)
         return RunFolder(id: id, path: run.path, newFolders: made)
       }
