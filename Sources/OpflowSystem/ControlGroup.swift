@@ -7,6 +7,8 @@ struct ControlGroup: Sendable {
   let unifiedPath: String?
   /// Folders of the second version's group and those above it.
   private let unified: [String]
+  /// Of the first version. A controller is in one hierarchy alone: where there are such, those of the second
+  /// version say nothing of it.
   private let processorFolders: [String]
   private let memoryFolders: [String]
 
@@ -52,7 +54,7 @@ struct ControlGroup: Sendable {
   /// Whole processors, rounded up; nil for no quota.
   var processorQuota: Int? {
     var quotas: [Int] = []
-    for folder in unified {
+    for folder in processorFolders.isEmpty ? unified : [] {
       // `max 100000` or `QUOTA PERIOD`
       var words = Self.line(folder + "/cpu.max")
       let quota = words.takeField(before: UInt8(ascii: " "))
@@ -74,8 +76,9 @@ struct ControlGroup: Sendable {
   var memoryLimitBytes: UInt64? {
     // "max" is no number; the first version writes a huge one, which the machine's memory cuts.
     let limits =
-      unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
-      + memoryFolders.compactMap { Self.number(Self.line($0 + "/memory.limit_in_bytes")) }
+      memoryFolders.isEmpty
+      ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
+      : memoryFolders.compactMap { Self.number(Self.line($0 + "/memory.limit_in_bytes")) }
     return limits.min().map { UInt64(clamping: $0) }
   }
 

@@ -102,6 +102,8 @@ final class CommandWorker: WorkerRole {
 
   // MARK: The frame's turn
 
+  func prepare() { prepareFolder() }
+
   var deadline: Instant? {
     var next = state.deadline
     if let deadline = watch.deadline { next = min(next ?? deadline, deadline) }

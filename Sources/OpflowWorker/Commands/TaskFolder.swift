@@ -107,8 +107,8 @@ package struct TaskFolder: ~Copyable {
   mutating func remove() {
     if folder == nil { return }
     folder = nil
-    // What is left is left for the next drive.
-    try? removeWhole()
+    // Mostly it is empty. What is left is left for the next drive.
+    if (try? Path.removeDirectory(path)) == nil { try? removeWhole() }
   }
 
   private func removeWhole() throws(Errno) { try Self.openPlace().removeTree(name) }

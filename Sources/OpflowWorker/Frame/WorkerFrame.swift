@@ -88,6 +88,7 @@ package final class WorkerFrame {
         WorkerHello(
           planKey: plan.key.description, pid: ProcessID.own, offer: offer, host: Machine.hostName)))
     send()
+    role.prepare()
     while !isDone {
       try role.wait(nanoseconds: timeout(role.deadline))
       let now = self.now

@@ -22,8 +22,9 @@ package enum WorkerProcess {
     [command, runFolder, run] + (task.map { ["\($0.task.rawValue)"] + $0.words } ?? [])
   }
 
-  /// Runs the worker that `makeRole` makes. `arguments` are those behind the command. Returns the exit
-  /// code: 0, 2 for wrong arguments, 74 when the run's files cannot be used.
+  /// Runs the worker that `makeRole` makes, and ends the process when its work is done. `arguments` are those
+  /// behind the command. Returns the exit code of one that cannot work: 2 for wrong arguments, 74 when the run's
+  /// files cannot be used.
   package static func run<Role: WorkerRole>(
     _ trade: WorkerTrade, arguments: [String],
     makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
@@ -37,13 +38,21 @@ package enum WorkerProcess {
       if arguments.count > 3, let task = Int32(arguments[2]), task >= 0 {
         frame.taskArguments = TaskArguments(task: TaskID(task), words: Array(arguments[3...]))
       }
-      let role = try makeRole(frame)
-      try WorkerFailure.naming("cannot go on") { () throws(Errno) in try frame.work(role) }
-      return 0
+      try work(makeRole(frame), frame)
+      // The pipe for reports ends with the process. Closed before, it would show the coordinator a worker that
+      // says nothing more and still lives, which is killed, and is thought to have left its folders behind.
+      withExtendedLifetime(frame) { ProcessID.exitNow(0) }
     } catch {
       trade.complain(error.what)
       return 74
     }
+  }
+
+  /// What the role holds is given back when this returns.
+  private static func work<Role: WorkerRole>(
+    _ role: Role, _ frame: WorkerFrame
+  ) throws(WorkerFailure) {
+    try WorkerFailure.naming("cannot go on") { () throws(Errno) in try frame.work(role) }
   }
 
   private static func open(

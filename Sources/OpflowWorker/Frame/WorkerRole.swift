@@ -41,6 +41,9 @@ package protocol WorkerRole: AnyObject {
   /// When `passTime` is to be called at the latest; nil for never.
   var deadline: Instant? { get }
 
+  /// Does what the first order would have to wait for, while the coordinator hears of the worker.
+  func prepare()
+
   /// Waits, at most so long (negative: for ever), until any descriptor of the frame's set is ready.
   /// A role with other things to wait for, or with work to do, does that here, a little at a time.
   func wait(nanoseconds: Int64) throws(Errno)
@@ -60,6 +63,8 @@ package protocol WorkerRole: AnyObject {
 }
 
 extension WorkerRole {
+  package func prepare() {}
+
   package func wait(nanoseconds: Int64) throws(Errno) {
     _ = try frame.poll.wait(nanoseconds: nanoseconds)
   }
