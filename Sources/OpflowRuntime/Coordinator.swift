@@ -121,7 +121,8 @@ package final class Coordinator {
   ///
   /// The caller holds the run's lock. `journal` is open behind its last whole line.
   ///
-  /// - Parameter launchers: makes those that are there from the start, that of this machine first.
+  /// - Parameter launchers: makes those that are there from the start, that of this machine first. They may start
+  ///   workers while the rest gets ready.
   static func drive(
     _ request: DriveRequest, journal: consuming JournalFile,
     launchers: (Watch) throws(Errno) -> [any Launcher]
@@ -144,14 +145,6 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
-    growing = GrowingPlan(request.plan, in: request.folder, request.durability)
-    links = request.links
-    var options = request.options
-    make = request.sharesJobs ? Self.joinMake(&options) : nil
-    engine = Engine(
-      plan: request.plan, options: options,
-      entering: request.entering, journal: request.encoder, durability: request.durability,
-      opening: request.opening)
     do throws(Errno) {
       // A child of a worker that dies comes to this process, which ends it.
       try ProcessTree.becomeSubreaper()
@@ -168,6 +161,14 @@ package final class Coordinator {
     } catch {
       throw CoordinatorError("cannot set up the run", error)
     }
+    growing = GrowingPlan(request.plan, in: request.folder, request.durability)
+    links = request.links
+    var options = request.options
+    make = request.sharesJobs ? Self.joinMake(&options) : nil
+    engine = Engine(
+      plan: request.plan, options: options,
+      entering: request.entering, journal: request.encoder, durability: request.durability,
+      opening: request.opening)
     self.journal = journal
     do throws(Errno) {
       var heading = request.heading

@@ -281,14 +281,10 @@ struct Scheduler {
 
   @inline(__always)
   func workerKind(of task: TaskID) -> WorkerKind {
-    if isService(task) { return .service }
-    return switch plan.kind(task) {
-    case .shell, .command:
-      plan.hasInteractive && plan.flags(task).contains(.interactive) ? .terminal : .command
-    case .download: .download
-    case .block: .block
-    case .approve: preconditionFailure("no worker has a gate")
+    guard let kind = plan.workerKind(of: task) else {
+      preconditionFailure("no worker has a gate")
     }
+    return kind
   }
 }
 

@@ -88,14 +88,15 @@ package struct PreparedDrive: ~Copyable {
       }
     }
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
+    let startsAhead = !isResumed && asked.on.isEmpty && plan.beginsWithCommand(initial)
     return try perform(asked, progress: progress, heading: heading, serving: serving) {
       watch throws(Errno) in
-      [
-        try LocalLauncher(
-          site: 0, watch: watch, folder: folder, runID: folder.id.description,
-          complaints: folder.workerLog, variables: variables,
-          arguments: arguments, delegation: delegation.take())
-      ]
+      let launcher = try LocalLauncher(
+        site: 0, watch: watch, folder: folder, runID: folder.id.description,
+        complaints: folder.workerLog, variables: variables,
+        arguments: arguments, delegation: delegation.take())
+      if startsAhead { launcher.startAhead() }
+      return [launcher]
     }
   }
 

@@ -18,6 +18,8 @@ final class LocalLauncher: Launcher {
   private let groups: RunGroups
   /// How many workers were started, over all drives: their groups bear these numbers.
   private var startedCount: Int32 = 0
+  /// Nobody has asked for it yet.
+  private var ahead: WorkerChild?
   /// By worker number; nil once it is reaped.
   private var workers: [LocalWorker?] = []
   /// Workers that could not be ended.
@@ -50,13 +52,23 @@ final class LocalLauncher: Launcher {
 
   // MARK: - Coming
 
+  /// Starts the first worker for commands before it is asked for, so that it comes up while the drive gets ready: for
+  /// a short task that is a twentieth of a run. Where it cannot be, `launch` says why.
+  ///
+  /// The journal has the run by then and not this worker, as with one that was launched a moment ago: when this
+  /// process dies, it sees the end of its orders and leaves, and the next drive waits for that by its lock.
+  func startAhead() { ahead = try? start(.command) }
+
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
-    let started = try start(worker, kind)
+    let started = LocalWorker(
+      try child(kind),
+      link: WorkerLink(id: worker, kind: kind, site: site, entry: nil, inbox: Inbox()))
+    started.link.entry = entry(for: started.pid, kind)
     do throws(Errno) {
       do throws(Errno) {
         try listen(to: started)
       } catch {
-        try started.endAtOnce()
+        try started.child.endAtOnce()
         throw error
       }
     } catch {
@@ -69,14 +81,19 @@ final class LocalLauncher: Launcher {
 
   private func listen(to worker: LocalWorker) throws(Errno) {
     let id = worker.link.id
-    try watch.add(worker.reports.rawValue, .site(site), Place.reports.of(id))
+    try watch.add(worker.child.reports.rawValue, .site(site), Place.reports.of(id))
     // From the start, since its end must be seen even when there is no room to ask for it.
-    try watch.add(worker.process.descriptor.rawValue, .site(site), Place.process.of(id))
+    try watch.add(worker.child.process.descriptor.rawValue, .site(site), Place.process.of(id))
   }
 
   private static let unstartable = "no worker could be started"
 
-  private func start(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> LocalWorker {
+  private func child(_ kind: WorkerKind) throws(LaunchFailure) -> WorkerChild {
+    if kind == .command, let waiting = ahead.take() { return waiting }
+    return try start(kind)
+  }
+
+  private func start(_ kind: WorkerKind) throws(LaunchFailure) -> WorkerChild {
     let orders = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in try Pipe() }
     let reports = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in try Pipe() }
     let complaintStart = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in
@@ -94,11 +111,9 @@ final class LocalLauncher: Launcher {
       group?.remove()
       throw LaunchFailure(what: WorkerProgram.complaint(error, of: kind))
     }
-    let link = WorkerLink(
-      id: worker, kind: kind, site: site, entry: entry(for: process.pid, kind), inbox: Inbox())
-    return LocalWorker(
-      link: link, process: process, group: group, orders: orders.takeWrite(),
-      reports: reports.takeRead(), complaintStart: complaintStart)
+    return WorkerChild(
+      process: process, orders: orders.takeWrite(), reports: reports.takeRead(), group: group,
+      complaintStart: complaintStart)
   }
 
   private func spawn(
@@ -172,7 +187,7 @@ final class LocalLauncher: Launcher {
     var warnings: [String] = []
     var hasLeft = false
     do throws(Errno) {
-      guard let end = try worker.process.reap() else { return nil }
+      guard let end = try worker.child.process.reap() else { return nil }
       hasLeft = end.status == .exit(0)
       // A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
       if complaint == nil, case .signal(let number) = end.status {
@@ -183,7 +198,7 @@ final class LocalLauncher: Launcher {
       }
     } catch {
       // What is left of it is reaped below, with what it left.
-      warnings.append("worker \(worker.process.pid) could not be reaped: \(error)")
+      warnings.append("worker \(worker.pid) could not be reaped: \(error)")
     }
     return .gone(
       worker.link, complaint: complaint, warnings: warnings + forget(worker, hasLeft: hasLeft))
@@ -208,7 +223,7 @@ final class LocalLauncher: Launcher {
 
   /// What was written to standard error by workers since that one was started.
   private func complaint(_ worker: LocalWorker) -> String? {
-    let text = complaints.text(from: worker.complaintStart)
+    let text = complaints.text(from: worker.child.complaintStart)
     return text.isEmpty ? nil : text
   }
 
@@ -217,40 +232,43 @@ final class LocalLauncher: Launcher {
   func end(_ link: WorkerLink, at now: Instant) -> Instant {
     guard let worker = workers[link.id.index] else { return now }
     // What cannot be removed now leaves the watch when it is closed.
-    try? watch.remove(worker.reports.rawValue)
+    try? watch.remove(worker.child.reports.rawValue)
     if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
-    worker.kill()
+    worker.child.kill()
     return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
   }
 
   /// KILL does not end it, such as sleep in the kernel.
   func giveUp(_ link: WorkerLink) -> [String] {
     guard let worker = workers[link.id.index] else { return [] }
-    immortals.insert(worker.process.pid)
-    return ["worker \(worker.process.pid) could not be ended"] + forget(worker)
+    immortals.insert(worker.pid)
+    return ["worker \(worker.pid) could not be ended"] + forget(worker)
   }
 
   /// Ends what it left behind. Returns warnings of what could not be ended.
   private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> [String] {
     workers[worker.link.id.index] = nil
-    let others = Set(workers.compactMap { $0?.process.pid }).union(immortals)
+    var others = Set(workers.compactMap { $0?.pid }).union(immortals)
+    if let pid = ahead?.process.pid { others.insert(pid) }
     defer {
-      worker.removeGroup()
-      // One that leaves by itself removes its own.
-      if worker.link.kind == .command, !hasLeft {
-        TaskFolder.removeLeft(run: runID, worker: worker.process.pid)
-      }
+      worker.child.removeGroup()
+      if !hasLeft { removeFolder(of: worker.pid, worker.link.kind) }
     }
     return Orphans.endAdopted(sparing: others).map {
       "process \($0), left by a lost worker, could not be ended"
     }
   }
 
+  /// That of its tasks, of a worker that did not leave by itself.
+  private func removeFolder(of pid: Int32, _ kind: WorkerKind) {
+    if kind.row.action == .run { TaskFolder.removeLeft(run: runID, worker: pid) }
+  }
+
   func release(_ link: WorkerLink) {
     guard let worker = workers[link.id.index] else { return }
     // What cannot be removed now leaves the watch with that.
-    try? watch.remove(worker.reports.rawValue)
-    try? watch.remove(worker.process.descriptor.rawValue)
+    try? watch.remove(worker.child.reports.rawValue)
+    try? watch.remove(worker.child.process.descriptor.rawValue)
     if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
   }
 
@@ -295,11 +313,11 @@ final class LocalLauncher: Launcher {
     do throws(Errno) {
       try worker.send()
       hasLeft = try ends.wait(
-        for: worker.process.descriptor.rawValue, atMostMilliseconds: patience)
+        for: worker.child.process.descriptor.rawValue, atMostMilliseconds: patience)
     } catch {
       // It is ended at once.
     }
-    try? worker.endAtOnce()
+    try? worker.child.endAtOnce()
     _ = forget(worker, hasLeft: hasLeft)
   }
 
@@ -312,11 +330,27 @@ final class LocalLauncher: Launcher {
 
   func endAll() {
     // One that cannot be waited for ends when this process does.
-    for worker in workers.compactMap({ $0 }) { try? worker.endAtOnce() }
+    for worker in workers.compactMap({ $0 }) {
+      try? worker.child.endAtOnce()
+      removeFolder(of: worker.pid, worker.link.kind)
+    }
+    endAhead()
+  }
+
+  /// The drive did not begin.
+  deinit { endAhead() }
+
+  /// Nobody asked for it.
+  private func endAhead() {
+    guard let waiting = ahead.take() else { return }
+    let pid = waiting.process.pid
+    try? waiting.endAtOnce()
+    removeFolder(of: pid, .command)
   }
 
   /// Removes the file of complaints when there was none, the drive's control group, and those of drives that died.
   func cleanUp() {
+    endAhead()
     groups.remove()
     complaints.cleanUp()
   }
