@@ -121,13 +121,14 @@ package final class Coordinator {
   ///
   /// The caller holds the run's lock. `journal` is open behind its last whole line.
   ///
-  /// - Parameter launchers: makes those that are there from the start, that of this machine first. They may start
-  ///   workers while the rest gets ready.
+  /// - Parameters:
+  ///   - watch: has what is watched of workers that are there already.
+  ///   - launcher: that of this machine.
   static func drive(
-    _ request: DriveRequest, journal: consuming JournalFile,
-    launchers: (Watch) throws(Errno) -> [any Launcher]
+    _ request: DriveRequest, journal: consuming JournalFile, watch: Watch, launcher: any Launcher
   ) throws(CoordinatorError) -> DriveResult {
-    let coordinator = try Coordinator(request, journal: journal, launchers: launchers)
+    let coordinator = try Coordinator(
+      request, journal: journal, watch: watch, launcher: launcher)
     do throws(CoordinatorError) {
       return try coordinator.run()
     } catch {
@@ -140,27 +141,12 @@ package final class Coordinator {
   }
 
   private init(
-    _ request: DriveRequest, journal: consuming JournalFile,
-    launchers: (Watch) throws(Errno) -> [any Launcher]
+    _ request: DriveRequest, journal: consuming JournalFile, watch: Watch, launcher: any Launcher
   ) throws(CoordinatorError) {
     self.request = request
+    self.watch = watch
+    launchers = [launcher]
     plan = request.plan
-    do throws(Errno) {
-      // A child of a worker that dies comes to this process, which ends it.
-      try ProcessTree.becomeSubreaper()
-      try Dispositions.ignore(.pipe)
-      signals = try SignalDescriptor(Self.watchedSignals())
-      watch = try Watch()
-      try watch.add(signals.rawValue, .coordinator, Place.signals)
-      control = ControlSocket(plan: request.plan, watch: watch)
-      signalWait.set(0, signals.rawValue)
-      self.launchers = try launchers(watch)
-      sites = try request.sites.map { settings throws(Errno) in
-        try Sites(settings, at: Self.now)
-      }
-    } catch {
-      throw CoordinatorError("cannot set up the run", error)
-    }
     growing = GrowingPlan(request.plan, in: request.folder, request.durability)
     links = request.links
     var options = request.options
@@ -169,6 +155,20 @@ package final class Coordinator {
       plan: request.plan, options: options,
       entering: request.entering, journal: request.encoder, durability: request.durability,
       opening: request.opening)
+    do throws(Errno) {
+      // A child of a worker that dies comes to this process, which ends it.
+      try ProcessTree.becomeSubreaper()
+      try Dispositions.ignore(.pipe)
+      signals = try SignalDescriptor(Self.watchedSignals())
+      try watch.add(signals.rawValue, .coordinator, Place.signals)
+      control = ControlSocket(plan: request.plan, watch: watch)
+      signalWait.set(0, signals.rawValue)
+      sites = try request.sites.map { settings throws(Errno) in
+        try Sites(settings, at: Self.now)
+      }
+    } catch {
+      throw CoordinatorError("cannot set up the run", error)
+    }
     self.journal = journal
     do throws(Errno) {
       var heading = request.heading

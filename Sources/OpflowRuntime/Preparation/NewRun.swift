@@ -180,6 +180,7 @@ package struct NewRun {
       trace: DriveTrace(entry, openedMilliseconds: opened, parent: entry.trace), journal: journal,
       encoder: encoder, lock: lock)
     drive.secrets = secrets
+    drive.startAhead(request)
     return drive
   }
 

@@ -24,6 +24,8 @@ package struct PreparedDrive: ~Copyable {
   /// What the drive before left up, and which of that this one takes over.
   var passed: PassedServices?
   var takenOver: [(service: TaskID, held: HeldService)] = []
+  /// Those of this machine, where one is on its way already.
+  private var workers: (watch: Watch, launcher: LocalLauncher)?
   let manifestPath: String
   private let trace: DriveTrace
   private let journal: JournalFile
@@ -76,35 +78,62 @@ package struct PreparedDrive: ~Copyable {
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     serving: ServingWatch? = nil
   ) throws(CoordinatorError) -> DriveResult {
-    let (folder, variables, arguments) = (folder, variables, entering.arguments)
     if let passed {
       let numbers = takenOver.map(\.held.worker)
       let links = passed.takeOver(takenOver)
-      return try perform(asked, progress: progress, heading: heading, serving: serving, links) {
-        watch throws(Errno) in
+      let watch = try Self.settingUp { () throws(Errno) in
+        let watch = try Watch()
         try passed.launcher.goOn(
-          watch, variables: variables, arguments: arguments, with: Array(zip(links, numbers)))
-        return [passed.launcher]
+          watch, variables: variables, arguments: entering.arguments,
+          with: Array(zip(links, numbers)))
+        return watch
       }
+      return try perform(
+        asked, progress: progress, heading: heading, serving: serving, links,
+        by: (watch, passed.launcher))
     }
+    let workers =
+      if let workers { workers } else {
+        try Self.settingUp { () throws(Errno) in try makeWorkers() }
+      }
+    return try perform(
+      asked, progress: progress, heading: heading, serving: serving, [], by: workers)
+  }
+
+  /// Has a worker come up while the rest gets ready, where the first task wants one at once: for a short one that is
+  /// a twentieth of a run. It leaves when the drive is not performed.
+  mutating func startAhead(_ asked: RunRequest) {
+    guard asked.on.isEmpty, plan.beginsWithCommand(initial) else { return }
+    // What fails is tried again when there is somebody to tell.
+    workers = try? makeWorkers()
+    workers?.launcher.startAhead()
+  }
+
+  private mutating func makeWorkers() throws(Errno) -> (watch: Watch, launcher: LocalLauncher) {
+    let watch = try Watch()
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
-    let startsAhead = !isResumed && asked.on.isEmpty && plan.beginsWithCommand(initial)
-    return try perform(asked, progress: progress, heading: heading, serving: serving) {
-      watch throws(Errno) in
-      let launcher = try LocalLauncher(
-        site: 0, watch: watch, folder: folder, runID: folder.id.description,
-        complaints: folder.workerLog, variables: variables,
-        arguments: arguments, delegation: delegation.take())
-      if startsAhead { launcher.startAhead() }
-      return [launcher]
+    let launcher = try LocalLauncher(
+      site: 0, watch: watch, folder: folder, runID: folder.id.description,
+      complaints: folder.workerLog, variables: variables, arguments: entering.arguments,
+      delegation: delegation.take())
+    return (watch, launcher)
+  }
+
+  private static func settingUp<Result>(
+    _ body: () throws(Errno) -> Result
+  ) throws(CoordinatorError) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw CoordinatorError("cannot set up the run", error)
     }
   }
 
-  /// Drives the run to its end, by the workers of those launchers.
-  consuming func perform(
+  /// Drives the run to its end, by those workers.
+  private consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
-    serving: ServingWatch? = nil, _ links: [WorkerLink] = [],
-    launchers: (Watch) throws(Errno) -> [any Launcher]
+    serving: ServingWatch?, _ links: [WorkerLink],
+    by workers: (watch: Watch, launcher: LocalLauncher)
   ) throws(CoordinatorError) -> DriveResult {
     var entering = entering
     entering.run = Hash.xxh3(Array(folder.id.description.utf8))
@@ -137,21 +166,18 @@ package struct PreparedDrive: ~Copyable {
     }
     let lock = lock
     defer { serving?.endDrive() }
-    var local: LocalLauncher?
-    let result = try Coordinator.drive(request, journal: journal) { watch throws(Errno) in
-      let all = try launchers(watch)
-      local = all.first as? LocalLauncher
-      return all
-    }
+    let result = try Coordinator.drive(
+      request, journal: journal, watch: workers.watch, launcher: workers.launcher)
     if hasCaches { folder.removeStages() }
     let added = result.plan.taskCount - initial.count
     if let serving, added > 0 {
       serving.grown = (result.plan, files, initial + repeatElement(.run, count: added))
     }
-    if let local, let serving, !result.passed.isEmpty {
+    if let serving, !result.passed.isEmpty {
       serving.passed = PassedServices(
         HeldServices(plan: result.plan, services: result.passed.map(\.0)),
-        Dictionary(uniqueKeysWithValues: result.passed.map { ($0.0.service, $0.1) }), local,
+        Dictionary(uniqueKeysWithValues: result.passed.map { ($0.0.service, $0.1) }),
+        workers.launcher,
         lock: lock)
     } else {
       _ = consume lock

@@ -52,8 +52,7 @@ final class LocalLauncher: Launcher {
 
   // MARK: - Coming
 
-  /// Starts the first worker for commands before it is asked for, so that it comes up while the drive gets ready: for
-  /// a short task that is a twentieth of a run. Where it cannot be, `launch` says why.
+  /// Starts the first worker for commands before it is asked for. Where it cannot be, `launch` says why.
   ///
   /// The journal has the run by then and not this worker, as with one that was launched a moment ago: when this
   /// process dies, it sees the end of its orders and leaves, and the next drive waits for that by its lock.
@@ -338,7 +337,7 @@ final class LocalLauncher: Launcher {
   }
 
   /// The drive did not begin.
-  deinit { endAhead() }
+  deinit { if ahead != nil { cleanUp() } }
 
   /// Nobody asked for it.
   private func endAhead() {
