@@ -163,7 +163,7 @@ enum RunCommand {
     var drive = try new.begin(console)
     _ = consume choice
     _ = consume gate
-    drive.warnings = warnings
+    drive.warn(warnings)
     return try Drive.perform(drive, arguments, console)
   }
 

@@ -153,7 +153,7 @@ import Testing
         try long.success(name, attempt: Int32(round) + 3)
       }
     }
-    for position in stride(from: journal.offsets[1], to: long.bytes.count - size, by: 37) {
+    for position in stride(from: journal.offsets[1], to: long.bytes.count - size, by: 149) {
       for zeros in [true, false] {
         var damaged = long.bytes
         for index in position..<(position + size) {

@@ -80,7 +80,7 @@ import Testing
     var options = ProgressOptions(mode: mode)
     options.json = true
     // Long names: it takes fewer of them to say too much.
-    let names = (1...2000).map { "t\($0)-" + String(repeating: "n", count: 400) }
+    let names = (1...500).map { "t\($0)-" + String(repeating: "n", count: 1600) }
     var view = ViewDriver(try ViewFixture.plan(names.map { ($0, []) }), options)
     let output = [UInt8](repeating: 121, count: 2 << 20)
     for round in 1...12 {

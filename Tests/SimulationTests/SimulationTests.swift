@@ -22,7 +22,7 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
-    live(slice, of: 1600) { Life(seed: $0, checkingOneIn: 4) }
+    live(slice, of: 640) { Life(seed: $0, checkingOneIn: 4) }
   }
 
   @Test(arguments: slices)
@@ -53,14 +53,14 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs with services on further machines`(_ slice: Int) {
-    live(slice, of: 800, " --far") { Life(seed: $0, checkingOneIn: 4, far: true) }
+    live(slice, of: 320, " --far") { Life(seed: $0, checkingOneIn: 4, far: true) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs with services on further machines that grow and go on`(
     _ slice: Int
   ) {
-    live(slice, of: 400, " --legs --adders --goes-on --far") {
+    live(slice, of: 240, " --legs --adders --goes-on --far") {
       Life(
         seed: $0, checkingOneIn: 4, grows: true, makesLegs: true, adds: true, goesOn: true,
         far: true)

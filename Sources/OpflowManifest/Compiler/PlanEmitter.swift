@@ -230,7 +230,10 @@ struct PlanEmitter: ~Copyable {
         builder.secrets.append(entry)
       }
     }
-    for name in listed.texts where !declared.contains(where: { $0.name.isSame(as: name) }) {
+    if listed.count == 0 { return }
+    var names = TextTable()
+    for secret in declared { _ = names.insert(secret.name) }
+    for name in listed.texts where names.index(of: name) == nil {
       addSecret(builder.intern(name), name)
     }
   }

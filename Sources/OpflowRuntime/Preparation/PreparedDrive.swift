@@ -16,7 +16,7 @@ package struct PreparedDrive: ~Copyable {
   /// How many tasks that one began with at once; nil for as many as is asked for.
   var maxParallel: UInt32?
   /// What is to be told before anything starts.
-  package var warnings: [String] = []
+  var warnings: [String] = []
   /// Those that its tasks may know, and that no task is to show.
   package var secrets: [SecretValue] = []
   /// What is journaled first.
@@ -99,6 +99,9 @@ package struct PreparedDrive: ~Copyable {
     return try perform(
       asked, progress: progress, heading: heading, serving: serving, [], by: workers)
   }
+
+  /// Tells a person that before anything starts.
+  package mutating func warn(_ texts: [String]) { warnings += texts }
 
   /// Has a worker come up while the rest gets ready, where the first task wants one at once: for a short one that is
   /// a twentieth of a run. It leaves when the drive is not performed.
