@@ -164,10 +164,12 @@ static pid_t start(char **words) {
   if (pid < 0) die("fork");
   if (pid == 0) {
     char byte;
+    ssize_t count;
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int number = 0; number < 3; number++) dup2(nowhere, number);
-    while (read(gate[0], &byte, 1) < 0 && errno == EINTR) continue;
-    execv(words[0], words);
+    close(gate[1]);
+    while ((count = read(gate[0], &byte, 1)) < 0 && errno == EINTR) continue;
+    if (count == 1) execv(words[0], words);  // Nobody watches it else.
     _exit(126);
   }
   if (request(PTRACE_SEIZE, pid, OPTIONS) < 0) die("cannot trace");

@@ -1,7 +1,7 @@
 /// Which program a worker is, and so which actions it can do.
 ///
 /// A new one is a case and a row here, how many of it there are and what each is handed ahead (`Crew.swift`), the tasks
-/// that it gets (`Plan.workerKind`), and its program (`WorkerProgram`).
+/// that it gets (`PlanWorkers.swift`), and its program (`WorkerProgram`).
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command
   case download
