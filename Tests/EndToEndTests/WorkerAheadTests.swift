@@ -17,7 +17,10 @@ struct WorkerAheadTests {
     #expect(workers.first?.values["pid"] == place.lines("parent").first)
   }
 
-  @Test func `one that nobody asks for is gone with all that it made`() throws {
+  @Test(arguments: ["tmp", "missing"])
+  func `one that nobody asks for is gone with all that it made, and complains of nothing`(
+    _ folder: String
+  ) throws {
     // Nothing answers there, and with that the run has failed before the command's turn comes.
     let place = try Workplace(
       """
@@ -27,7 +30,7 @@ struct WorkerAheadTests {
         b: { download: { url: "http://127.0.0.1:1/x", to: x }, resources: { turn: 1 }, priority: very_high, retry: 0 }
       """)
     try place.write("tmp/kept", "")
-    try place.opflow("run", status: 1, environment: ["TMPDIR": place.file("tmp")])
+    try place.opflow("run", status: 1, environment: ["TMPDIR": place.file(folder)])
     #expect(!place.exists("ran"))
     #expect(try workers(place).count == 1)
     #expect(place.entries("tmp") == ["kept"])

@@ -113,6 +113,8 @@ package struct PreparedDrive: ~Copyable {
   }
 
   private mutating func makeWorkers() throws(Errno) -> (watch: Watch, launcher: LocalLauncher) {
+    // From here on there is something to be ended in order: who asks for that now is heard when the drive has begun.
+    try Coordinator.watchedSignals().block()
     let watch = try Watch()
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
     let launcher = try LocalLauncher(

@@ -339,13 +339,20 @@ final class LocalLauncher: Launcher {
   /// The drive did not begin.
   deinit { if ahead != nil { cleanUp() } }
 
-  /// Nobody asked for it.
+  /// Nobody asked for it: it sees that no orders come, and leaves nothing behind.
   private func endAhead() {
-    guard let waiting = ahead.take() else { return }
+    guard var waiting = ahead.take() else { return }
+    waiting.orders = nil
+    var poll = PollSet(slots: 1)
+    poll.set(0, waiting.process.descriptor.rawValue)
+    let hasLeft = (try? poll.wait(nanoseconds: Self.leavePatienceNanoseconds)) ?? false
     let pid = waiting.process.pid
     try? waiting.endAtOnce()
-    removeFolder(of: pid, .command)
+    if !hasLeft { removeFolder(of: pid, .command) }
   }
+
+  /// For one that has nothing to end.
+  private static let leavePatienceNanoseconds: Int64 = 1_000_000_000
 
   /// Removes the file of complaints when there was none, the drive's control group, and those of drives that died.
   func cleanUp() {

@@ -102,7 +102,10 @@ final class CommandWorker: WorkerRole {
 
   // MARK: The frame's turn
 
-  func prepare() { prepareFolder() }
+  func prepare() {
+    // Whoever finds that there is none is told why; there may be no task at all.
+    try? taskFolder.make()
+  }
 
   var deadline: Instant? {
     var next = state.deadline

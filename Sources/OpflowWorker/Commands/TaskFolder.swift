@@ -50,27 +50,32 @@ package struct TaskFolder: ~Copyable {
     path = "\(Self.place)/\(name)"
   }
 
-  /// Makes it where it is not there.
+  /// Makes it for a task, where it is not there.
   ///
   /// - Returns: why there is none, when that is to be told: once in a row.
   mutating func prepare() -> Errno? {
-    if folder != nil { return nil }
     do throws(Errno) {
-      do throws(Errno) {
-        try Path.makeDirectory(path)
-      } catch .exists {
-        // It could not be opened before.
-        try removeWhole()
-        try Path.makeDirectory(path)
-      }
-      folder = try File.open(path, [.readOnly, .directory, .noFollow])
-      isLackTold = false
-      try markEmpty()
+      try make()
       return nil
     } catch {
       defer { isLackTold = true }
       return isLackTold ? nil : error
     }
+  }
+
+  /// Makes it where it is not there.
+  mutating func make() throws(Errno) {
+    if folder != nil { return }
+    do throws(Errno) {
+      try Path.makeDirectory(path)
+    } catch .exists {
+      // It could not be opened before.
+      try removeWhole()
+      try Path.makeDirectory(path)
+    }
+    folder = try File.open(path, [.readOnly, .directory, .noFollow])
+    isLackTold = false
+    try markEmpty()
   }
 
   private mutating func markEmpty() throws(Errno) {
