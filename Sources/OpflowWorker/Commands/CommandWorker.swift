@@ -102,10 +102,7 @@ final class CommandWorker: WorkerRole {
 
   // MARK: The frame's turn
 
-  func prepare() {
-    // Whoever finds that there is none is told why; there may be no task at all.
-    try? taskFolder.make()
-  }
+  func prepare() { try? taskFolder.make() }
 
   var deadline: Instant? {
     var next = state.deadline

@@ -63,7 +63,7 @@ package struct TaskFolder: ~Copyable {
     }
   }
 
-  /// Makes it where it is not there.
+  /// Makes it where it is not there. Before the first task nobody has to know why that fails: there may be none.
   mutating func make() throws(Errno) {
     if folder != nil { return }
     do throws(Errno) {
