@@ -343,9 +343,8 @@ final class LocalLauncher: Launcher {
   private func endAhead() {
     guard var waiting = ahead.take() else { return }
     waiting.orders = nil
-    var poll = PollSet(slots: 1)
-    poll.set(0, waiting.process.descriptor.rawValue)
-    let hasLeft = (try? poll.wait(nanoseconds: Self.leavePatienceNanoseconds)) ?? false
+    let hasLeft =
+      (try? waiting.process.waitForEnd(nanoseconds: Self.leavePatienceNanoseconds)) ?? false
     let pid = waiting.process.pid
     try? waiting.endAtOnce()
     if !hasLeft { removeFolder(of: pid, .command) }

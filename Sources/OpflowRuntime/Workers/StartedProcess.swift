@@ -29,10 +29,8 @@ final class StartedProcess {
   /// Waits until it has ended, or for so long; negative is for ever. Returns whether it has ended.
   func wait(nanoseconds: Int64) -> Bool {
     if hasEnded { return true }
-    var end = PollSet(slots: 1)
-    end.set(0, rawDescriptor)
     // Where that cannot be waited for, it is seen below whether it has.
-    _ = try? end.wait(nanoseconds: nanoseconds)
+    _ = try? process.waitForEnd(nanoseconds: nanoseconds)
     return reap()
   }
 
@@ -43,5 +41,14 @@ final class StartedProcess {
   func terminate() {
     // Where it has ended that is seen by who waits for it.
     if !hasEnded { try? process.signal(.terminate) }
+  }
+}
+
+extension SpawnedProcess {
+  /// Waits until it has ended, or for so long; negative is for ever. Returns whether it has ended; it is to be reaped.
+  func waitForEnd(nanoseconds: Int64) throws(Errno) -> Bool {
+    var end = PollSet(slots: 1)
+    end.set(0, descriptor.rawValue)
+    return try end.wait(nanoseconds: nanoseconds)
   }
 }
