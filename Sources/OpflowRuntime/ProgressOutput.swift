@@ -48,10 +48,10 @@ final class ProgressOutput {
     }
   }
 
-  init(view: ProgressView) throws(Errno) {
-    self.view = view
+  init(view: consuming ProgressView) throws(Errno) {
     notice = try EventDescriptor()
     keys = view.isLive ? ViewKeys() : nil
+    self.view = view
   }
 
   /// Readable when more can be written; call `takeNotice` and `flush` then.

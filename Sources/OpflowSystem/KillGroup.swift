@@ -43,6 +43,11 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
+  /// Removes it where nothing is in it any more, which is so of nearly all, and else kills what is.
+  package func end() {
+    if hasOthersBeside || !Self.remove(path) { kill() }
+  }
+
   /// Kills all that is in it, and in the groups beside it that tasks of its process have.
   package func kill() {
     Self.kill(path)

@@ -62,7 +62,7 @@ enum ViewFixture {
 }
 
 /// A view that is driven by names, and the text it gave.
-struct ViewDriver {
+struct ViewDriver: ~Copyable {
   private(set) var plan: Plan
   private var view: ProgressView
   private var now: Int64 = 1000

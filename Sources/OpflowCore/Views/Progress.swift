@@ -3,7 +3,7 @@
 ///
 /// Order of calls: `begin`, or `join` for a drive that goes on already, then `transition`, `output`, `warning` and `tick` as
 /// things happen, `end`. What is wanted of a try's output is given before the transition that ends it.
-package struct ProgressView {
+package struct ProgressView: ~Copyable {
   /// Whether `output` is wanted, as tasks print.
   package private(set) var followsOutput: Bool
   /// How often `tick` is wanted for now, in milliseconds; nil for never.

@@ -73,6 +73,8 @@ final class LocalLauncher: Launcher {
     } catch {
       throw LaunchFailure(what: "no worker could be watched: \(error)")
     }
+    // There is time for that while the first one comes up.
+    if workers.isEmpty { groups.removeAbandoned() }
     while workers.count <= worker.index { workers.append(nil) }
     workers[worker.index] = started
     return started.link
@@ -169,7 +171,10 @@ final class LocalLauncher: Launcher {
       return nil
     }
     do throws(Errno) {
-      guard try worker.read() > 0 else { return .silent(worker.link, complaint: complaint(worker)) }
+      guard try worker.read() > 0 else {
+        // One that left has ended, too.
+        return nextOfEnd(of: worker) ?? .silent(worker.link, complaint: complaint(worker))
+      }
       worker.wasRead = true
       return .spoke(worker.link)
     } catch .wouldBlock {
@@ -249,6 +254,7 @@ final class LocalLauncher: Launcher {
     workers[worker.link.id.index] = nil
     var others = Set(workers.compactMap { $0?.pid }).union(immortals)
     if let pid = ahead?.process.pid { others.insert(pid) }
+    worker.child.endRest()
     defer {
       worker.child.removeGroup()
       if !hasLeft { removeFolder(of: worker.pid, worker.link.kind) }
@@ -353,7 +359,7 @@ final class LocalLauncher: Launcher {
   /// For one that has nothing to end.
   private static let leavePatienceNanoseconds: Int64 = 1_000_000_000
 
-  /// Removes the file of complaints when there was none, the drive's control group, and those of drives that died.
+  /// Removes the file of complaints when there was none, and the drive's control group.
   func cleanUp() {
     endAhead()
     groups.remove()

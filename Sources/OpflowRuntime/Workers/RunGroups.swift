@@ -30,9 +30,13 @@ struct RunGroups: ~Copyable {
     return KillGroup.make("\(folder)/\(number)", hasOthersBeside: delegation != nil)
   }
 
-  /// Removes that of this drive, and the empty ones of any drive that died and was not resumed.
+  /// Removes that of this drive.
   func remove() {
     if let folder { Self.remove(folder) }
+  }
+
+  /// Removes the empty ones of any drive that died and was not resumed.
+  func removeAbandoned() {
     if let home { Self.removeAbandoned(in: home) }
   }
 
@@ -56,6 +60,7 @@ struct RunGroups: ~Copyable {
 
   /// Removes a drive's group and those in it, as far as nothing is left in them.
   static func remove(_ folder: String) {
+    if KillGroup.remove(folder) { return }
     for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
       if KillGroup.remove("\(folder)/\(name)") { continue }
       // A task that ran a drive of its own, which died, has the groups of that in its own.

@@ -142,7 +142,8 @@ package final class WorkerFrame {
 
   /// Takes them out of what is written or sent; nil where there are none.
   package var masker: Masker? {
-    if knownMasker == nil, !collector.isEmpty { knownMasker = Masker(collector.secrets) }
+    if collector.isEmpty { return nil }
+    if knownMasker == nil { knownMasker = Masker(collector.secrets) }
     return knownMasker
   }
 
