@@ -173,7 +173,7 @@ final class LocalLauncher: Launcher {
     do throws(Errno) {
       guard try worker.read() > 0 else {
         // One that left has ended, too.
-        return nextOfEnd(of: worker) ?? .silent(worker.link, complaint: complaint(worker))
+        return takeEnd(of: worker) ?? .silent(worker.link, complaint: complaint(worker))
       }
       worker.wasRead = true
       return .spoke(worker.link)
@@ -184,9 +184,14 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// Its process has ended: takes what it said last, then ends what it left behind.
+  /// Its process has ended: takes what it said last, then its end.
   private func nextOfEnd(of worker: LocalWorker) -> LinkNews? {
     if worker.isTalking, let count = try? worker.read(), count > 0 { return .spoke(worker.link) }
+    return takeEnd(of: worker)
+  }
+
+  /// Reaps one that says nothing more, and ends what it left behind; nil where it has not ended.
+  private func takeEnd(of worker: LocalWorker) -> LinkNews? {
     var complaint = complaint(worker)
     var warnings: [String] = []
     var hasLeft = false

@@ -24,7 +24,7 @@ struct WorkerChild: ~Copyable {
     _ = try process.wait()
   }
 
-  /// It has ended: kills what is left below it, where the kernel does that in one stroke.
+  /// It has ended, or is given up: kills what is left below it, where the kernel does that in one stroke.
   func endRest() { group?.end() }
 
   /// It and all that was below it are gone.
