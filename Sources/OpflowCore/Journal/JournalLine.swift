@@ -23,7 +23,8 @@ package struct JournalLine {
     guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
       Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
     else { return nil }
-    self.init(intact: bytes, from: 9, to: bytes.count)
+    var numbers = LineNumbers()
+    self.init(intact: bytes, from: 9, to: bytes.count, &numbers)
   }
 
   /// Reads the line that begins at `start`; nil as above. Sets `end` to where its line feed is, or to
@@ -31,7 +32,7 @@ package struct JournalLine {
   /// writes one.
   @inline(__always)
   init?(
-    in bytes: ByteWindow, at start: Int, end: inout Int
+    in bytes: ByteWindow, at start: Int, end: inout Int, _ numbers: inout LineNumbers
   ) {
     let body = start &+ 9
     guard Self.hasChecksum(bytes, start) else {
@@ -52,7 +53,7 @@ package struct JournalLine {
       end = bytes.position(of: Field.lineFeed, from: start, to: end)
       return nil
     }
-    self.init(intact: bytes, from: body, to: stop)
+    self.init(intact: bytes, from: body, to: stop, &numbers)
   }
 
   /// Whether there is room for a checksum at `start`, and a tab behind it.
@@ -69,10 +70,11 @@ package struct JournalLine {
   /// Takes apart what the checksum covers.
   @inline(__always)
   private init?(
-    intact bytes: ByteWindow, from start: Int, to end: Int
+    intact bytes: ByteWindow, from start: Int, to end: Int, _ numbers: inout LineNumbers
   ) {
-    guard let (sequence, timeStart) = Self.number(bytes, start), sequence < Self.sequenceLimit,
-      let (milliseconds, wordStart) = Self.number(bytes, timeStart),
+    guard let (sequence, timeStart) = numbers.readSequence(bytes, start),
+      sequence < Self.sequenceLimit,
+      let (milliseconds, wordStart) = numbers.readTime(bytes, timeStart),
       milliseconds < Self.sequenceLimit
     else { return nil }
     self.sequence = sequence
@@ -98,65 +100,27 @@ package struct JournalLine {
     taskEnd = bytes.position(of: Field.tab, from: taskStart, to: end)
   }
 
-  /// At most 19 digits and the tab behind them: their number, and the place behind the tab.
-  @inline(__always)
-  private static func number(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
-    let first = bytes.eight(at: start)
-    let count = first.digitCount
-    if count == 8 {
-      let rest = bytes.eight(at: start &+ 8)
-      // Milliseconds have 13 digits from 2001 to 2286.
-      guard rest.digitCount == 5, rest[5] == Field.tab else { return longNumber(bytes, start) }
-      return (first.decimal(8) &* 100_000 &+ rest.decimal(5), start &+ 14)
-    }
-    guard count > 0, first[count] == Field.tab else { return nil }
-    return (first.decimal(count), start &+ count &+ 1)
-  }
-
-  @inline(never)
-  private static func longNumber(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
-    var value: UInt64 = 0
-    var position = start
-    while position < bytes.count {
-      let byte = bytes[position]
-      if byte == Field.tab { return position &- start < 20 ? (value, position &+ 1) : nil }
-      guard byte >= 48, byte <= 57 else { return nil }
-      value = value &* 10 &+ UInt64(byte &- 48)
-      position &+= 1
-    }
-    return nil
-  }
-
   /// Escaped, as it stands; empty where the line speaks of the run.
   package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
 
-  /// Whether the task's name is another than `task`, which stands for it.
+  /// The last eight bytes of the task, or all where it has less, and what stands before it.
   @inline(__always)
-  var hasEscapedTask: Bool {
-    if taskEnd &- taskStart <= 8 {
-      return EightBytes(taskEnding).position(of: Field.backslash) < 8
-    }
-    return bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
+  var ending: TaskEnding {
+    // There are more than eight bytes before a task.
+    TaskEnding(bytes.eight(at: taskEnd &- 8), length: min(taskEnd &- taskStart, 8))
   }
 
-  /// The last eight bytes of the task, or all where it has less: what names of one plan mostly differ
-  /// in.
+  /// Whether the task's name is another than `task`, which stands for it.
   @inline(__always)
-  var taskEnding: UInt64 {
-    let count = min(taskEnd &- taskStart, 8)
-    // There are more than eight bytes before a task.
-    return bytes.eight(at: taskEnd &- 8).bits >> UInt64((8 &- count) &* 8)
+  func hasEscapedTask(_ ending: TaskEnding) -> Bool {
+    ending.hasBackslash
+      || taskEnd &- taskStart > 8
+        && bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
   }
 
   /// Where the keys and values begin, with the tabs between them.
   @inline(__always)
   var fieldsStart: Int { min(taskEnd &+ 1, end) }
-
-  /// The number at the end of the task's name, of up to eight digits; 0 where there is none.
-  @inline(__always)
-  var taskNumber: Int32 {
-    Int32(truncatingIfNeeded: bytes.eight(at: taskEnd &- 8).decimalAtEnd)
-  }
 
   @inline(__always)
   var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }

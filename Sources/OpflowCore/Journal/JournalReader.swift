@@ -14,6 +14,7 @@ package struct JournalReader {
   /// Where they begin in the file.
   private let base: Int
   private var position = 0
+  private var numbers = LineNumbers()
   private var lineStart = 0
   private var lineEnd = 0
   /// Everything that the reader found besides lines; complete when `next` has returned nil.
@@ -57,7 +58,8 @@ package struct JournalReader {
   private static func firstLine(_ bytes: ByteWindow) throws(JournalError) -> JournalLine {
     if bytes.count == 0 { throw .empty }
     var end = 0
-    guard let line = JournalLine(in: bytes, at: 0, end: &end), line.sequence == 1,
+    var numbers = LineNumbers()
+    guard let line = JournalLine(in: bytes, at: 0, end: &end, &numbers), line.sequence == 1,
       line.event == .open
     else { throw .firstLine }
     let format = line.fields.first { $0.key == .format }
@@ -95,7 +97,7 @@ package struct JournalReader {
     while position < bytes.count {
       let start = position
       var end = start
-      let read = JournalLine(in: bytes, at: start, end: &end)
+      let read = JournalLine(in: bytes, at: start, end: &end, &numbers)
       position = Swift.min(end + 1, bytes.count)
       guard let line = read else {
         drop(start, end < bytes.count ? .unreadable : .torn)

@@ -42,9 +42,11 @@ extension JournalReader {
   ) -> Told? {
     var last: Told?
     var position = piece.lowerBound
+    var numbers = LineNumbers()
     while position < piece.upperBound {
       var end = position
-      if let line = JournalLine(in: bytes, at: position, end: &end), let told = tell(line) {
+      if let line = JournalLine(in: bytes, at: position, end: &end, &numbers), let told = tell(line)
+      {
         last = told
       }
       position = end + 1

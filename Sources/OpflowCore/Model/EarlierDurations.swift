@@ -40,9 +40,10 @@ package struct EarlierDurations {
     journal += 1
     guard let bytes = ByteWindow(bytes) else { return }
     var position = 0
+    var numbers = LineNumbers()
     while position < bytes.count {
       var end = position
-      if let line = JournalLine(in: bytes, at: position, end: &end) { apply(line) }
+      if let line = JournalLine(in: bytes, at: position, end: &end, &numbers) { apply(line) }
       position = end + 1
     }
   }

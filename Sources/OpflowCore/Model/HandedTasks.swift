@@ -1,12 +1,24 @@
 /// What workers were handed ahead, each in the order in which it begins with them. A damaged journal may
 /// tell of a task more than once.
 struct HandedTasks: Sendable {
-  /// What one worker has; what it began with stands before `first` for a while.
-  private struct Queue: Sendable {
-    var tasks: [TaskID] = []
-    var first = 0
+  /// A task, and the place of the one behind it.
+  private struct Link {
+    var task: TaskID
+    var next: Int32
   }
 
+  /// The places of what one worker has. `last` means nothing while there is no first.
+  private struct Queue {
+    var first: Int32 = none
+    var last: Int32 = none
+  }
+
+  private static let none: Int32 = -1
+
+  /// Of all workers, so that what a large journal hands out and begins with takes the same few places again and again.
+  private var links: [Link] = []
+  /// The first of the places that are free.
+  private var free = Self.none
   /// By worker.
   private var queues: [Queue] = []
   private var count = 0
@@ -16,42 +28,65 @@ struct HandedTasks: Sendable {
   mutating func append(_ task: TaskID, to worker: WorkerID) {
     guard worker != .none else { return }
     while queues.count <= worker.index { queues.append(Queue()) }
-    queues[worker.index].tasks.append(task)
+    let place = takePlace(Link(task: task, next: Self.none))
+    let queue = queues[worker.index]
+    if queue.first == Self.none {
+      queues[worker.index] = Queue(first: place, last: place)
+    } else {
+      links[Int(queue.last)].next = place
+      queues[worker.index].last = place
+    }
     count += 1
   }
 
   /// Takes out the task that the worker begins with next.
-  mutating func popFirst(of worker: WorkerID) -> TaskID? {
-    guard worker.index >= 0, worker.index < queues.count else { return nil }
-    let task = Self.popFirst(&queues[worker.index])
-    if task != nil { count -= 1 }
-    return task
-  }
-
   @inline(__always)
-  private static func popFirst(_ queue: inout Queue) -> TaskID? {
-    if queue.first == 0, queue.tasks.count <= 1 { return queue.tasks.popLast() }
-    guard queue.first < queue.tasks.count else { return nil }
-    let task = queue.tasks[queue.first]
-    queue.first += 1
-    // What is left is moved only once as much is gone, however much a damaged journal tells of.
-    if queue.first * 2 > queue.tasks.count {
-      queue.tasks.removeFirst(queue.first)
-      queue.first = 0
-    }
-    return task
+  mutating func popFirst(of worker: WorkerID) -> TaskID? {
+    guard queues.indices.contains(worker.index) else { return nil }
+    let place = queues[worker.index].first
+    if place == Self.none { return nil }
+    let link = links[Int(place)]
+    queues[worker.index].first = link.next
+    giveBack(place)
+    return link.task
   }
 
   mutating func remove(_ task: TaskID, of worker: WorkerID) {
-    guard queues.indices.contains(worker.index),
-      let place = queues[worker.index].tasks[queues[worker.index].first...].firstIndex(of: task)
-    else { return }
-    count -= 1
-    queues[worker.index].tasks.remove(at: place)
+    guard queues.indices.contains(worker.index) else { return }
+    var before = Self.none
+    var place = queues[worker.index].first
+    while place != Self.none, links[Int(place)].task != task {
+      (before, place) = (place, links[Int(place)].next)
+    }
+    if place == Self.none { return }
+    let next = links[Int(place)].next
+    if before == Self.none {
+      queues[worker.index].first = next
+    } else {
+      links[Int(before)].next = next
+    }
+    if next == Self.none { queues[worker.index].last = before }
+    giveBack(place)
   }
 
-  mutating func removeAll() {
-    queues.removeAll()
-    count = 0
+  mutating func removeAll() { self = HandedTasks() }
+
+  @inline(__always)
+  private mutating func takePlace(_ link: Link) -> Int32 {
+    let place = free
+    if place == Self.none {
+      links.append(link)
+      return Int32(truncatingIfNeeded: links.count - 1)
+    }
+    free = links[Int(place)].next
+    links[Int(place)] = link
+    return place
+  }
+
+  @inline(__always)
+  private mutating func giveBack(_ place: Int32) {
+    links[Int(place)].next = free
+    free = place
+    count -= 1
   }
 }

@@ -8,25 +8,25 @@
 struct NameGuesses {
   private var recent = InlineArray<256, Int32>(repeating: 0)
   private var next: Int32 = 0
-  /// The number at the end of the name before `next`; 0 for none.
-  private var number: Int32 = 0
+  /// The name before `next`, by its end.
+  private var ending = TaskEnding()
 
   /// The task that a line speaks of; nil where the plan does not have it.
   @inline(__always)
   mutating func task(of line: JournalLine, plan: Plan) -> TaskID? {
+    let ending = line.ending
     // What stands for an odd name may be another task's name.
-    if line.hasEscapedTask { return plan.task(escapedName: line.task) }
+    if line.hasEscapedTask(ending) { return plan.task(escapedName: line.task) }
     let name = line.task
-    let slot = Int(truncatingIfNeeded: (line.taskEnding &* 0x9E37_79B9_7F4A_7C15) >> 56)
+    let slot = Int(truncatingIfNeeded: (ending.bits &* 0x9E37_79B9_7F4A_7C15) >> 56)
     // A task that starts was mostly not spoken of before, one that ends was.
     if line.event != .transition(.start), holds(recent[slot], name, plan: plan) {
       return TaskID(recent[slot])
     }
-    let number = line.taskNumber
     var guess = next
     if !holds(guess, name, plan: plan) {
       // Of two numbers below 100,000,000, and a place in a plan: far from what 32 bits hold.
-      let other = next &+ (number &- self.number) &- 1
+      let other = next &+ (ending.number &- self.ending.number) &- 1
       if holds(other, name, plan: plan) {
         guess = other
       } else {
@@ -36,7 +36,7 @@ struct NameGuesses {
     }
     recent[slot] = guess
     next = guess + 1
-    self.number = number
+    self.ending = ending
     return TaskID(guess)
   }
 

@@ -62,6 +62,7 @@ package struct RunModel: Sendable {
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
   private var handed = HandedTasks()
+  private var plainKinds = PlainKinds()
   private var gone = GoneTasks()
   private var head = DriveHead()
   private var gaps: [Range<UInt64>] = []
@@ -161,15 +162,25 @@ package struct RunModel: Sendable {
     lastSequence = line.sequence
     beforeMilliseconds = lastMilliseconds
     lastMilliseconds = line.milliseconds
+    if line.event == .transition(.success), plainKinds.success, applyPlainSuccess(line, plan) {
+      return
+    }
+    if line.event == .transition(.start), plainKinds.start, applyPlainStart(line, plan) { return }
+    applyAny(line, plan)
+  }
+
+  @inline(never)
+  private mutating func applyAny(_ line: JournalLine, _ plan: Plan) {
     switch line.event {
-    case .transition(let event):
-      if !applyPlain(event, line, plan) { apply(event, line, plan) }
+    case .transition(let event): apply(event, line, plan)
     case .open, .close, .worker, .stop, .site, .withdraw: applyToRun(line)
     case .resume: applyResume(line, plan: plan)
     case .extend: applyExtend(line, plan: plan)
     case .order: applyOrder(line, plan: plan)
     case .unknown: break
     }
+    plainKinds = PlainKinds(
+      start: hearsOnlyRecord(.start, plan), success: hearsOnlyRecord(.success, plan))
   }
 
   @inline(never)
@@ -190,6 +201,8 @@ package struct RunModel: Sendable {
   /// The plan has tasks more, behind those that it had.
   package mutating func grow(to plan: Plan) {
     attempts.grow(to: plan)
+    // What such a line is heard by may be more in this plan.
+    plainKinds = PlainKinds()
     let missing = plan.taskCount - records.count
     if records.isEmpty || missing <= 0 { return }
     records.append(contentsOf: repeatElement(TaskRecord(), count: missing))
@@ -355,36 +368,45 @@ package struct RunModel: Sendable {
     record.settleSequence > 0 && record.settleSequence < trustedFrom
   }
 
-  /// Folds a start or a success as nearly all lines of a large journal tell of one, of which only the record of its task
-  /// and its worker's queue take notice; false, with nothing folded, for any other. It comes to what `apply` does.
-  @inline(__always)
-  private mutating func applyPlain(
-    _ event: TransitionKind, _ line: JournalLine, _ plan: Plan
-  ) -> Bool {
-    if records.isEmpty || plan.hasLateItems || hasArguments || tries.hears(event, isAllowed: false)
-      || keepsDetails && (keepsAttempts || details.hears(event, plan))
-    {
-      return false
-    }
-    switch event {
-    case .start:
-      guard let fields = TryFields(plainStart: line), fields.drive <= drives,
-        let task = names.task(of: line, plan: plan), records[task.index].settleSequence == 0
-      else { return false }
-      hasStarts = true
-      if fields.isAhead { handed.append(task, to: fields.worker) }
-      records[task.index].apply(.start, line, fields, task, plan)
-      return true
-    case .success:
-      guard let fields = TryFields(plainSuccess: line), fields.drive <= drives,
-        !fields.fingerprint.isAbsolute, let task = names.task(of: line, plan: plan),
-        records[task.index].isRunning(fields.attempt)
-      else { return false }
-      if !handed.isEmpty { follow(.success, line, task, of: records[task.index].worker) }
-      records[task.index].apply(.success, line, fields, task, plan)
-      return true
-    default: return false
-    }
+  /// Of which transitions a line that says no more than nearly all say is heard by nothing but the record of its task and
+  /// the queue of its worker. Only other lines change that.
+  private struct PlainKinds {
+    var start = false
+    var success = false
+  }
+
+  private func hearsOnlyRecord(_ event: TransitionKind, _ plan: Plan) -> Bool {
+    !records.isEmpty && !plan.hasLateItems && !hasArguments
+      && !tries.hears(event, isAllowed: false) && !keepsAttempts
+      && !(keepsDetails && details.hears(event, plan))
+  }
+
+  /// Folds a start as nearly all are; false, with nothing folded, for any other. It comes to what `apply` does.
+  @inline(never)
+  private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
+    guard let fields = PlainStart(line), fields.drive <= drives,
+      let task = names.task(of: line, plan: plan), records[task.index].settleSequence == 0
+    else { return false }
+    hasStarts = true
+    if fields.isAhead { handed.append(task, to: fields.worker) }
+    records[task.index].apply(fields, line)
+    return true
+  }
+
+  /// Folds a success as nearly all are; false, with nothing folded, for any other. It comes to what `apply` does.
+  @inline(never)
+  private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
+    guard let fields = PlainSuccess(line), fields.drive <= drives,
+      let task = names.task(of: line, plan: plan), records[task.index].isRunning(fields.attempt),
+      fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
+    else { return false }
+    let next = handed.isEmpty ? nil : handed.popFirst(of: records[task.index].worker)
+    let isOfPlan = next.map { !GoneTasks.isStandIn($0) } ?? false
+    if let next, isOfPlan { begun = (next, line.sequence) }
+    var records = records.mutableSpan
+    if let next, isOfPlan { records[next.index].begin(line) }
+    records[task.index].apply(fields, line)
+    return true
   }
 
   @inline(never)

@@ -130,7 +130,6 @@ extension TaskRecord {
   }
 
   /// Folds a transition of this task of the plan. Any order of lines is taken: some may be lost.
-  @inline(__always)
   mutating func apply(
     _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
     _ plan: Plan
@@ -138,13 +137,7 @@ extension TaskRecord {
     let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
     switch event {
     case .start:
-      leave(for: next)
-      worker = fields.worker
-      attempts = Swift.max(attempts, fields.attempt)
-      startSequence = line.sequence
-      startedMilliseconds = line.milliseconds
-      endedMilliseconds = 0
-      status = .unknown
+      start(line, next, fields.attempt, on: fields.worker)
     case .success:
       end(next, line, fields)
       if fields.isRestored { marks.insert(.restored) }
@@ -153,6 +146,34 @@ extension TaskRecord {
       .stopping:
       applyRare(event, next, line, fields, task, plan)
     }
+  }
+
+  /// Folds a start as nearly all are.
+  @inline(__always)
+  mutating func apply(_ fields: PlainStart, _ line: JournalLine) {
+    let next = TransitionKind.start.state(after: state, isAhead: fields.isAhead, allowed: false)
+    start(line, next, fields.attempt, on: fields.worker)
+  }
+
+  /// Folds a success as nearly all are, of the running try, by the definition that the plan has.
+  @inline(__always)
+  mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
+    let next = TransitionKind.success.state(after: state, isAhead: false, allowed: false)
+    end(
+      next, line, fields.attempt, .exit(fields.code), wallMicroseconds: fields.wallMicroseconds)
+  }
+
+  @inline(__always)
+  private mutating func start(
+    _ line: JournalLine, _ next: TaskState, _ attempt: Int32, on worker: WorkerID
+  ) {
+    leave(for: next)
+    self.worker = worker
+    attempts = Swift.max(attempts, attempt)
+    startSequence = line.sequence
+    startedMilliseconds = line.milliseconds
+    endedMilliseconds = 0
+    status = .unknown
   }
 
   /// Reads the line once more for what only such a one tells.
@@ -275,15 +296,21 @@ extension TaskRecord {
     changedPart = definition.changedPart(from: fingerprint)
   }
 
+  private mutating func end(_ next: TaskState, _ line: JournalLine, _ fields: TryFields) {
+    end(
+      next, line, fields.attempt, fields.status, wallMicroseconds: fields.wallMicroseconds)
+    why = fields.endReason.map { .ended($0) }
+  }
+
   @inline(__always)
   private mutating func end(
-    _ next: TaskState, _ line: JournalLine, _ fields: TryFields
+    _ next: TaskState, _ line: JournalLine, _ attempt: Int32, _ status: ExitStatus,
+    wallMicroseconds: Int64
   ) {
     settle(next, line)
-    attempts = Swift.max(attempts, fields.attempt)
-    why = fields.endReason.map { .ended($0) }
-    status = fields.status
-    wallMicroseconds = fields.wallMicroseconds
+    attempts = Swift.max(attempts, attempt)
+    self.status = status
+    self.wallMicroseconds = wallMicroseconds
     endedMilliseconds = line.milliseconds
   }
 

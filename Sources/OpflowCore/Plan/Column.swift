@@ -1,13 +1,21 @@
 /// Records of one kind, where they lie in a plan. Every access is checked against the count.
 package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
   // SAFETY: `base` points at `count` records inside the plan's bytes; a column is used only while
-  // its plan lives, which every holder of one ensures by holding the plan.
-  fileprivate let base: UnsafePointer<Record>?
+  // its plan lives, which every holder of one ensures by holding the plan. Of no records it points at nothing, and
+  // is not followed.
+  fileprivate let base: UnsafePointer<Record>
   package let count: Int
 
-  init(base: UnsafePointer<Record>?, count: Int) {
+  init(base: UnsafePointer<Record>, count: Int) {
     self.base = base
     self.count = count
+  }
+
+  /// One of no records.
+  init() {
+    base = UnsafePointer(
+      UnsafeMutablePointer(bitPattern: MemoryLayout<Record>.alignment).unsafelyUnwrapped)
+    count = 0
   }
 
   package var startIndex: Int { 0 }
@@ -15,13 +23,12 @@ package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
 
   @inline(__always)
   package subscript(index: Int) -> Record {
-    guard let base, UInt(bitPattern: index) < UInt(bitPattern: count) else { outOfBounds(index) }
+    guard UInt(bitPattern: index) < UInt(bitPattern: count) else { outOfBounds(index) }
     return base[index]
   }
 
   package subscript(range: Range<Int>) -> Column<Record> {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "plan: range out of bounds")
-    guard let base else { return self }
     return Column(base: base + range.lowerBound, count: range.count)
   }
 
@@ -44,7 +51,11 @@ extension Column {
 }
 
 extension Column where Record == UInt8 {
+  @inline(__always)
   func raw(offset: Int, length: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: self[offset..<(offset + length)].base, count: length)
+    precondition(
+      offset >= 0 && length >= 0 && length <= count && offset <= count &- length,
+      "plan: range out of bounds")
+    return UnsafeRawBufferPointer(start: base + offset, count: length)
   }
 }

@@ -19,15 +19,14 @@ final class LegNeeds: @unchecked Sendable {
     private var pieces: [UnsafeMutableRawBufferPointer] = []
 
     func column<Record: BitwiseCopyable>(_ records: [Record]) -> Column<Record> {
-      if records.isEmpty { return Column(base: nil, count: 0) }
       let piece = UnsafeMutableRawBufferPointer.allocate(
         byteCount: records.count * MemoryLayout<Record>.stride, alignment: 8)
-      records.withUnsafeBytes { piece.copyMemory(from: $0) }
       pieces.append(piece)
+      guard let base = piece.baseAddress, !records.isEmpty else { return Column() }
+      records.withUnsafeBytes { piece.copyMemory(from: $0) }
       // SAFETY: the piece is as long as the records, and stays until the store is gone.
       return Column(
-        base: UnsafePointer(piece.baseAddress?.assumingMemoryBound(to: Record.self)),
-        count: records.count)
+        base: UnsafePointer(base.assumingMemoryBound(to: Record.self)), count: records.count)
     }
 
     deinit { for piece in pieces { piece.deallocate() } }

@@ -41,8 +41,8 @@ struct PlanEdges {
     self.dependentTargets = dependentTargets
     self.dependentConditions = dependentConditions
     self.order = order
-    outerEdges = Column(base: nil, count: 0)
-    firstOuterEdge = Column(base: nil, count: 0)
+    outerEdges = Column()
+    firstOuterEdge = Column()
   }
 
   @inline(__always)

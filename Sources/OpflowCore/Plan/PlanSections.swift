@@ -109,9 +109,9 @@ struct PlanSections {
     guard kind == section.rawValue, stride == MemoryLayout<Record>.stride, offset % 8 == 0,
       offset <= bytes.count, count <= (bytes.count - offset) / stride
     else { throw .section(section) }
-    guard count > 0 else { return Column(base: nil, count: 0) }
-    let start = bytes.baseAddress.map { $0 + offset }
-    return Column(base: start?.assumingMemoryBound(to: Record.self), count: count)
+    guard count > 0, let base = bytes.baseAddress else { return Column() }
+    return Column(
+      base: UnsafePointer((base + offset).assumingMemoryBound(to: Record.self)), count: count)
   }
 
   /// One that has so many records that count. What stands behind them in a plan with room is of tasks that do not.

@@ -150,6 +150,7 @@ extension Plan {
     }
   }
 
+  @inline(__always)
   private func validateReferences(of task: TaskID) throws(PlanError) {
     let index = task.index
     if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
@@ -165,7 +166,15 @@ extension Plan {
     if kind == .approve, demand[index] != 0 { throw .reference(.taskDemand) }
   }
 
+  @inline(__always)
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
+    if kind == .approve, !hasGates { return false }
+    if kind == .block, !hasBlocks { return false }
+    // As nearly all tasks are.
+    return flags.isEmpty || areAllSound(flags, of: kind)
+  }
+
+  private func areAllSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
     if flags.makesLegs, !hasLegMakers || kind != .command || !flags.contains(.control) {
@@ -178,12 +187,13 @@ extension Plan {
         flags.isDisjoint(with: TaskFlags.notOfServices)
       else { return false }
     }
-    if kind == .approve, !hasGates || !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
-    if kind == .block, !hasBlocks || !flags.isDisjoint(with: TaskFlags.notOfBlocks) { return false }
+    if kind == .approve, !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
+    if kind == .block, !flags.isDisjoint(with: TaskFlags.notOfBlocks) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
 
   /// Whether all that the record refers to is there.
+  @inline(__always)
   private func isSound(_ record: PlanRecord, of kind: ActionKind) -> Bool {
     isSound(record.script) && isSound(record.directory)
       && isList(record.words, in: listOffsets) && isList(record.shell, in: listOffsets)
@@ -192,11 +202,15 @@ extension Plan {
       && isList(record.allowedCodes, in: codeOffsets)
       && isList(record.file, in: listOffsets) && record.line < PlanFormat.lineLimit
       && (kind != .download || Int(record.download) < downloads.count)
-      && record.processes.isSound(of: kind)
-      && (hasJobservers || record.processes[.jobserver] == 0)
-      && (hasMemoryLimits || record.processes[.memoryLimit] == 0)
+      && (record.processes.isEmpty || isSound(record.processes, of: kind))
   }
 
+  private func isSound(_ rules: ProcessRules, of kind: ActionKind) -> Bool {
+    rules.isSound(of: kind) && (hasJobservers || rules[.jobserver] == 0)
+      && (hasMemoryLimits || rules[.memoryLimit] == 0)
+  }
+
+  @inline(__always)
   private func isList(_ index: UInt32, in offsets: Column<UInt32>) -> Bool {
     Int(index) + 1 < offsets.count
   }
@@ -223,6 +237,7 @@ extension Plan {
   }
 
   /// Whether the text is in the arena.
+  @inline(__always)
   func isSound(_ ref: TextRef) -> Bool {
     Int(ref.offset) + Int(ref.length) <= arena.count
   }
@@ -237,7 +252,8 @@ extension Plan {
     else {
       throw .reference(.dependentTargets)
     }
-    var cursor = Array(written.dependentOffsets.dropLast())
+    var cursors = Array(written.dependentOffsets.dropLast())
+    var cursor = cursors.mutableSpan
     var links = Array(written.firstOuterEdge)
     for index in tasks {
       for edge in written.needs(TaskID(index)) {
@@ -320,45 +336,60 @@ extension Plan {
   /// two; a table that needs this many was made to be slow.
   private static let longestSearch = 64
 
+  /// A search for the name of a task, and where in the table it has come to.
+  private struct NameSearch {
+    var task: Int32
+    var slot: Int
+  }
+
   /// The table holds every task once, where a search for its name ends.
+  ///
+  /// Which slots are free, and which searches end at once, no processor foresees: so all are looked at in the same way.
+  /// And many searches go on together, since the table lies far away: the processor then waits for all of them at once.
   private func validateNames() throws(PlanError) {
     var used = 0
-    for task in nameTable where task >= 0 {
-      guard hasRoom || Int(task) < taskCount else { throw .reference(.nameTable) }
-      used += 1
+    var last: Int32 = -1
+    for slot in 0..<nameTable.count {
+      let task = nameTable[slot]
+      used += task >= 0 ? 1 : 0
+      last = max(last, task)
     }
-    guard hasRoom || used == taskCount else { throw .reference(.nameTable) }
+    guard hasRoom || (used == taskCount && Int(last) < taskCount) else {
+      throw .reference(.nameTable)
+    }
     var budget = (taskCount + 64) * Self.longestSearch
     let mask = nameTable.count - 1
-    // Where each search begins is looked at for many names together, since the table lies far away: the
-    // processor then waits for all of them at once.
-    var begins = [(slot: Int, task: Int32)](repeating: (0, 0), count: 64)
-    for first in stride(from: 0, to: taskCount, by: begins.count) {
-      let some = first..<min(first + begins.count, taskCount)
-      for index in some {
-        let slot = Int(truncatingIfNeeded: Hash.xxh3(nameBytes(TaskID(index)))) & mask
-        begins[index - first] = (slot, nameTable[slot])
+    var some = [NameSearch](repeating: NameSearch(task: 0, slot: 0), count: 64)
+    var searches = some.mutableSpan
+    for first in stride(from: 0, to: taskCount, by: searches.count) {
+      var count = min(searches.count, taskCount - first)
+      for place in 0..<count {
+        let task = TaskID(first + place)
+        let slot = Int(truncatingIfNeeded: Hash.xxh3(nameBytes(task))) & mask
+        searches[place] = NameSearch(task: task.rawValue, slot: slot)
       }
-      for index in some where begins[index - first].task != Int32(truncatingIfNeeded: index) {
-        try validateSearch(for: index, from: begins[index - first].slot, budget: &budget)
+      while count > 0 {
+        var rest = 0
+        for place in 0..<count {
+          let search = searches[place]
+          searches[rest] = search
+          rest += nameTable[search.slot] == search.task ? 0 : 1
+        }
+        count = rest
+        budget -= count
+        for place in 0..<count {
+          guard budget >= 0, passes(searches[place]) else { throw .reference(.nameTable) }
+          searches[place].slot = (searches[place].slot + 1) & mask
+        }
       }
     }
   }
 
-  private func validateSearch(
-    for index: Int, from start: Int, budget: inout Int
-  ) throws(PlanError) {
-    let bytes = nameBytes(TaskID(index))
-    let mask = nameTable.count - 1
-    var slot = start
-    while nameTable[slot] != Int32(truncatingIfNeeded: index) {
-      // A free slot, or an earlier task of the same name, ends the search too soon.
-      let other = nameTable[slot]
-      guard other >= 0, budget > 0,
-        Int(other) >= taskCount || !nameBytes(TaskID(other)).equals(bytes)
-      else { throw .reference(.nameTable) }
-      budget -= 1
-      slot = (slot + 1) & mask
-    }
+  /// Whether a search goes on behind its slot: a free one, or another task of the same name, ends it too soon.
+  private func passes(_ search: NameSearch) -> Bool {
+    let other = nameTable[search.slot]
+    return other >= 0
+      && (Int(other) >= taskCount
+        || !nameBytes(TaskID(other)).equals(nameBytes(TaskID(search.task))))
   }
 }

@@ -80,9 +80,13 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
     ProcessRule.allCases.allSatisfy { !$0.isOfPrograms || self[$0] == other[$0] }
   }
 
+  /// Whether nothing was said.
+  @inline(__always)
+  var isEmpty: Bool { bits == 0 }
+
   /// Whether each is one that a task of that kind may have.
   func isSound(of kind: ActionKind) -> Bool {
-    bits == 0 || ProcessRule.allCases.allSatisfy { isSound($0, of: kind) }
+    ProcessRule.allCases.allSatisfy { isSound($0, of: kind) }
   }
 
   private func isSound(_ rule: ProcessRule, of kind: ActionKind) -> Bool {

@@ -91,6 +91,7 @@ package struct ResumeDecision: Sendable {
     removed = history.removed
     var firstStarted: TaskID?
     var firstCertain: TaskID?
+    var finallyTasks: [TaskID] = []
     let isPlain = request.singlesOutNone && !plan.hasChecks && !plan.hasServices
     for index in plan.topologicalOrder {
       let task = TaskID(index)
@@ -98,7 +99,10 @@ package struct ResumeDecision: Sendable {
         if request.isOfRun(task) { verdicts[task.index] = leftOut(task, input) }
         continue
       }
-      guard !plan.flags(task).contains(.finally) else { continue }
+      if plan.flags(task).contains(.finally) {
+        finallyTasks.append(task)
+        continue
+      }
       if isPlain, keepsPlainly(task, input) {
         assert(verdict(for: task, input) == .keep(.succeeded, nil))
         verdicts[task.index] = .keep(.succeeded, nil)
@@ -114,7 +118,7 @@ package struct ResumeDecision: Sendable {
       if firstStarted == nil, starts(task, input) { firstStarted = task }
       if firstCertain == nil, startsForCertain(task, input) { firstCertain = task }
     }
-    decideFinally(input, firstStarted: firstStarted, firstCertain: firstCertain)
+    decide(finallyTasks, input, firstStarted: firstStarted, firstCertain: firstCertain)
     if plan.hasServices { keepServices(input) }
   }
 
@@ -286,18 +290,12 @@ package struct ResumeDecision: Sendable {
   }
 
   /// - Parameters:
+  ///   - tasks: the `finally` tasks that are selected, in the topological order.
   ///   - firstStarted: the first task that starts, unless a check finds it up to date, or its `if` to be false.
   ///   - firstCertain: the first that starts whatever is found.
-  private mutating func decideFinally(
-    _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
+  private mutating func decide(
+    _ tasks: [TaskID], _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
   ) {
-    var tasks: [TaskID] = []
-    for index in input.plan.topologicalOrder {
-      let task = TaskID(index)
-      if input.plan.flags(task).contains(.finally), input.request.selects(task) {
-        tasks.append(task)
-      }
-    }
     let owed = Set(tasks.filter { isOwed($0, input) })
     owesFinally = !owed.isEmpty
     startsAnything = firstStarted != nil || owesFinally

@@ -128,6 +128,7 @@ package struct StatusView {
         plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }.map { .task($0) }, 0
       )
     }
+    if plan.families.isEmpty { return shownTasks() }
     var all: [Row] = []
     var groups: [[Row]] = [[], [], [], []]
     var count = 0
@@ -153,6 +154,32 @@ package struct StatusView {
     if count <= Self.maxRows { return (all, 0) }
     let rows = Array(groups.joined().prefix(Self.maxRows))
     return (rows, count - rows.count)
+  }
+
+  /// Of a plan without families, and with more tasks than are shown. Where most went well, few are looked at.
+  private func shownTasks() -> (rows: [Row], rest: Int) {
+    let status = status
+    let counts = status.counts
+    let sizes = [
+      counts.running, counts.allFailed + counts.cancelled, counts.pending,
+      counts.succeeded + counts.upToDate + counts.skipped,
+    ]
+    var wanted = 0
+    var room = sizes.map { size in
+      let shown = min(size, Self.maxRows - wanted)
+      wanted += shown
+      return shown
+    }
+    var groups: [[Row]] = [[], [], [], []]
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      let group = Self.group(status.state(task))
+      if room[group] == 0 { continue }
+      room[group] -= 1
+      groups[group].append(.task(task))
+      wanted -= 1
+      if wanted == 0 { break }
+    }
+    return (Array(groups.joined()), counts.total - Self.maxRows)
   }
 
   /// A row for a family, and one for each leg that runs or did not go well.

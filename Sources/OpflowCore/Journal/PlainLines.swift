@@ -1,0 +1,101 @@
+// Lines as nearly all of a large journal are
+// ===========================================
+//
+// They say what each task of its kind says, in the order in which it is written, and nothing else: so they are read
+// without a look at which key stands where, and without room for all that a line may say. What is read of one is what
+// `TryFields` reads of it; of any other line nothing is.
+
+/// A start that says no more than which try it is, of which worker.
+struct PlainStart {
+  let drive: Int
+  let attempt: Int32
+  let worker: WorkerID
+  let isAhead: Bool
+
+  @inline(__always)
+  init?(_ line: JournalLine) {
+    let bytes = line.bytes
+    guard let head = PlainTry(line), bytes.eight(at: head.end).have(shape: "w=") else { return nil }
+    let place = head.end &+ 2
+    guard let (number, stop) = bytes.natural(at: place), stop > place else { return nil }
+    drive = head.drive
+    attempt = head.attempt
+    worker = FieldCursor.worker(number)
+    isAhead = stop != line.end
+    if isAhead {
+      guard bytes.eight(at: stop).have(shape: "\tahead=1"), stop &+ 8 == line.end else {
+        return nil
+      }
+    }
+  }
+}
+
+/// A success that says no more than how it ended, what it used and as what it was defined: the same as its task is now,
+/// as the one who reads it has to see.
+struct PlainSuccess {
+  let drive: Int
+  let attempt: Int32
+  let code: Int32
+  let wallMicroseconds: Int64
+  let fingerprint: FingerprintText
+
+  @inline(__always)
+  init?(_ line: JournalLine) {
+    let (bytes, end) = (line.bytes, line.end)
+    guard let head = PlainTry(line) else { return nil }
+    let exit = bytes.eight(at: head.end)
+    guard exit.have(shape: "exit=0\t"), bytes.eight(at: head.end &+ 7).have(shape: "wall=") else {
+      return nil
+    }
+    var place = head.end &+ 12
+    guard let (wall, stop) = bytes.natural(at: place), stop > place, stop < end,
+      bytes[stop] == Field.tab
+    else { return nil }
+    place = stop &+ 1
+    Self.pass("user=", &place, bytes)
+    Self.pass("sys=", &place, bytes)
+    Self.pass("rss=", &place, bytes)
+    Self.pass("out=", &place, bytes)
+    guard bytes.eight(at: place).have(shape: "fp=") else { return nil }
+    place &+= 3
+    // Its last field, if there is no tab in it: what the whole stands in is compared to another.
+    fingerprint = FingerprintText(bytes.part(place, end))
+    guard fingerprint.isRelative, !fingerprint.hasTabBehindWhole else { return nil }
+    drive = head.drive
+    attempt = head.attempt
+    code = Int32(exit[5] & 15)
+    wallMicroseconds = wall
+  }
+
+  /// Goes on behind a number that begins so, if it is one, of less than eight digits.
+  @_transparent
+  private static func pass(_ shape: StaticString, _ place: inout Int, _ bytes: ByteWindow) {
+    guard bytes.eight(at: place).have(shape: shape) else { return }
+    let start = place &+ shape.utf8CodeUnitCount
+    let digits = bytes.eight(at: start)
+    let count = digits.digitCount
+    if count < 8, digits[count] == Field.tab { place = start &+ count &+ 1 }
+  }
+}
+
+/// Which try a line is about, where it says that first.
+private struct PlainTry {
+  var drive = 1
+  let attempt: Int32
+  /// The place behind that.
+  let end: Int
+
+  @inline(__always)
+  init?(_ line: JournalLine) {
+    var place = line.fieldsStart
+    var number = line.bytes.eight(at: place)
+    if number.have(shape: "d=0\t") {
+      drive = Int(number[2] & 15)
+      place &+= 4
+      number = line.bytes.eight(at: place)
+    }
+    guard number.have(shape: "n=0\t") else { return nil }
+    attempt = Int32(number[2] & 15)
+    end = place &+ 4
+  }
+}
