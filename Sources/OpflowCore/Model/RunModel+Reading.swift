@@ -32,19 +32,3 @@ extension RunModel {
     return history
   }
 }
-
-/// Lines that are missing, by their SEQs, in their order.
-extension [Range<UInt64>] {
-  /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
-  /// known of the task; 0 where none is missing.
-  func lostStart(after record: TaskRecord) -> UInt64 {
-    let known = Swift.max(record.startSequence, record.settleSequence)
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].lowerBound > known { high = middle } else { low = middle + 1 }
-    }
-    return low < count ? self[low].lowerBound : 0
-  }
-}

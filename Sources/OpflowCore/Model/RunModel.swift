@@ -64,10 +64,7 @@ package struct RunModel: Sendable {
   private var handed = HandedTasks()
   private var plainKinds = PlainKinds()
   private var gone = GoneTasks()
-  private var head = DriveHead()
-  private var gaps: [Range<UInt64>] = []
-  /// What ended on a line before this one, and was not taken back since, is unproven for ever.
-  private var provenFrom: UInt64 = 0
+  private var lost = LostLines()
   private var lastSequence: UInt64 = 0
   /// Lines missing right before the newest one.
   private var missingBefore: UInt64 = 0
@@ -94,7 +91,7 @@ package struct RunModel: Sendable {
   func state(_ task: TaskID) -> TaskState {
     if records.isEmpty { return .waiting }
     let sequence = records[task.index].settleSequence
-    return sequence > 0 && sequence < trustedFrom ? .waiting : records[task.index].state
+    return sequence > 0 && sequence < lost.trustedFrom ? .waiting : records[task.index].state
   }
 
   /// SEQ of the line with which a task began that has succeeded, where that is proven and nothing else is told of it;
@@ -102,7 +99,7 @@ package struct RunModel: Sendable {
   @inline(__always)
   func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
     if records.isEmpty { return nil }
-    let isProven = records[task.index].settleSequence >= trustedFrom
+    let isProven = records[task.index].settleSequence >= lost.trustedFrom
     return isProven && records[task.index].isPlainSuccess
       ? records[task.index].startSequence : nil
   }
@@ -113,7 +110,7 @@ package struct RunModel: Sendable {
   func settleSequence(_ task: TaskID) -> UInt64 {
     if records.isEmpty { return 0 }
     let sequence = records[task.index].settleSequence
-    return sequence < trustedFrom ? 0 : sequence
+    return sequence < lost.trustedFrom ? 0 : sequence
   }
 
   /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
@@ -124,9 +121,9 @@ package struct RunModel: Sendable {
 
   /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
   /// an earlier one.
-  package var driveSequence: UInt64 { head.sequence }
+  package var driveSequence: UInt64 { lost.head.sequence }
   /// The newest drive is still telling what it takes back of earlier results.
-  package var isInHead: Bool { head.isOpen }
+  package var isInHead: Bool { lost.head.isOpen }
 
   /// Whether a line speaks of the task.
   func tells(of task: TaskID) -> Bool {
@@ -158,7 +155,7 @@ package struct RunModel: Sendable {
   package mutating func apply(_ line: JournalLine, plan: Plan) {
     guard line.sequence > lastSequence else { return }
     missingBefore = line.sequence - lastSequence - 1
-    if missingBefore > 0 { lose((lastSequence + 1)..<line.sequence) }
+    if missingBefore > 0 { lost.lose((lastSequence + 1)..<line.sequence) }
     lastSequence = line.sequence
     beforeMilliseconds = lastMilliseconds
     lastMilliseconds = line.milliseconds
@@ -211,7 +208,7 @@ package struct RunModel: Sendable {
   /// Whether lines that were folded may have told of tasks that only a grown plan has: the one that tells of their
   /// coming is lost.
   func mayLack(tasksOf grown: Plan) -> Bool {
-    growth.isBefore(gaps.last) || gone.names.contains { grown.task(named: $0) != nil }
+    growth.isBefore(lost.last) || gone.names.contains { grown.task(named: $0) != nil }
   }
 
   @inline(never)
@@ -230,18 +227,6 @@ package struct RunModel: Sendable {
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
-  /// What ended on a line before this one, and was not taken back since, is unproven as things are:
-  /// lines to come may tell what the newest drive took back.
-  @inline(__always)
-  private var trustedFrom: UInt64 {
-    head.isIncomplete ? Swift.max(provenFrom, head.sequence) : provenFrom
-  }
-
-  private mutating func lose(_ sequences: Range<UInt64>) {
-    gaps.append(sequences)
-    head.lose(sequences.upperBound - sequences.lowerBound)
-  }
-
   mutating func applyToRun(_ line: JournalLine) {
     switch line.event {
     case .open:
@@ -254,11 +239,9 @@ package struct RunModel: Sendable {
       if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
     case .resume:
       let entry = line.resume
-      provenFrom = trustedFrom
-      let drive = line.drive
-      if drive > drives + 1 { distrust(before: line.sequence) }
-      drives = Swift.max(drive, drives + 1)
-      head = DriveHead(sequence: line.sequence, expected: entry.withdrawn)
+      lost.beginDrive(
+        at: line.sequence, expected: entry.withdrawn, isNext: line.drive <= drives + 1)
+      drives = Swift.max(line.drive, drives + 1)
       addDrive()
       driveMilliseconds = line.milliseconds
       gone.forget(entry.removed)
@@ -343,14 +326,7 @@ package struct RunModel: Sendable {
   }
 
   private mutating func enterLost(drive: Int, at sequence: UInt64) {
-    provenFrom = trustedFrom
-    if drive == drives + 1, missingBefore == 1 {
-      // Only that line is lost, so far. How many were to follow it is lost with it.
-      head = DriveHead(sequence: sequence - 1, expected: .max)
-    } else {
-      distrust(before: sequence)
-      head = DriveHead()
-    }
+    lost.enterDrive(at: sequence, isAlone: drive == drives + 1 && missingBefore == 1)
     drives = drive
     addDrive()
     driveMilliseconds = lastMilliseconds
@@ -360,12 +336,8 @@ package struct RunModel: Sendable {
     beginDrive()
   }
 
-  private mutating func distrust(before sequence: UInt64) {
-    provenFrom = Swift.max(provenFrom, sequence)
-  }
-
   private func isUnproven(_ record: TaskRecord) -> Bool {
-    record.settleSequence > 0 && record.settleSequence < trustedFrom
+    record.settleSequence > 0 && record.settleSequence < lost.trustedFrom
   }
 
   /// Of which transitions a line that says no more than nearly all say is heard by nothing but the record of its task and
@@ -424,7 +396,7 @@ package struct RunModel: Sendable {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
     guard let task = names.task(of: line, plan: plan) else {
-      if event == .resume, !fields.isLate { head.seen += 1 }
+      lost.hearOfGone(event, isLate: fields.isLate)
       // What was withdrawn is nothing that a resume could miss.
       if event != .skip || TransitionFields(line).skipReason(plan) != .withdrawn {
         gone.insert(line.task)
@@ -432,19 +404,12 @@ package struct RunModel: Sendable {
       followGone(event, line, fields)
       return
     }
-    let settled = records[task.index].settleSequence
-    // Only a `resume` line takes a task out of its end: where none was seen, it is lost.
-    if event == .resume
-      ? !fields.isLate
-      : event != .fresh && settled >= Swift.max(1, provenFrom) && settled < head.sequence
-    {
-      head.seen += 1
-    }
+    lost.hear(event, isLate: fields.isLate, settled: records[task.index].settleSequence)
     let isEnd = event == .success || event == .failure
     if isEnd, !records[task.index].isRunning(fields.attempt) {
       // What failed without a try, for want of a value that its `if` reads, has no start to be lost.
       records[task.index].startSequence =
-        fields.attempt == 0 ? 0 : gaps.lostStart(after: records[task.index])
+        fields.attempt == 0 ? 0 : lost.start(after: records[task.index])
     }
     if fields.isAhead, event == .start {
       handed.append(task, to: fields.worker)
