@@ -83,6 +83,19 @@ struct PlanTests {
       }
     ),
     ("a task that needs itself", .dependentTargets, { $0.set(.needTargets, 0, to: Int32(1)) }),
+    (
+      "a task that needs itself, told at both ends", .topologicalOrder,
+      {
+        $0.set(.needTargets, 0, to: Int32(1))
+        $0.set(.dependentOffsets, 1, to: UInt32(1))
+        $0.set(.dependentTargets, 0, to: Int32(2))
+        $0.set(.dependentTargets, 1, to: Int32(1))
+        for edge in 0..<3 {
+          $0.set(.needConditions, edge, to: UInt8(0))
+          $0.set(.dependentConditions, edge, to: UInt8(0))
+        }
+      }
+    ),
     ("a need without its dependent", .dependentTargets, { $0.set(.needTargets, 2, to: Int32(0)) }),
     (
       "a dependent with another condition", .dependentTargets,

@@ -316,17 +316,14 @@ extension Plan {
 
   /// Each task stands once in the order, behind all that it needs: then there is no ring either.
   private func validateOrder() throws(PlanError) {
-    var position = [Int32](repeating: -1, count: taskCount)
+    var seen = [Bool](repeating: false, count: taskCount)
     for place in tasks {
       let task = Int(written.order[place])
-      guard tasks.contains(task), position[task] < 0 else {
+      guard tasks.contains(task), !seen[task] else { throw .reference(.topologicalOrder) }
+      for edge in written.needs(TaskID(task)) where !seen[Int(written.needTargets[edge])] {
         throw .reference(.topologicalOrder)
       }
-      position[task] = Int32(truncatingIfNeeded: place)
-      for edge in written.needs(TaskID(task))
-      where position[Int(written.needTargets[edge])] < 0 {
-        throw .reference(.topologicalOrder)
-      }
+      seen[task] = true
     }
   }
 

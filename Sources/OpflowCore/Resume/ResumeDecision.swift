@@ -56,6 +56,8 @@ package struct ResumeDecision: Sendable {
   /// Ids of tasks that the manifest no longer has.
   package let removed: [String]
   package private(set) var keptCount = 0
+  /// Whether any of those that it keeps has failed.
+  package private(set) var keepsFailures = false
   /// Tasks with verdict `run`, those that will be skipped again included.
   package private(set) var runCount = 0
   package private(set) var failCount = 0
@@ -272,6 +274,10 @@ package struct ResumeDecision: Sendable {
       if verdict == .check { checkCount += 1 }
       // What it needs may rule it out, whatever checks find.
       return noteNeeds(of: task, input)
+    case .keep(.failed, _):
+      keptCount += 1
+      keepsFailures = true
+      return
     case .keep, .stay:
       keptCount += 1
       return

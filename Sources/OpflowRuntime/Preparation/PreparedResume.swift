@@ -240,7 +240,8 @@ package struct PreparedResume {
 
   /// Tasks that stay failed until somebody asks for them.
   package var keptFailures: [TaskID] {
-    plan.tasks.lazy.map { TaskID($0) }.filter {
+    guard decision.keepsFailures else { return [] }
+    return plan.tasks.lazy.map { TaskID($0) }.filter {
       if case .keep(.failed, _) = decision[$0] { true } else { false }
     }
   }
