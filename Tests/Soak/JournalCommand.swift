@@ -43,6 +43,7 @@ struct JournalCommand {
     for line in 1..<count {
       let task = TaskID(Int32((line - 1) / 2))
       var transition = Transition(line % 2 == 1 ? .start : .success, task, attempt: 1)
+      if transition.event == .start { transition.worker = WorkerID(0) }
       if transition.event == .success {
         transition.outcome = Outcome(status: .success)
         transition.outcome.usage.wallMicroseconds = 12_000
