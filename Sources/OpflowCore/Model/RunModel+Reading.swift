@@ -1,15 +1,17 @@
 extension RunModel {
   /// Reads and folds a whole journal.
   ///
-  /// - Parameter absolutePlan: the plan with fingerprints as an older opflow made them
-  ///   (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
+  /// - Parameters:
+  ///   - absolutePlan: the plan with fingerprints as an older opflow made them
+  ///     (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
+  ///   - beforeFilling: called with the memory of the model's records.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
-    keepingAttempts: Bool = false, absolutePlan: Plan? = nil
+    keepingAttempts: Bool = false, absolutePlan: Plan? = nil, beforeFilling: BeforeFilling? = nil
   ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
     var follower = JournalFollower(
       plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
-      absolutePlan: absolutePlan)
+      absolutePlan: absolutePlan, beforeFilling: beforeFilling)
     let recovery = try follower.read(toEnd: bytes)
     return (follower.model, recovery)
   }

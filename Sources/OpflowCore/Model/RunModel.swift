@@ -43,6 +43,7 @@ package struct RunModel: Sendable {
   /// Every try of every task, where that was asked for.
   package private(set) var attempts = TaskAttempts()
   private let keepsAttempts: Bool
+  private let beforeFilling: BeforeFilling?
   /// Of a plan in which values are read.
   package private(set) var values = ValueRecords()
   private var hasArguments = false
@@ -72,8 +73,14 @@ package struct RunModel: Sendable {
   /// The history of a run that never began.
   package init() { self.init(keepingDetails: false, keepingAttempts: false, absolutePlan: nil) }
 
-  /// - Parameter keepingAttempts: `attempts` are wanted, and with them the details.
-  init(keepingDetails: Bool, keepingAttempts: Bool, absolutePlan: Plan?) {
+  /// - Parameters:
+  ///   - keepingAttempts: `attempts` are wanted, and with them the details.
+  ///   - beforeFilling: called with the memory of all records, which is about to be written for the first time.
+  init(
+    keepingDetails: Bool, keepingAttempts: Bool, absolutePlan: Plan?,
+    beforeFilling: BeforeFilling? = nil
+  ) {
+    self.beforeFilling = beforeFilling
     keepsDetails = keepingDetails || keepingAttempts
     keepsAttempts = keepingAttempts
     self.absolutePlan = absolutePlan
@@ -219,9 +226,7 @@ package struct RunModel: Sendable {
       order, atMilliseconds: line.milliseconds, drive: drives, sequence: line.sequence)
     // Those that it names the plan may have no more.
     if order.tasks.isEmpty, order.back.isEmpty { return }
-    if records.isEmpty {
-      records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
-    }
+    if records.isEmpty { records.fill(of: plan, beforeFilling) }
     if order.verb == .retry { tries.forget(order.tasks) }
     for task in order.tasks { records[task.index].apply(order, line, task) }
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
@@ -392,9 +397,7 @@ package struct RunModel: Sendable {
       return
     }
     if event == .start { hasStarts = true }
-    if records.isEmpty {
-      records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
-    }
+    if records.isEmpty { records.fill(of: plan, beforeFilling) }
     guard let task = names.task(of: line, plan: plan) else {
       lost.hearOfGone(event, isLate: fields.isLate)
       // What was withdrawn is nothing that a resume could miss.

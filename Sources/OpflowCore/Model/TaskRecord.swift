@@ -321,7 +321,19 @@ extension TaskRecord {
   }
 }
 
+/// Makes ready memory that is about to be written for the first time, all of it.
+package typealias BeforeFilling = @Sendable (UnsafeMutableRawBufferPointer) -> Void
+
 extension [TaskRecord] {
+  /// One for each task of a plan, of which nothing was said yet.
+  mutating func fill(of plan: Plan, _ beforeFilling: BeforeFilling?) {
+    self = Array(unsafeUninitializedCapacity: plan.taskCount) { records, count in
+      beforeFilling?(UnsafeMutableRawBufferPointer(records))
+      records.initialize(repeating: TaskRecord())
+      count = records.count
+    }
+  }
+
   /// Tasks that were added to the run, and that a drive began without: what the plan has of them was added once more.
   ///
   /// - Parameter removed: what that drive did not have. What the run's first manifest has again by now is as it was.

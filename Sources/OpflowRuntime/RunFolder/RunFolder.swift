@@ -204,7 +204,8 @@ package struct RunFolder: Equatable, Sendable {
   ) throws(RunFolderError) -> (history: RunModel, recovery: JournalRecovery) {
     try withJournal { bytes throws(JournalError) in
       try RunModel.read(
-        bytes, plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+        bytes, plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan,
+        beforeFilling: Memory.wantsLargePages)
     }
   }
 
