@@ -78,9 +78,28 @@ import Testing
 
   @Test(arguments: [
     "\0\0\0\0\0\0\0\0\t5", "2\t\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "\t5", "x2\t5", "2",
+    "2\t\0\0\0\0\0\0\0\012345", "2:\t5", ":\t5", "2\t1234567:", "2\t12345678:1234", "2 \t5",
   ])
   func `what is no number is none though its checksum holds`(_ numbers: String) throws {
     #expect(try second(sealed("\(numbers)\tstart\ta\tn=1")) { $0.sequence } == nil)
+  }
+
+  @Test func `what follows a line as no number does is none`() throws {
+    // One more than 9 is no byte behind it, and digits that begin as another time's end as they do.
+    let journal = [
+      "9\t1700000000000", ":\t1700000000000", "10\t170000000000:", "11\t1700000000", "12\t17000000",
+      "013\t1700000000001", "14\t1700000000001x",
+    ].reduce(sealed(open)) { $0 + sealed("\($1)\tstart\ta\tn=1") }
+    try journal.withUnsafeBytes { bytes in
+      var reader = try JournalReader(bytes)
+      var lines: [[Int64]] = []
+      while let line = reader.next() { lines.append([Int64(line.sequence), line.milliseconds]) }
+      #expect(
+        lines == [
+          [1, 5], [9, 1_700_000_000_000], [11, 1_700_000_000], [12, 17_000_000],
+          [13, 1_700_000_000_001],
+        ])
+    }
   }
 
   @Test func `a line of any length is read, the last one too`() throws {

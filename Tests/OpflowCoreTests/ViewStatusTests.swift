@@ -185,6 +185,25 @@ import Testing
     #expect(text(status, showsAll: true).split(separator: "\n").count == 203)
   }
 
+  @Test func `of many tasks that went well the first are shown, behind the few that did not`()
+    throws
+  {
+    let names = (1...200).map { "t\($0)" }
+    var journal = Journal(try ViewFixture.plan(names.map { ($0, []) }))
+    for name in names {
+      journal.tell(.start, name)
+      let isOdd = name == "t120" || name == "t200"
+      journal.tell(isOdd ? .failure : .success, name) {
+        $0.outcome = Outcome(status: isOdd ? .exit(1) : .success)
+      }
+    }
+    let status = try journal.status(isHeld: false)
+    let lines = text(status).split(separator: "\n", omittingEmptySubsequences: false)
+    let shown = lines[4..<54].map { $0.prefix { $0 != " " } }
+    #expect(shown.elementsEqual((["t120", "t200"] + names[..<48]).map { $0[...] }))
+    #expect(lines[54] == "… and 150 more (-v shows all)")
+  }
+
   @Test func `json holds exactly the documented members`() throws {
     let status = try journal().status(isHeld: true)
     let json = StatusJSON.text(status, nowMilliseconds: 2500) { task in

@@ -6,9 +6,9 @@ struct LineNumbers {
   private var sequence: UInt64 = 0
   private var (text, mask) = Self.nothing
   private var length = 0
-  /// The first eight digits of a time, and the milliseconds that they stand for.
-  private var timeText: UInt64 = 0
-  private var hundredSeconds: UInt64 = 0
+  /// The first eight digits of a time, and the milliseconds that they stand for: to begin with, zeros.
+  private var timeText: UInt64 = 0x3030_3030_3030_3030
+  private var timeStart: UInt64 = 0
 
   private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
 
@@ -56,11 +56,11 @@ struct LineNumbers {
     if first.bits != timeText {
       guard first.have(shape: "00000000") else { return Self.number(bytes, start) }
       timeText = first.bits
-      hundredSeconds = first.decimal(8) &* 100_000
+      timeStart = first.decimal(8) &* 100_000
     }
     let rest = bytes.eight(at: start &+ 8)
     guard rest.have(shape: "00000\t") else { return Self.number(bytes, start) }
-    return (hundredSeconds &+ rest.decimal(5), start &+ 14)
+    return (timeStart &+ rest.decimal(5), start &+ 14)
   }
 
   @inline(never)

@@ -27,12 +27,12 @@ package struct JournalFollower: Sendable {
   ///   - keepingAttempts: its `attempts` too.
   ///   - absolutePlan: the plan with fingerprints as an older opflow made them (`FingerprintStyle`);
   ///     needed where tasks are to be judged by the lines of one.
-  ///   - beforeFilling: called with the memory of the model's records.
   ///   - grown: called for a line by which the plan has more tasks than this one.
+  ///   - beforeFilling: called with the memory of the model's records.
   package init(
     plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
-    absolutePlan: Plan? = nil, beforeFilling: BeforeFilling? = nil,
-    grown: @escaping GrownPlan = { _, _ in nil }
+    absolutePlan: Plan? = nil, grown: @escaping GrownPlan = { _, _ in nil },
+    beforeFilling: BeforeFilling? = nil
   ) {
     self.plan = plan
     self.grown = grown

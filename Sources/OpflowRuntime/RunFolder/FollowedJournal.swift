@@ -23,8 +23,8 @@ package struct FollowedJournal {
     let followed = FollowedPlan(of: folder)
     fresh = JournalFollower(
       plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
-      absolutePlan: absolutePlan, beforeFilling: Memory.wantsLargePages,
-      grown: { followed.open(grownTo: $0, from: $1) })
+      absolutePlan: absolutePlan, grown: { followed.open(grownTo: $0, from: $1) },
+      beforeFilling: Memory.wantsLargePages)
     follower = fresh
   }
 
