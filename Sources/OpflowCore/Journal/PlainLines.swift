@@ -60,7 +60,9 @@ struct PlainSuccess {
     place &+= 3
     // Its last field, if there is no tab in it: what the whole stands in is compared to another.
     fingerprint = FingerprintText(bytes.part(place, end))
-    guard fingerprint.isRelative, !fingerprint.hasTabBehindWhole else { return nil }
+    guard fingerprint.isSound, !fingerprint.isAbsolute, !fingerprint.hasTabBehindWhole else {
+      return nil
+    }
     drive = head.drive
     attempt = head.attempt
     code = Int32(exit[5] & 15)

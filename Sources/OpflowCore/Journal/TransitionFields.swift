@@ -154,12 +154,6 @@ struct FingerprintText {
       && (text[16] == UInt8(ascii: ".") || text[16] == UInt8(ascii: "-"))
   }
 
-  /// Whether it is one that is sound, and takes folders as seen from the manifest's.
-  @inline(__always)
-  var isRelative: Bool {
-    text.count > 17 && text.count <= 33 && text[16] == UInt8(ascii: ".")
-  }
-
   /// Of one that is sound: whether a tab stands in its last sixteen bytes, which is all behind its whole, and more.
   @inline(__always)
   var hasTabBehindWhole: Bool {

@@ -377,11 +377,10 @@ package struct RunModel: Sendable {
       let task = names.task(of: line, plan: plan), records[task.index].isRunning(fields.attempt),
       fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
     else { return false }
-    let next = handed.isEmpty ? nil : handed.popFirst(of: records[task.index].worker)
-    let isOfPlan = next.map { !GoneTasks.isStandIn($0) } ?? false
-    if let next, isOfPlan { begun = (next, line.sequence) }
+    let next = handed.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
+    // One look for both whether the array is shared.
     var records = records.mutableSpan
-    if let next, isOfPlan { records[next.index].begin(line) }
+    if let next { records[next.index].begin(line) }
     records[task.index].apply(fields, line)
     return true
   }
@@ -451,14 +450,19 @@ package struct RunModel: Sendable {
     _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, of worker: WorkerID
   ) {
     switch event {
-    case .success:
-      guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return }
-      records[next.index].begin(line)
-      begun = (next, line.sequence)
+    case .success: if let next = takeNext(of: worker, line) { records[next.index].begin(line) }
     case .interrupt, .failure, .cancel, .retry:
       handed.remove(task, of: worker)
     case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
     }
+  }
+
+  /// The task that a worker begins with by this line, of those that it was handed ahead; nil for none of the plan.
+  @inline(__always)
+  private mutating func takeNext(of worker: WorkerID, _ line: JournalLine) -> TaskID? {
+    guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }
+    begun = (next, line.sequence)
+    return next
   }
 
   /// What the plan has no more had its turn with its worker all the same.

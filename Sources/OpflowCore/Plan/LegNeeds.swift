@@ -16,17 +16,16 @@ final class LegNeeds: @unchecked Sendable {
 
   /// Arrays that columns look into.
   private final class Store {
-    private var pieces: [UnsafeMutableRawBufferPointer] = []
+    private var pieces: [UnsafeMutableRawPointer] = []
 
     func column<Record: BitwiseCopyable>(_ records: [Record]) -> Column<Record> {
-      let piece = UnsafeMutableRawBufferPointer.allocate(
+      if records.isEmpty { return Column() }
+      let piece = UnsafeMutableRawPointer.allocate(
         byteCount: records.count * MemoryLayout<Record>.stride, alignment: 8)
       pieces.append(piece)
-      guard let base = piece.baseAddress, !records.isEmpty else { return Column() }
-      records.withUnsafeBytes { piece.copyMemory(from: $0) }
       // SAFETY: the piece is as long as the records, and stays until the store is gone.
-      return Column(
-        base: UnsafePointer(base.assumingMemoryBound(to: Record.self)), count: records.count)
+      let base = piece.initializeMemory(as: Record.self, from: records, count: records.count)
+      return Column(base: UnsafePointer(base), count: records.count)
     }
 
     deinit { for piece in pieces { piece.deallocate() } }

@@ -274,12 +274,9 @@ package struct ResumeDecision: Sendable {
       if verdict == .check { checkCount += 1 }
       // What it needs may rule it out, whatever checks find.
       return noteNeeds(of: task, input)
-    case .keep(.failed, _):
-      keptCount += 1
-      keepsFailures = true
-      return
     case .keep, .stay:
       keptCount += 1
+      if case .keep(.failed, _) = verdict { keepsFailures = true }
       return
     case .run(let why):
       runCount += 1
