@@ -38,7 +38,7 @@ import Testing
     #expect(
       page.section("failures")
         == "Failures test exit 101 after 1.0s · 2 tasks were skipped because of it"
-        + " make test what it printed, logs/test.log running assertion failed")
+        + " make test what it printed, opflow logs --run r1 test running assertion failed")
     #expect(page.section("slowest").contains("build 2.0s"))
     #expect(page.section("retried").contains("docs 2 exit 7 succeeded"))
     #expect(page.section("resume") == "")

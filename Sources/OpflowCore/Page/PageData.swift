@@ -170,7 +170,8 @@ struct PageData {
       let isGate = status.plan.kind(task) == .approve
       states.add(
         Self.number(of: status.state(task)) | (isReused ? 16 : 0) | (isGate ? 32 : 0)
-          | (status.history[task].isInterrupted || status.isCut(task) ? 64 : 0))
+          | (status.history[task].isInterrupted || status.isCut(task) ? 64 : 0)
+          | (status.plan.flags(task).contains(.finally) ? 128 : 0))
       why.add(notes.number(of: number))
       demands.add(status.plan.demand[task.index])
       // One more than the time: nothing is known of 0.

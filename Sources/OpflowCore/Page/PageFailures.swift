@@ -65,7 +65,7 @@ extension PageReport {
     html.add(isOpen ? "<details open><summary>" : "<details><summary>")
     html.add(
       isWhole && tail.count >= bytes.count ? "what it printed, " : "the end of what it printed, ")
-    html.code(output.path)
+    html.code("opflow logs --run \(status.run) \(ActionText.quoted(status.plan.nameString(task)))")
     html.add("</summary>\n<pre tabindex=\"0\">")
     // A reader of HTML drops the first line feed.
     if tail.first == Field.lineFeed { html.add("\n") }

@@ -25,6 +25,8 @@ enum PageOutline {
     <li><i class="odd striped"></i>cut short, cancelled or allowed to fail</li><li><i class="live"></i>running</li>
     <li><i class="framed"></i>critical path, dashed while it waited</li>
     <li><i class="wait"></i>waiting: could have begun, and had no turn yet</li>
+    <li><i class="live"></i>in a chart: reserved by running tasks</li>
+    <li><i class="measured"></i>in a chart: measured</li>
     </ul>
     <p class="hint">Ctrl and the wheel zoom, dragging moves, a click shows the task. With the keyboard: + and −, ← and →,
     0 for all; ↓ and ↑ go from task to task.</p>
@@ -35,7 +37,8 @@ enum PageOutline {
   static let views: StaticString = """
     <section id="graph" tabindex="-1" hidden>
     <h2>Graph</h2>
-    <p class="hint">What is needed stands to the left of what needs it. Groups unfold; thick lines are the critical path.</p>
+    <p class="hint">What is needed stands to the left of what needs it. Groups unfold; thick lines are the critical path, \
+    and a dashed one leads to a <code>finally</code> task, which runs after all others.</p>
     <p id="graph-note"></p>
     <div class="tools" id="folds"></div>
     <div class="plane"><div id="plane"></div></div>

@@ -14,7 +14,8 @@ enum PageScript {
     for (const section of document.querySelectorAll("section[hidden]")) section.hidden = false;
     for (const time of document.querySelectorAll("time")) {
       const local = new Date(time.dateTime);
-      time.textContent = local.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+      // The form of opflow's other dates, at the reader's own time.
+      time.textContent = local.toLocaleString("sv-SE");
       time.title = time.dateTime;
     }
     const ways = [...document.querySelectorAll("section[id] > h2")].map((head) => {

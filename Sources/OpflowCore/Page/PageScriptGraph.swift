@@ -82,8 +82,11 @@ extension PageScript {
       }
       for (const [place, task] of run.path.entries()) {
         if (place === 0) continue;
-        const edge = edges.get(owner[run.path[place - 1]] * nodes.length + owner[task]);
+        const [from, to] = [owner[run.path[place - 1]], owner[task]];
+        const edge = edges.get(from * nodes.length + to);
         if (edge) edge.isPath = true;
+        // It needs nothing, and runs after all others.
+        else if (isFinally(task) && from !== to) edges.set(from * nodes.length + to, { from, to, count: 1, isPath: true, isAfter: true });
       }
       return [...edges.values()];
     }

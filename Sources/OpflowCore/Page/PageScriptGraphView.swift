@@ -60,7 +60,7 @@ extension PageScript {
       const { width, height } = arrangeGraph(nodes, edges);
       const lines = shape("svg", { width: width + 8, height: height + 8, class: "lines", "aria-hidden": "true" });
       for (const edge of edges.sort((one, other) => one.isPath - other.isPath)) {
-        lines.append(shape("path", { d: lineOf(edge), class: edge.isPath ? "path" : edge.isBack ? "back" : "" }));
+        lines.append(shape("path", { d: lineOf(edge), class: `${edge.isPath ? "path" : ""}${edge.isBack || edge.isAfter ? " back" : ""}` }));
       }
       const plane = find("plane");
       plane.replaceChildren(lines, ...nodes.map(nodeView));

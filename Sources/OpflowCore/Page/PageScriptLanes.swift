@@ -90,10 +90,12 @@ extension PageScript {
       pen.restore();
     }
 
+    /// Lines of waiting run along the lower edge of a lane, where no names are.
+    const edgeOf = (row) => tries.lane[row] * laneHeight + (laneHeight > 6 ? laneHeight - 1 : laneHeight / 2);
+
     /// A frame around each task of the critical path, a line from each to the next; dashed while that waited.
     function drawPath(pen, ink, x) {
       pen.strokeStyle = ink.ink;
-      const middle = (row) => tries.lane[row] * laneHeight + laneHeight / 2;
       let before = null;
       for (const row of pathRows) {
         if (endOf(row) >= view.from && tries.begin[row] <= view.to) {
@@ -113,9 +115,9 @@ extension PageScript {
             pen.lineWidth = 1;
             pen.setLineDash(to - from > 3 ? [3, 3] : []);
             pen.beginPath();
-            pen.moveTo(from, middle(before));
-            pen.lineTo(from, middle(row));
-            pen.lineTo(to, middle(row));
+            pen.moveTo(from, edgeOf(before));
+            pen.lineTo(from, edgeOf(row));
+            pen.lineTo(to, edgeOf(row));
             pen.stroke();
             pen.setLineDash([]);
           }
@@ -131,8 +133,8 @@ extension PageScript {
       pen.lineWidth = 1.5;
       pen.setLineDash([4, 3]);
       pen.beginPath();
-      pen.moveTo(Math.max(-10, x(tries.begin[row] - tries.wait[row])), top + laneHeight / 2);
-      pen.lineTo(left, top + laneHeight / 2);
+      pen.moveTo(Math.max(-10, x(tries.begin[row] - tries.wait[row])), edgeOf(row));
+      pen.lineTo(left, edgeOf(row));
       pen.stroke();
       pen.setLineDash([]);
       pen.fillStyle = ink.ink;

@@ -29,11 +29,21 @@ extension PageScript {
         }
       }
       const column = new Int32Array(nodes.length);
-      for (const node of order.reverse()) {
-        for (const edge of next[node]) {
-          if (!edge.isBack) column[edge.to] = Math.max(column[edge.to], column[node] + 1);
+      const spread = () => {
+        for (const node of order) {
+          for (const edge of next[node]) {
+            if (!edge.isBack) column[edge.to] = Math.max(column[edge.to], column[node] + 1);
+          }
         }
-      }
+      };
+      order.reverse();
+      spread();
+      // What runs after all others stands behind them.
+      const isLast = (node) => node.tasks.every(isFinally);
+      const others = nodes.flatMap((node, number) => (isLast(node) ? [] : [column[number]]));
+      const behind = others.length > 0 ? Math.max(...others) + 1 : 0;
+      for (const [number, node] of nodes.entries()) if (isLast(node)) column[number] = Math.max(column[number], behind);
+      spread();
       return column;
     }
 

@@ -33,7 +33,7 @@ extension PageScript {
         { title: "change", key: change, cell: (task) => changeText(task), isNumber: true, isDown: true },
       ]),
       { title: "waited", key: last("wait"), show: took, isNumber: true, isDown: true, hidesNone: true },
-      { title: "processors", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
+      { title: "processor time", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
       { title: "memory", key: last("peak"), show: size, isNumber: true, isDown: true, hidesNone: true },
       ...(run.lanes.every(([host]) => !host) ? [] : [
         { title: "machine", key: last("lane"), cell: machineOf },

@@ -14,6 +14,7 @@ extension PageScript {
     const endShades = ["live", "good", "bad", "odd", "bad", "odd", "odd", "odd"];
     const isReused = (task) => (states[task] & 16) !== 0;
     const isGate = (task) => (states[task] & 32) !== 0;
+    const isFinally = (task) => (states[task] & 128) !== 0;
     const isCutShort = (task) => (states[task] & 64) !== 0 && (states[task] & 15) < 3;
     const stateWord = (task) => (isCutShort(task) ? "interrupted" : stateWords[states[task] & 15]);
     const stateShade = (task) => (isCutShort(task) ? "odd" : stateShades[states[task] & 15]);

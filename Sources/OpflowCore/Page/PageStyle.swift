@@ -77,8 +77,7 @@ enum PageStyle {
     button { cursor: pointer; }
     button:disabled { color: var(--dim); cursor: default; }
     button.link { border: 0; padding: 0; background: none; text-align: left; }
-    #table td:first-child { min-width: 24ch; }
-    #table .link { overflow-wrap: anywhere; }
+    #table .link { display: block; width: max-content; max-width: min(44ch, 36vw); overflow-wrap: anywhere; }
     th button { border: 0; padding: 0; background: none; font: inherit; }
     :focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
     #graph:focus, #detail:focus { outline: none; }
@@ -94,6 +93,7 @@ enum PageStyle {
     .legend i { display: inline-block; width: 18px; height: 10px; margin-right: 6px; vertical-align: -1px; }
     .striped { background-image: repeating-linear-gradient(135deg, transparent 0 4px, var(--paper) 4px 6px); }
     .framed { border: 2px solid var(--ink); }
+    .measured { border-top: 2px solid var(--ink); vertical-align: -6px !important; }
     .wait { background: var(--wait); }
     noscript p { margin-top: 24px; color: var(--dim); }
     .hint { color: var(--dim); font-size: 13px; max-width: none; }
@@ -152,10 +152,12 @@ enum PageStyle {
       .tall canvas { max-height: 100mm; }
       #table { font-size: 9px; }
       #table td, #table th { padding-right: 8px; }
-      #table td:first-child, .why { min-width: 0; }
+      .why { min-width: 0; }
+      #table .link { width: auto; max-width: none; }
       #table .link, .why { overflow-wrap: anywhere; white-space: normal; }
       pre { max-height: none; border-left: 2px solid var(--line); }
       code, pre, .mono, dt, th, .legend { font-size: 10px !important; }
+      article h3, article h3 code { font-size: 13px !important; }
       h2, h3 { break-after: avoid; }
       tr, article p, .wide, .legend { break-inside: avoid; }
       thead { display: table-header-group; }
