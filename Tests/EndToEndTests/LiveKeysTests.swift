@@ -71,6 +71,8 @@ struct LiveKeysEndTests {
     }
     let chosen = terminal.screen.text.first { $0.hasPrefix("> ") }?.dropFirst(2).prefix(1)
     try terminal.type("\r")
+    try terminal.wait { $0.text.contains { $0.hasPrefix("cancel \(chosen ?? "?")? y cancels") } }
+    try terminal.type("y")
     let other = chosen == "a" ? "on" : "go"
     try terminal.wait { $0.text.contains { $0.hasPrefix("order: cancel \(chosen ?? "?")") } }
     try place.gate(other).letGo()
@@ -119,6 +121,8 @@ struct LiveKeysEndTests {
     try terminal.type("a")
     try terminal.wait { $0.text.contains { $0.hasPrefix("answer which?") } }
     try terminal.type("\r")
+    try terminal.wait { $0.text.contains { $0.hasPrefix("answer ask? y approves, r rejects") } }
+    try terminal.type("y")
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
     #expect(try askers(place) == ["approve keys"])

@@ -98,11 +98,11 @@ import Testing
     #expect(typist.keys.mode == .choosing(.cancel, typist.id("a")))
     // Beyond the ends there is nothing.
     #expect(
-      typist.type("\u{1b}[B\u{1b}OB\u{1b}[B\u{1b}[A\r") == [
+      typist.type("\u{1b}[B\u{1b}OB\u{1b}[B\u{1b}[A\ry") == [
         .order(.cancel, typist.id("b"), value: nil)
       ])
     #expect(typist.keys.mode == .plain)
-    #expect(typist.type("cjk\u{1b}") == [])
+    #expect(typist.type("c\u{1b}") == [])
     #expect(typist.keys.mode == .plain)
     #expect(typist.type("\r") == [])
   }
@@ -110,16 +110,44 @@ import Testing
   @Test func `when what is marked has ended, Enter hits nothing before the mark is moved`() throws {
     var typist = try Typist(["a", "b", "c"])
     for name in ["a", "b", "c"] { typist.start(name) }
-    _ = typist.type("cj")
+    _ = typist.type("c\u{1b}[B")
     typist.end("a")
     #expect(typist.keys.mode == .choosing(.cancel, typist.id("b")))
     typist.end("b")
     #expect(typist.type("\r") == [])
-    #expect(typist.type("j\r") == [.order(.cancel, typist.id("c"), value: nil)])
+    #expect(typist.type("\u{1b}[B\ry") == [.order(.cancel, typist.id("c"), value: nil)])
     _ = typist.type("c")
     typist.end("c")
-    #expect(typist.type("j") == [])
+    #expect(typist.type("\u{1b}[B") == [])
     #expect(typist.keys.mode == .plain)
+  }
+
+  @Test func `letters search in the names of running tasks, and Backspace takes one back`() throws {
+    var typist = try Typist(["lint", "test-api", "test-Web", "pack"])
+    for name in ["lint", "test-api", "test-Web", "pack"] { typist.start(name) }
+    #expect(typist.type("cq") == [])
+    #expect(typist.keys.mode == .choosing(.cancel, .none))
+    #expect(typist.type("\r\u{1b}[B") == [])
+    #expect(typist.keys.mode == .choosing(.cancel, .none))
+    #expect(typist.type("\u{7f}web") == [])
+    #expect(typist.keys.mode == .choosing(.cancel, typist.id("test-Web")))
+    #expect(typist.type("\u{8}\u{8}\u{8}test\u{1b}[B\r") == [])
+    #expect(typist.keys.mode == .confirming(.cancel, typist.id("test-Web")))
+    #expect(typist.type("y") == [.order(.cancel, typist.id("test-Web"), value: nil)])
+  }
+
+  @Test func `a cancel is asked for once more, and is not of a task that has ended meanwhile`()
+    throws
+  {
+    var typist = try Typist(["a", "b"])
+    for name in ["a", "b"] { typist.start(name) }
+    for other in ["n", "\r", "\u{1b}", "c", " "] {
+      #expect(typist.type("c\r\(other)") == [])
+      #expect(typist.keys.mode == .plain)
+    }
+    #expect(typist.type("c\r") == [])
+    typist.end("a")
+    #expect(typist.type("y") == [])
   }
 
   @Test func `modes are left by their own key, and others act from within`() throws {

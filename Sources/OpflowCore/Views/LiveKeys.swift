@@ -6,18 +6,22 @@
 ///
 ///     plain ── t ──> tails ── t, Esc ──> plain
 ///     plain ── ? ──> help ── ?, Esc ──> plain
-///     plain ── l, c, a ──> choosing ── Enter ──> following (of l), plain
-///                             └── Esc, q ──> plain
+///     plain ── l, c, a ──> choosing ── Enter ──> following (of l), confirming (of c, a)
+///                             └── Esc ──> plain
+///     confirming ── y, r (of a) ──> plain, with an action
+///         └── any other key ──> plain
 ///     following ── l, Esc, q ──> plain
 ///
-/// What is chosen stays chosen by its task, wherever it stands in the list by then: when that task has ended,
-/// nothing is chosen until a key moves the mark, so that Enter never hits another one than was looked at.
+/// While one chooses, letters search in the names. What is chosen stays chosen by its task, wherever it stands in the
+/// list by then: when that task has ended, nothing is chosen until a key moves the mark, so that Enter never hits another
+/// one than was looked at. A cancel and an answer cannot be taken back, so a question stands before them.
 package struct LiveKeys: Sendable {
   package enum Purpose: Equatable, Sendable { case follow, cancel, answer }
 
   package enum Mode: Equatable, Sendable {
     case plain, tails, help
     case choosing(Purpose, TaskID)
+    case confirming(Purpose, TaskID)
     case following(TaskID)
   }
 
@@ -32,6 +36,9 @@ package struct LiveKeys: Sendable {
   /// What was asked for of `cpu`, and is not known to be obeyed or refused: the next key counts on from there. Nil
   /// before it is on its way.
   private var asked: [(order: OrderID?, value: Int64)] = []
+  /// While one chooses: names that hold this are offered, whatever the case of their letters.
+  private(set) var search = ""
+  private static let longestSearch = 64
   /// What is to be said of the last key; empty for nothing.
   private(set) var message = ""
 
@@ -99,6 +106,7 @@ package struct LiveKeys: Sendable {
     message = ""
     switch mode {
     case .choosing(let purpose, let task): return choose(key, purpose, task, model)
+    case .confirming(let purpose, let task): return confirm(key, purpose, task, model)
     case .following, .tails, .help:
       // Any other one does what it does without.
       guard case .letter(let byte) = key, byte != leavingKey, byte != UInt8(ascii: "q") else {
@@ -116,7 +124,7 @@ package struct LiveKeys: Sendable {
   /// What leaves the mode that it began.
   private var leavingKey: UInt8? {
     switch mode {
-    case .plain, .choosing: nil
+    case .plain, .choosing, .confirming: nil
     case .tails: UInt8(ascii: "t")
     case .help: UInt8(ascii: "?")
     case .following: UInt8(ascii: "l")
@@ -165,7 +173,8 @@ package struct LiveKeys: Sendable {
   // MARK: - Choosing
 
   private mutating func begin(_ purpose: Purpose, _ model: DriveModel, none: String) {
-    guard let first = Self.candidates(purpose, model).first else {
+    search = ""
+    guard let first = candidates(purpose, model).first else {
       message = none
       mode = .plain
       return
@@ -173,50 +182,73 @@ package struct LiveKeys: Sendable {
     mode = .choosing(purpose, first)
   }
 
-  /// What there is to choose from, what has run longest first.
-  static func candidates(_ purpose: Purpose, _ model: DriveModel) -> [TaskID] {
-    model.running.map(\.task).filter { task in
+  /// The tasks to choose from whose names hold what was typed, the one that has run longest first.
+  func candidates(_ purpose: Purpose, _ model: DriveModel) -> [TaskID] {
+    let wanted = search.lowercased()
+    return model.running.map(\.task).filter { task in
       let isGate = model.plan.kind(task) == .approve
-      return switch purpose {
-      case .follow: !isGate && !model.plan.flags(task).contains(.interactive)
-      case .cancel: true
-      case .answer: isGate
-      }
+      let isOffered =
+        switch purpose {
+        case .follow: !isGate && !model.plan.flags(task).contains(.interactive)
+        case .cancel: true
+        case .answer: isGate
+        }
+      return isOffered && (wanted.isEmpty || model.name(task).lowercased().contains(wanted))
     }
   }
 
   private mutating func choose(
     _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
   ) -> Action? {
-    let tasks = Self.candidates(purpose, model)
+    let tasks = candidates(purpose, model)
     let place = tasks.firstIndex(of: task)
     switch key {
-    case .escape, .letter(UInt8(ascii: "q")): mode = .plain
-    case .up, .letter(UInt8(ascii: "k")): mark(purpose, tasks, (place ?? 1) - 1)
-    case .down, .letter(UInt8(ascii: "j")): mark(purpose, tasks, (place ?? -1) + 1)
+    case .escape: mode = .plain
+    case .up: mark(purpose, tasks, (place ?? 1) - 1)
+    case .down: mark(purpose, tasks, (place ?? -1) + 1)
     case .enter:
       guard place != nil else { return nil }
-      mode = purpose == .follow ? .following(task) : .plain
-      switch purpose {
-      case .follow: return nil
-      case .cancel: return .order(.cancel, task, value: nil)
-      case .answer: return .order(.approve, task, value: nil)
+      mode = purpose == .follow ? .following(task) : .confirming(purpose, task)
+    case .letter(0x08), .letter(0x7F): find(String(search.dropLast()), purpose, model)
+    case .letter(let byte) where (0x21...0x7E).contains(byte):
+      if search.count < Self.longestSearch {
+        find(search + String(Unicode.Scalar(byte)), purpose, model)
       }
-    case .letter(UInt8(ascii: "r")) where purpose == .answer:
-      guard place != nil else { return nil }
-      mode = .plain
-      return .order(.reject, task, value: nil)
     case .letter: break
     }
     return nil
   }
 
+  /// Marks the first of the tasks whose names hold a text.
+  private mutating func find(_ text: String, _ purpose: Purpose, _ model: DriveModel) {
+    search = text
+    mode = .choosing(purpose, candidates(purpose, model).first ?? .none)
+  }
+
   private mutating func mark(_ purpose: Purpose, _ tasks: [TaskID], _ place: Int) {
     guard let last = tasks.indices.last else {
-      mode = .plain
+      if search.isEmpty { mode = .plain }
       return
     }
     mode = .choosing(purpose, tasks[min(max(0, place), last)])
+  }
+
+  private mutating func confirm(
+    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
+  ) -> Action? {
+    mode = .plain
+    let verb: OrderVerb
+    switch (key, purpose) {
+    case (.letter(UInt8(ascii: "y")), .cancel): verb = .cancel
+    case (.letter(UInt8(ascii: "y")), .answer): verb = .approve
+    case (.letter(UInt8(ascii: "r")), .answer): verb = .reject
+    default: return nil
+    }
+    guard candidates(purpose, model).contains(task) else {
+      message = "\(model.name(task)) has ended already"
+      return nil
+    }
+    return .order(verb, task, value: nil)
   }
 }
 

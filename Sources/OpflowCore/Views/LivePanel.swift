@@ -29,6 +29,7 @@ struct LivePanel {
     case .choosing(let purpose, let task):
       // What Enter hits must be seen.
       lines = choosing(purpose, task) + (frame.rows < 3 ? [] : plain.suffix(1))
+    case .confirming(let purpose, let task): lines = plain + [confirming(purpose, task)]
     }
     if !keys.message.isEmpty { lines.append(Self.line(keys.message, .yellow)) }
     // Of a terminal with few rows the last lines are the ones that matter.
@@ -98,7 +99,7 @@ struct LivePanel {
   }
 
   private func choosing(_ purpose: LiveKeys.Purpose, _ task: TaskID) -> [StyledLine] {
-    let tasks = LiveKeys.candidates(purpose, model)
+    let tasks = keys.candidates(purpose, model)
     let place = tasks.firstIndex(of: task)
     let rows = max(1, room - 1)
     let first = max(0, min((place ?? 0) - rows / 2, tasks.count - rows))
@@ -112,12 +113,24 @@ struct LivePanel {
       line.append(text)
       return line
     }
-    let (question, hint) =
+    let question =
       switch purpose {
-      case .follow: ("follow which log?", "Enter")
-      case .cancel: ("cancel which?", "Enter cancels")
-      case .answer: ("answer which?", "Enter approves, r rejects")
+      case .follow: "follow which log?"
+      case .cancel: "cancel which?"
+      case .answer: "answer which?"
       }
-    return marked + [Self.line("\(question) up, down, \(hint), Esc leaves", .plain)]
+    let found = tasks.isEmpty ? "no running task matches" : "up, down, Enter, Esc leaves"
+    let search = keys.search.isEmpty ? "letters search" : "search: \(keys.search)"
+    return marked + [Self.line("\(question) \(search); \(found)", .plain)]
+  }
+
+  private func confirming(_ purpose: LiveKeys.Purpose, _ task: TaskID) -> StyledLine {
+    let name = model.name(task)
+    return switch purpose {
+    case .answer:
+      Self.line("answer \(name)? y approves, r rejects, any other key goes back", .yellow)
+    case .cancel, .follow:
+      Self.line("cancel \(name)? y cancels, any other key keeps it running", .yellow)
+    }
   }
 }

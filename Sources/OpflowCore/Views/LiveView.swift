@@ -239,7 +239,7 @@ struct LiveView {
     switch keys?.mode {
     case .following(let task): return ([task], Self.pageBytes)
     case .tails: return (running.map(\.task), Self.tailBytes)
-    case nil, .plain, .choosing:
+    case nil, .plain, .choosing, .confirming:
       if size.columns < Self.leastColumns { return ([], 0) }
       let tasks = running.filter {
         let flags = model.plan.flags($0.task)
