@@ -77,7 +77,11 @@ extension Coordinator {
   /// For views of other processes.
   private func noteAwaited(_ what: String?, of index: Int, _ sites: Sites) {
     sites.allocations[index].awaited = what
-    let all = sites.allocations.compactMap(\.awaited)
+    writeAwaited(sites)
+  }
+
+  func writeAwaited(_ sites: Sites) {
+    let all = sites.allocations.compactMap(\.awaited) + sites.places.compactMap(\.awaited)
     if all.isEmpty {
       request.folder.removeAwaited()
     } else {

@@ -14,7 +14,10 @@ extension Coordinator {
       switch sites.places[index].state {
       case .waiting(let until) where until <= now && !isDismissed: connect(index, sites, now)
       case .connecting(let launcher, let by) where by <= now:
-        lose(launcher, "it said nothing for \(Sites.connectMilliseconds / 1_000) s")
+        lose(launcher, "no agent answered within \(Sites.connectMilliseconds / 1_000) s")
+      case .connecting(_, let by)
+      where sites.places[index].awaited == nil && Sites.awaited(from: by) <= now:
+        noteAwaited("\(sites.places[index].plan.name) has not answered yet", place: index, sites)
       case .joined(let launcher, let site) where !launcher.isDismissed && engine.isOver(site):
         launcher.dismiss()
       case .joined(let launcher, _) where sites.end(ofLeaseHeardAt: launcher.heardAt) <= now:
@@ -53,9 +56,25 @@ extension Coordinator {
         settings.opening, variables: settings.variables, arguments: settings.arguments)
       if let fault { lose(launcher, fault) }
     } catch {
-      sites.places[index].failures += 1
-      giveUpOrRetry(index, error.what, sites, now)
+      fail(index, error.what, sites, now)
     }
+  }
+
+  /// An attempt to reach a machine came to nothing.
+  private func fail(_ index: Int, _ complaint: String, _ sites: Sites, _ now: Instant) {
+    noteAwaited(nil, place: index, sites)
+    sites.places[index].failures += 1
+    sites.places[index].complaint = complaint
+    giveUpOrRetry(index, complaint, sites, now)
+  }
+
+  /// Notes what is waited for so that a machine joins; nil for nothing.
+  private func noteAwaited(_ what: String?, place index: Int, _ sites: Sites) {
+    if sites.places[index].awaited == what { return }
+    sites.places[index].awaited = what
+    let place = sites.allocations.count + index
+    progress.wait(place, for: what, isNews: true, atMilliseconds: wall)
+    writeAwaited(sites)
   }
 
   /// The agent on a machine is there: it is one more site.
@@ -65,6 +84,7 @@ extension Coordinator {
     launcherOfSite.append(launcher.number)
     sites.places[index].state = .joined(launcher, site)
     sites.places[index].failures = 0
+    noteAwaited(nil, place: index, sites)
     var identity = SiteIdentity(
       machine: sites.machine(of: hello.host), host: hello.host, incarnation: hello.incarnation,
       leaseMilliseconds: sites.settings.leaseMilliseconds)
@@ -100,9 +120,8 @@ extension Coordinator {
     guard case .joined(_, let site) = sites.places[index].state else {
       launcher.killTransport()
       let words = launcher.lastWords
-      sites.places[index].failures += 1
-      giveUpOrRetry(
-        index, words.isEmpty ? complaint : "\(complaint), and printed: \(words)", sites, now)
+      let said = words.isEmpty ? complaint : "\(complaint), and printed: \(words)"
+      fail(index, said, sites, now)
       return
     }
     let until = launcher.saidBye ? now : max(now, sites.end(ofWorkersHeardAt: launcher.heardAt))
@@ -151,6 +170,7 @@ extension Coordinator {
   private static let killedMilliseconds: Int64 = 3_000
 
   func dismissSites() {
+    for absentee in sites?.absentees ?? [] { progress.warning(absentee) }
     for place in sites?.places ?? [] {
       switch place.state {
       case .connecting(let launcher, _): launcher.killTransport()
@@ -162,17 +182,21 @@ extension Coordinator {
     }
   }
 
-  /// Whether nothing is left of what carried streams, or nobody is to wait for it any more.
+  /// Whether all transports have ended, or nobody is to wait for them any more.
   var sitesAreOver: Bool {
-    sitesDeadline.map { $0 <= Self.now } ?? false
-      || sites?.places.allSatisfy { $0.launcher?.isOver ?? true } ?? true
+    sitesDeadline.map { $0 <= Self.now } ?? false || liveRelays.isEmpty
   }
 
-  /// Says what of that could not be ended.
+  /// Warns of transports that could not be ended.
   func tellLeftTransports() {
-    for place in sites?.places ?? [] where place.launcher?.isOver == false {
-      progress.warning("what leads to \(place.plan.name) was killed, and does not end")
+    for relay in liveRelays {
+      progress.warning("the transport to \(relay.name) was killed, and does not end")
     }
+  }
+
+  /// Those whose transport has not ended, of places that were given up too.
+  private var liveRelays: [RelayLauncher] {
+    launchers.compactMap { $0 as? RelayLauncher }.filter { !$0.isOver }
   }
 
   /// Ends what did not leave in time. Its stream may never end: somebody else may have the other end of it.

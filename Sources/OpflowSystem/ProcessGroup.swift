@@ -17,6 +17,14 @@ package enum ProcessGroup {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
+  /// Kills a group and all that descends from its leader, which is a child of this process that is not reaped yet: so
+  /// the number is not another group's. What left the group when the leader had ended is not found.
+  package static func killAll(ledBy leader: Int32) {
+    ProcessTree.killAll(from: leader)
+    // Nothing is left where this fails, or it is another user's.
+    if leader > 0 { _ = kill(-leader, Signal.kill.rawValue) }
+  }
+
   /// Whether no shell would continue this process's group, so that keys stop nobody in it (setpgid(2),
   /// "orphaned"). Looks at this process and those above it: what else is in the group was started beside
   /// them by the same shell, or by them.

@@ -209,6 +209,46 @@ struct SiteRunTests {
     place.expectNothingAlive()
   }
 
+  @Test func `all that a transport started ends with it`() throws {
+    let place = try Workplace("tasks: { a: { run: echo a >> trace } }\n")
+    // A shell stays above the process that holds the connection: before an agent answers, and after it left.
+    for command in ["$opflow agent; tail -f /dev/null; :", "$opflow agent; (tail -f /dev/null); :"]
+    {
+      try place.opflow("run", "--on", "exec:\(command)")
+      place.expectNothingAlive()
+    }
+    let held = try place.gate("held")
+    let run = try place.start("run", "--on", "exec:echo there > held; tail -f /dev/null; :")
+    #expect(try held.next() == "there")
+    run.send(SIGINT)
+    #expect(try run.finish().status == 130)
+    place.expectNothingAlive()
+    #expect(place.lines() == ["a", "a"])
+  }
+
+  @Test func `a machine that does not answer is what a task waits for`() throws {
+    let place = try Workplace("tasks: { a: { run: echo a >> trace } }\n")
+    let run = try place.start("run", "--on", "exec:tail -f /dev/null")
+    try run.waitForError("the machine behind `tail -f /dev/null` has not answered yet")
+    let why = try place.opflow("why", "a").output
+    #expect(why.contains("the machine behind `tail -f /dev/null` has not answered yet"), "\(why)")
+    #expect(try place.opflow("status").output.contains("has not answered yet"))
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.errors.contains("did not join the run: it had not answered by the end"), "\(end)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a machine that cannot be reached is reported, however short the run is`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: 'until test -e failed; do sleep 0.01; done; echo a >> trace' } }\n")
+    let run = try place.opflow(
+      "run", "--on", Self.agent, "--on", "exec:echo no route >&2; echo > failed; exit 255")
+    #expect(place.lines() == ["a"])
+    let lines = run.errorLines.filter { $0.contains("exec:") || $0.contains("no route") }
+    #expect(lines.count == 1 && lines[0].contains("with exit 255"), "\(run)")
+  }
+
   @Test func `an agent that is killed loses its tasks, which run behind another`() throws {
     let place = try Workplace(
       """

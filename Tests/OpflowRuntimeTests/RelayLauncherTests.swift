@@ -287,6 +287,19 @@ import Testing
     _ = links
   }
 
+  @Test func `a command that prints without end is not an agent's, and little of it is shown`()
+    throws
+  {
+    let site = try Fixture("yes\n")
+    var heard: [Heard] = []
+    for _ in 0..<200 where heard.isEmpty {
+      try site.agent.say(String(repeating: "yes\n", count: 4096))
+      heard = try site.hear()
+    }
+    #expect(heard == [.lost("the first 1MiB of its output had no hello of an agent")])
+    #expect(site.launcher.lastWords.count < 500 && site.launcher.lastWords.hasPrefix("yes; yes"))
+  }
+
   @Test func `an agent that refuses the run says why`() throws {
     let site = try Fixture("refused\tthere is no such folder\n")
     #expect(site.launcher.hello == nil)

@@ -27,6 +27,10 @@ final class Sites {
     var failures = 0
     /// How often it was lost.
     var losses = 0
+    /// What the last of the failures was.
+    var complaint = ""
+    /// What is waited for so that it joins, in words; nil for nothing, and while the answer may come at any moment.
+    var awaited: String?
   }
 
   enum State {
@@ -50,6 +54,8 @@ final class Sites {
   var isTold = false
 
   static let connectMilliseconds: Int64 = 60_000
+  /// From then on people are told that an answer is waited for.
+  static let promptMilliseconds: Int64 = 1_000
   static let mostFailures = 3
   static let mostLosses = 8
   private static let firstDelayMilliseconds: Int64 = 500
@@ -144,6 +150,24 @@ final class Sites {
     places.append(Place(plan: plan, allocation: allocation, state: .waiting(until: now)))
   }
 
+  /// From when on people are told that an answer is waited for, which has to come by then.
+  static func awaited(from by: Instant) -> Instant {
+    by.advanced(byMilliseconds: promptMilliseconds - connectMilliseconds)
+  }
+
+  /// Of each place that did not join: why, for people. Of those that may answer at any moment nothing is known.
+  var absentees: [String] {
+    places.compactMap { place in
+      switch place.state {
+      case .waiting, .connecting:
+        if place.losses > 0 || place.complaint.isEmpty && place.awaited == nil { return nil }
+        let why = place.complaint.isEmpty ? "it had not answered by the end" : place.complaint
+        return "\(place.plan.name) did not join the run: \(why)"
+      case .joined, .lost, .givenUp: return nil
+      }
+    }
+  }
+
   /// When there is something to do, if nothing happens before.
   var nextWake: Instant? {
     let ends = allocations.compactMap(\.leavesAt)
@@ -154,7 +178,7 @@ final class Sites {
     places.compactMap { place -> Instant? in
       switch place.state {
       case .waiting(let until): until
-      case .connecting(_, let by): by
+      case .connecting(_, let by): place.awaited == nil ? Self.awaited(from: by) : by
       case .joined(let launcher, _): end(ofLeaseHeardAt: launcher.heardAt)
       case .lost(let launcher, _, let until, _): max(until, launcher.killerDeadline ?? until)
       case .givenUp: nil

@@ -22,11 +22,13 @@ final class RelayLauncher: Launcher {
   let number: Int
   private let watch: Watch
   /// For people.
-  private let name: String
+  let name: String
   /// The agent has said what its machine has.
   private(set) var hello: AgentHello?
   /// What came before that, for people.
   private var preamble: [UInt8] = []
+  /// How much of that came.
+  private var preambleBytes = 0
   /// When the newest pulse was received, or the agent's first word.
   private(set) var heardAt: Instant
   /// It was told to leave.
@@ -71,6 +73,9 @@ final class RelayLauncher: Launcher {
   /// From `kill` to `gone`, before it counts as one that cannot be ended.
   private static let killPatienceMilliseconds: Int64 = 12_000
   private static let mostPreambleBytes = 2_000
+  /// Before the hello. A command that prints without end is not an agent's.
+  private static let mostForeignBytes = 1 << 20
+  private static let mostShownCharacters = 400
 
   /// What is watched of the stream.
   private enum Place {
@@ -93,7 +98,7 @@ final class RelayLauncher: Launcher {
     try output.setNonblocking(true)
     try watch.add(input.rawValue, .site(number), Place.reports)
     if let transport {
-      try watch.add(transport.process.rawDescriptor, .site(number), Place.transport)
+      try watch.add(transport.rawDescriptor, .site(number), Place.transport)
     }
     self.input = consume input
     self.output = consume output
@@ -134,11 +139,11 @@ final class RelayLauncher: Launcher {
   func next(at place: UInt32) -> LinkNews? {
     if place == Place.transport {
       // Its end proves nothing of the agent's: the end of the stream, or the lease, is what counts.
-      unwatchEnded(transport?.process)
+      if let transport { try? watch.remove(transport.rawDescriptor) }
       return nil
     }
     if place == Place.killer {
-      unwatchEnded(killer?.process)
+      if let killer, killer.process.reap() { try? watch.remove(killer.process.rawDescriptor) }
       return nil
     }
     if loss == nil {
@@ -150,10 +155,6 @@ final class RelayLauncher: Launcher {
       return .lost(self, complaint)
     }
     return loss?.untold.popLast().map { .silent($0, complaint: complaint) }
-  }
-
-  private func unwatchEnded(_ process: StartedProcess?) {
-    if let process, process.reap() { try? watch.remove(process.rawDescriptor) }
   }
 
   private func nextOfRoom() -> LinkNews? {
@@ -203,7 +204,12 @@ final class RelayLauncher: Launcher {
     case .message(.refused(let what)): lose("its agent cannot work for this run: \(what)")
     case .message: return .heard
     case .malformed: lose("\(name) sent a line that is no message")
-    case .needsMore: wasRead = false
+    case .needsMore:
+      wasRead = false
+      if preambleBytes > Self.mostForeignBytes {
+        let size = SizeText.text(bytes: UInt64(Self.mostForeignBytes))
+        lose("the first \(size) of its output had no hello of an agent")
+      }
     }
     return nil
   }
@@ -269,7 +275,7 @@ final class RelayLauncher: Launcher {
 
   /// What is known of a machine of which nothing was heard but perhaps words of others.
   private var wordless: String {
-    _ = transport?.process.reap()
+    transport?.end()
     let end = transport?.exitCode.map { " with exit \($0)" } ?? ""
     return "the command that leads there ended\(end) before an agent answered"
   }
@@ -330,7 +336,7 @@ final class RelayLauncher: Launcher {
   }
 
   /// Whether nothing is left of what carried the stream.
-  var isOver: Bool { loss != nil && transport?.process.hasEnded ?? true }
+  var isOver: Bool { loss != nil && transport?.end() ?? true }
 
   /// Has the agent, whose stream is lost, ended by a command.
   func endAgent(_ words: [String], complaints: ComplaintFile, at now: Instant) {
@@ -344,16 +350,20 @@ final class RelayLauncher: Launcher {
   var killerDeadline: Instant? { killer?.deadline }
 
   /// Ends what carries the stream, by force.
-  func killTransport() { transport?.process.kill() }
+  func killTransport() { transport?.end() }
 
-  /// What was said before the agent's first word, by whom ever; empty for nothing.
+  /// The beginnings of the output before the agent's hello and of standard error; empty for none.
   var lastWords: String {
-    let said = String(decoding: preamble, as: UTF8.self) + (transport?.complaint ?? "")
-    let lines = said.split(whereSeparator: \.isNewline).map { CleanText.string(String($0)) }
-    return lines.joined(separator: "; ")
+    [String(decoding: preamble, as: UTF8.self), transport?.complaint ?? ""].flatMap { said in
+      let lines = said.split(whereSeparator: \.isNewline).map { CleanText.string(String($0)) }
+      let text = lines.joined(separator: "; ")
+      let isLong = text.count > Self.mostShownCharacters
+      return text.isEmpty ? [] : [isLong ? text.prefix(Self.mostShownCharacters) + "…" : text]
+    }.joined(separator: "; ")
   }
 
   private func notePreamble(_ line: UnsafeRawBufferPointer) {
+    preambleBytes += line.count + 1
     guard preamble.count < Self.mostPreambleBytes else { return }
     preamble += line.prefix(Self.mostPreambleBytes - preamble.count)
     preamble.append(Field.lineFeed)

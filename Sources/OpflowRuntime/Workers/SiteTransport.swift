@@ -5,8 +5,11 @@ internal import OpflowSystem
 ///
 /// It leads a session of its own, so that keys of the terminal reach it no more than workers. When this
 /// process dies it sees the end of its standard input, which is how the far end learns of that.
+///
+/// It is reaped only after its whole process group was killed (`end`): it may be a shell that ends, or is killed, before
+/// what it started.
 final class SiteTransport {
-  let process: StartedProcess
+  private let process: StartedProcess
   /// What it and the agent complain of, with all others'.
   private let complaints: ComplaintFile
   private let complaintStart: Int64
@@ -31,7 +34,7 @@ final class SiteTransport {
     do throws(Errno) {
       return try body(transport, reports.takeRead(), orders.takeWrite())
     } catch {
-      process.kill()
+      transport.end()
       throw LaunchFailure(what: "the stream of `\(name)` cannot be watched: \(error)")
     }
   }
@@ -44,7 +47,17 @@ final class SiteTransport {
     self.complaintStart = complaintStart
   }
 
-  /// nil while that is not known, and of one that a signal ended.
+  /// Readable once it has ended.
+  var rawDescriptor: Int32 { process.rawDescriptor }
+
+  /// Kills it and all that it started. Returns whether it has ended.
+  @discardableResult
+  func end() -> Bool {
+    process.killGroup()
+    return process.reap()
+  }
+
+  /// nil before its end (`end`), and of one that a signal ended.
   var exitCode: Int32? {
     if case .exit(let code) = process.status { code } else { nil }
   }

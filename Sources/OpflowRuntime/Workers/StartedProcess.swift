@@ -38,6 +38,11 @@ final class StartedProcess {
     if !hasEnded { process.kill() }
   }
 
+  /// Kills it and all that it started, of one that leads a process group. Does nothing once it is reaped.
+  func killGroup() {
+    if !hasEnded { ProcessGroup.killAll(ledBy: process.pid) }
+  }
+
   func terminate() {
     // Where it has ended that is seen by who waits for it.
     if !hasEnded { try? process.signal(.terminate) }
