@@ -88,9 +88,10 @@ struct TaskOutputFiles {
     log.offset = size
   }
 
-  /// Of all tries that run, the last lines are wanted, and what they print from now on.
+  /// Shows the last lines of all running attempts, and what they print from now on. What a service printed before
+  /// this session began (`goOn`) was shown then.
   mutating func joinRunning() {
-    for (task, log) in running {
+    for (task, log) in running where log.offset == log.start {
       if let size = open(log, task) { skipToLastLines(log, of: size) }
     }
   }

@@ -83,6 +83,40 @@ struct ServiceProbeTests {
     place.expectNothingAlive()
   }
 
+  @Test func `a probe is not a process that the service left behind`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db:
+          service: { ready: { exec: [sh, -c, "echo asked > asked; tail -f /dev/null & wait"] } }
+          run: "read line < asked; exit 1"
+        web: { needs: [db], run: echo web }
+      """)
+    _ = try place.gate("asked")
+    let run = try place.opflow("run", status: 1)
+    #expect(!run.errors.contains("left behind"), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test(arguments: [
+    "  Local: http://localhost:\\033[1m5173\\033[22m/\\n",
+    "Local: \\033]8;;x\\007http://localhost:5173\\n",
+  ])
+  func `a line of the log is matched as a person sees it, without colors`(line: String) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ready: { log: "Local: http://localhost:5173" } }
+          run: sh say.sh
+        test: { needs: [web], run: echo tested >> trace }
+      """)
+    try place.write("say.sh", "printf '\(line)'; exec tail -f /dev/null\n")
+    try place.opflow("run")
+    #expect(place.lines() == ["tested"])
+    place.expectNothingAlive()
+  }
+
   @Test func `what the last look printed is told where it is never ready`() throws {
     let place = try Workplace(
       """

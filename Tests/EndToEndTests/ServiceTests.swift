@@ -90,6 +90,21 @@ struct ServiceTests {
     #expect(try place.opflow("status", "--json").output.contains("\"ports\":{}"))
   }
 
+  @Test func `the ready event of --json has the ports`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web: { service: { ports: [a, b-c] }, run: "\(Self.serves)" }
+        plain: { service: true, run: "\(Self.serves)" }
+        look: { needs: [web, plain], run: 'echo "{\\"a\\":$OPFLOW_PORT_A,\\"b-c\\":$OPFLOW_PORT_B_C}" > said' }
+      """)
+    let lines = try place.opflow("run", "--json").output.split(separator: "\n")
+    let ready = lines.filter { $0.contains("\"event\":\"ready\"") }
+    let ports = try place.text("said").dropLast()
+    #expect(ready.contains { $0.contains("\"web\"") && $0.contains("\"ports\":\(ports)") })
+    #expect(ready.contains { $0.contains("\"plain\"") && $0.contains("\"ports\":{}") })
+  }
+
   @Test func `who asks for the status is told that it is being stopped`() throws {
     let place = try Workplace(
       """
@@ -131,6 +146,22 @@ struct ServiceTests {
         == (92...100).map { "  web | \($0)" } + ["  web | up"], "\(run)")
     #expect(lines[..<begin].contains { $0.hasSuffix("mine") }, "\(run)")
     #expect(!lines.contains { $0.contains("  other | ") }, "\(run)")
+  }
+
+  @Test func `later failures of its dependents point to the log of a service`() throws {
+    let place = try Workplace(
+      """
+      max_parallel: 1
+      tasks:
+        web: { service: { ready: { log: up } }, run: "echo spoken; \(Self.serves)" }
+        look: { matrix: { n: [1, 2, 3] }, needs: [web], run: exit 3 }
+      """)
+    let run = try place.opflow("run", "-k", "--output", "group", status: 1)
+    #expect(run.errorLines.count { $0 == "  web | spoken" } == 1, "\(run)")
+    let pointers = run.errorLines.filter {
+      $0.hasPrefix("  log of web, which it needs: .opflow/runs/") && $0.hasSuffix("/logs/web.log")
+    }
+    #expect(pointers.count == 2, "\(run)")
   }
 
   @Test func `services start before what needs them, and end after it in the other order`() throws {

@@ -1,4 +1,5 @@
 import Glibc
+import Screen
 import Testing
 
 /// Services that stay from one round of `opflow run --watch` to the next.
@@ -45,6 +46,29 @@ struct StandingServiceTests {
     let events = try place.journal().filter { $0.task == "db" }.map(\.event)
     #expect(events == ["start", "ready", "ready", "ready", "stopping", "success"])
     #expect(try place.journal().filter { $0.event == "close" }.count == 1)
+    place.expectNothingAlive()
+  }
+
+  @Test func `a terminal shows each line of a service that stays up once`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: true, run: echo DB-BEGAN; exec tail -f /dev/null }
+        lint: { inputs: [src], run: echo lint >> trace }
+      """)
+    try place.write("src", "1\n")
+    let terminal = try place.startAtTerminal("run", "--watch")
+    func waitForRounds(_ count: Int) throws {
+      try terminal.wait { $0.text.count { $0.contains(" for changes; Ctrl-C leaves") } == count }
+    }
+    try waitForRounds(1)
+    for round in 2...3 {
+      try place.write("src", "\(round)\n")
+      try waitForRounds(round)
+    }
+    #expect(terminal.screen.text.count { $0.contains("DB-BEGAN") } == 1, "\(terminal.screen.text)")
+    try terminal.type("\u{3}")
+    _ = try terminal.finish()
     place.expectNothingAlive()
   }
 

@@ -37,6 +37,19 @@ struct SchedulerServiceTests {
     #expect(run.close?.exitCode == 0)
   }
 
+  @Test(arguments: [true, false])
+  func `a cancel leaves a service succeeded only if it was ready`(isReady: Bool) throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("test", needs: ["db"])
+    var run = ImaginedRun(try maker.make())
+    run.settle()
+    if isReady { try run.becomeReady("db") }
+    run.tell(.stop(.signal(2)))
+    run.settle()
+    #expect(run.state("db") == (isReady ? .succeeded : .cancelled))
+  }
+
   @Test func `a service that goes with what it needs before it is told to has not failed`() throws {
     var run = try run()
     let api = try #require(run.worker(of: "api"))

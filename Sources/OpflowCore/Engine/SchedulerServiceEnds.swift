@@ -257,7 +257,7 @@ extension Scheduler {
     }
     if wasUnneeded {
       if let need { transition.what = plan.nameString(need) }
-      return endUnneeded(service, transition, into: &actions)
+      return endUnneeded(service, transition, wasUp: wasUp, into: &actions)
     }
     switch transition.outcome.reason {
     case .stopped(.serviceLost) where phase.stopCause == nil:
@@ -299,11 +299,12 @@ extension Scheduler {
 
   /// Nothing needed it any more, or for a while.
   private mutating func endUnneeded(
-    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
+    _ service: TaskID, _ end: Transition, wasUp: Bool, into actions: inout StepQueue
   ) {
     var transition = end
     let isOpen = hasOpenUser(service) || stands(service) && mayStand
-    if !isOpen {
+    // A service that a cancel stopped before it was ready did not succeed.
+    if !isOpen, wasUp || phase.stopCause == nil {
       transition.event = .success
       transition.outcome.reason = nil
       transition.fingerprint = plan.fingerprint(service)

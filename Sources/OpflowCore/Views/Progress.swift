@@ -22,6 +22,8 @@ package struct ProgressView: ~Copyable {
   /// The end of what the try printed that ends next.
   private var tail: [UInt8] = []
   private var serviceTails: [ServiceTail] = []
+  /// The services of which the last lines were shown, since their last start: later failures point to the log.
+  private var shownServices: Set<TaskID> = []
   /// The same of all that it printed, where that is shown.
   private var log: LogRange?
   /// What was read of a log, cleaned.
@@ -180,7 +182,14 @@ package struct ProgressView: ~Copyable {
     text.log = log
     log = nil
     renderer.transition(transition, kept: kept, model, into: &text)
-    for tail in serviceTails { tail.write(model, palette, into: &text) }
+    if transition.event == .start { shownServices.remove(transition.task) }
+    for tail in serviceTails {
+      if !shownServices.insert(tail.service).inserted {
+        tail.writePointer(heading.logPath(tail.service, model.plan), model, palette, into: &text)
+      } else if !tail.write(model, palette, into: &text) {
+        shownServices.remove(tail.service)
+      }
+    }
     serviceTails.removeAll()
     settle()
     if transition.event == .failure, !transition.allowed {

@@ -55,6 +55,10 @@ enum ProgressJSON {
             .write(target: plan.downloadTarget(transition.task), into: &json)
         }
       }
+      if transition.event == .ready {
+        json.key("ports")
+        json.ports(ServicePorts(text: transition.what))
+      }
       if let left = transition.left {
         json.key("left_behind")
         json.number(left.count)

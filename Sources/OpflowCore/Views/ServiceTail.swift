@@ -9,9 +9,10 @@ struct ServiceTail {
   /// They are looked for in so many bytes of its output.
   static let mostBytes = 8192
 
-  func write(_ model: DriveModel, _ palette: Palette, into text: inout TextBuffer) {
+  /// Writes the lines. Returns false when there are none.
+  func write(_ model: DriveModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
-    if lines.isEmpty { return }
+    if lines.isEmpty { return false }
     text.addSentence(palette.dim("  the last of \(model.name(service)), which it needs:"))
     text.endLine()
     for line in LineSlices(lines) {
@@ -19,5 +20,14 @@ struct ServiceTail {
       text.addOutput(line, palette)
       text.endLine()
     }
+    return true
+  }
+
+  /// Says where the output of the service is, of which lines were shown with an earlier failure.
+  func writePointer(
+    _ path: String, _ model: DriveModel, _ palette: Palette, into text: inout TextBuffer
+  ) {
+    text.addSentence(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
+    text.endLine()
   }
 }

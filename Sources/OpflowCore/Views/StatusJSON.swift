@@ -122,14 +122,7 @@ package enum StatusJSON {
       json.key("stopping")
       json.bool(status.isStopping(task))
       json.key("ports")
-      json.beginObject()
-      if status.isReady(task) {
-        for port in status.history.details.ports[task]?.all ?? [] {
-          Array(port.name.utf8).withUnsafeBytes { json.key($0) }
-          json.number(Int64(port.number))
-        }
-      }
-      json.endObject()
+      json.ports(status.isReady(task) ? status.history.details.ports[task] : nil)
     }
     if status.plan.kind(task) == .download {
       json.key("download")
@@ -188,5 +181,17 @@ package enum StatusJSON {
       json.string(plan.text(value))
     }
     json.endObject()
+  }
+}
+
+extension JSONWriter {
+  /// An object that has the number of each port by its name; empty where there are none.
+  mutating func ports(_ ports: ServicePorts?) {
+    beginObject()
+    for port in ports?.all ?? [] {
+      Array(port.name.utf8).withUnsafeBytes { key($0) }
+      number(port.number)
+    }
+    endObject()
   }
 }

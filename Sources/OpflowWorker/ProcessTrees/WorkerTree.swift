@@ -37,9 +37,11 @@ struct WorkerTree {
     leftKilled = []
   }
 
-  /// The task's own process has ended: notes what it has left behind.
+  /// The task's own process has ended: notes what it has left behind, which a readiness probe is not.
   mutating func noteLeft() {
-    for pid in ProcessTree.descendants(of: ProcessID.own) where !abandoned.contains(pid) {
+    var others = abandoned
+    if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
+    for pid in ProcessTree.descendants(of: ProcessID.own) where !others.contains(pid) {
       guard let status = ProcessStatus.read(pid), !status.isZombie else { continue }
       leftAlive[pid] = status.name
     }

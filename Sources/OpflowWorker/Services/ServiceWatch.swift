@@ -246,6 +246,8 @@ struct WatchFault: Error {
 private struct LogLines {
   private let glob: Glob
   private var line: [UInt8] = []
+  /// What a person sees of it, without colors and other escape sequences.
+  private var cleaned: [UInt8] = []
   private(set) var isFound = false
 
   /// Of a longer line that much is looked at.
@@ -261,11 +263,19 @@ private struct LogLines {
       let end = rest.firstIndex(of: Field.lineFeed) ?? rest.endIndex
       let room = max(0, Self.longestLine - line.count)
       line.append(contentsOf: rest[..<end].prefix(room))
-      isFound = line.withUnsafeBytes { glob.matches($0) }
+      isFound = line.withUnsafeBytes { isFitting($0) }
       guard end < rest.endIndex else { break }
       line.removeAll(keepingCapacity: true)
       rest = rest[(end + 1)...]
     }
     return isFound
+  }
+
+  /// Whether the pattern fits a line as it was written, or as a person sees it.
+  private mutating func isFitting(_ line: UnsafeRawBufferPointer) -> Bool {
+    if glob.matches(line) { return true }
+    cleaned.removeAll(keepingCapacity: true)
+    CleanText.append(line, to: &cleaned)
+    return cleaned.withUnsafeBytes { glob.matches($0) }
   }
 }
