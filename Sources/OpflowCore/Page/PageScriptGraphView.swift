@@ -25,9 +25,6 @@ extension PageScript {
       return { bar, counts };
     }
 
-    /// Legs of a family differ in the end of their names, families in the beginning.
-    const shortened = (name) => (name.length <= 22 ? name : `${name.slice(0, 8)}…${name.slice(-13)}`);
-
     function nodeView(node) {
       const { bar, counts } = sharesOf(node.tasks);
       const isPath = node.tasks.some((task) => onPath[task]);
@@ -38,7 +35,7 @@ extension PageScript {
       });
       const words = Object.entries({ bad: "failed", odd: "cut short or allowed to fail", live: "running", rest: "not run" })
         .filter(([shade]) => counts[shade] > 0).map(([shade, word]) => `${count(counts[shade])} ${word}`);
-      const label = make("span", "mono name", shortened(node.name));
+      const label = make("span", "mono name", fitted(node.name, 22));
       if (node.isTask) {
         const task = node.tasks[0];
         const time = lastTry[task] < 0 ? "" : ` ${took(tries.wall[lastTry[task]])}`;

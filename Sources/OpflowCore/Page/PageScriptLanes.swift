@@ -160,7 +160,7 @@ extension PageScript {
           if (room < 36) continue;
           const name = names[tries.task[row]];
           const letters = Math.floor(room / 6.2);
-          const text = name.length <= letters ? name : `${name.slice(0, Math.max(1, letters - 1))}…`;
+          const text = fitted(name, letters);
           const high = lane * laneHeight + laneHeight / 2 + 0.5;
           if (endShades[tries.end[row]] === "odd") {
             pen.fillStyle = ink.odd;

@@ -14,6 +14,20 @@ extension PageScript {
     const endShades = ["live", "good", "bad", "odd", "bad", "odd", "odd", "odd"];
     const isReused = (task) => (states[task] & 16) !== 0;
     const isGate = (task) => (states[task] & 32) !== 0;
+    /// A name in so many letters. Of a matrix task its values stay, which tell it from the others.
+    function fitted(name, letters) {
+      if (name.length <= letters) return name;
+      const bracket = name.indexOf("[");
+      if (bracket < 0) {
+        const tail = Math.floor(letters / 2);
+        return `${name.slice(0, letters - tail - 1)}…${name.slice(name.length - tail)}`;
+      }
+      const values = name.slice(bracket).replace(/[^[,=]+=/g, "");
+      const head = letters - values.length;
+      if (head >= bracket) return name.slice(0, bracket) + values;
+      return head > 1 ? `${name.slice(0, head - 1)}…${values}` : `…${values.slice(1 - letters)}`;
+    }
+
     const isFinally = (task) => (states[task] & 128) !== 0;
     const isCutShort = (task) => (states[task] & 64) !== 0 && (states[task] & 15) < 3;
     const stateWord = (task) => (isCutShort(task) ? "interrupted" : stateWords[states[task] & 15]);
