@@ -27,6 +27,19 @@ struct ManPageTests {
   }
 
   @Test(arguments: pages)
+  func `a page fits a terminal of 80 columns`(_ name: String, _ section: Int) throws {
+    let place = try Workplace()
+    try place.write("page", try place.opflow("__man", name, "2026-01-02").output)
+    if !FileManager.default.isExecutableFile(atPath: "/usr/bin/man") {
+      try Test.cancel("there is no man")
+    }
+    let wide = try place.shell(
+      "MANWIDTH=80 LC_ALL=C.UTF-8 man -l page | col -bx | awk 'length > 80'"
+    ).output
+    #expect(wide == "")
+  }
+
+  @Test(arguments: pages)
   func `no reader of pages has anything to complain of`(_ name: String, _ section: Int) throws {
     let place = try Workplace()
     try place.write("page", try place.opflow("__man", name, "2026-01-02").output)

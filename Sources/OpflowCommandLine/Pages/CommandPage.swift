@@ -49,7 +49,29 @@ package enum CommandPage {
     }
     if !help.examples.isEmpty {
       page.subsection("Examples")
-      page.example(help.examples)
+      add(examples: help.examples, to: &page)
+    }
+  }
+
+  /// Commands with what they do below them: beside each other they are wider than a terminal.
+  private static func add(examples: String, to page: inout RoffText) {
+    var items: [(command: String, meaning: String)] = []
+    for line in examples.split(separator: "\n") {
+      let text = line.drop { $0 == " " }
+      // What a line has no room for stands below its beginning.
+      if line.count - text.count > 8, let last = items.indices.last {
+        items[last].meaning += " \(text)"
+      } else {
+        let end = text.firstRange(of: "  ")?.lowerBound ?? text.endIndex
+        items.append((String(text[..<end]), String(text[end...].drop { $0 == " " })))
+      }
+    }
+    for item in items {
+      if item.meaning.isEmpty {
+        page.bold(item.command)
+      } else {
+        page.item(item.command, item.meaning)
+      }
     }
   }
 
