@@ -13,6 +13,10 @@ final class DecodedPart {
   private let layers: [Layer]
   private var position: Int64 = 0
 
+  /// What is not said to be larger is not taken for larger than this, for each byte that came: text has 20 for one.
+  private static let mostGrowth: Int64 = 100
+  private static let alwaysDecodedBytes: Int64 = 64 << 20
+
   /// One coding, and what comes out of it.
   private final class Layer {
     static let pieceBytes = 256 * 1024
@@ -99,6 +103,14 @@ final class DecodedPart {
     hash.update(bytes)
     if let size = part.spec.sizeBytes, hash.byteCount > size {
       throw DownloadFailure(.wrongSize, "decodes to more than the \(size) bytes it should have")
+    }
+    if part.spec.sizeBytes == nil,
+      hash.byteCount > max(Self.alwaysDecodedBytes, position * Self.mostGrowth)
+    {
+      throw DownloadFailure(
+        .encoding,
+        "decodes to more than \(Self.mostGrowth) times what came, \(hash.byteCount) bytes so far;"
+          + " give its `size` where that is right")
     }
     do throws(Errno) {
       try file.descriptor.writeAll(bytes)

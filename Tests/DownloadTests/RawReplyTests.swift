@@ -34,6 +34,7 @@ extension BadCase {
     "chunk_negative", "chunk_words", "chunk_overflow", "chunk_too_short", "chunk_empty_size",
     "chunked_twice", "chunked_not_at_all", "transfer_unknown", "interim_only", "switching",
     "gzip_broken", "gzip_cut", "gzip_junk_behind", "deflate_broken", "encoding_twice_cut",
+    "gzip_without_bound",
   ]
 
   /// The file comes, and only a hash can say that it is all of it: lengths that contradict each
