@@ -8,15 +8,17 @@ extension CommandWorker {
     if let error = taskFolder.prepare() {
       frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
     }
+    launcher.use(taskFolder: taskFolder.path)
   }
 
   func cleanFolder() {
+    let path = taskFolder.path
     do throws(Errno) {
       try taskFolder.clean()
     } catch {
       frame.complain(
-        "task \(plan.nameString(running)): cannot empty its OPFLOW_TMP, \(taskFolder.path): \(error)"
-      )
+        "task \(plan.nameString(running)): cannot empty its OPFLOW_TMP, \(path): \(error);"
+          + " the next task gets another folder")
     }
   }
 

@@ -19,8 +19,11 @@ internal import OpflowSystem
 /// what both left by the next drive of the run, as far as it has the same `TMPDIR`: each finds it by its
 /// name. On a machine that only a worker saw it stays.
 package struct TaskFolder: ~Copyable {
-  private let name: String
-  let path: String
+  private let prefix: String
+  private var name: String
+  var path: String { "\(Self.place)/\(name)" }
+  /// What tasks made in these could not be removed.
+  private var givenUp: [String] = []
   /// Nil before the first task, and while there is none to be had.
   private var folder: Descriptor?
   /// As it is while it is empty; nil while that is not known.
@@ -46,8 +49,12 @@ package struct TaskFolder: ~Copyable {
   private static let longAgoNanoseconds: Int64 = 86_399_123_456_789
 
   init(run: String, worker: Int32) {
-    name = Self.prefix(run: run, worker: worker) + Hexadecimal.text(.random(in: .min ... .max))
-    path = "\(Self.place)/\(name)"
+    prefix = Self.prefix(run: run, worker: worker)
+    name = Self.name(prefix)
+  }
+
+  private static func name(_ prefix: String) -> String {
+    prefix + Hexadecimal.text(.random(in: .min ... .max))
   }
 
   /// Makes it for a task, where it is not there.
@@ -87,8 +94,19 @@ package struct TaskFolder: ~Copyable {
 
   /// A task has ended: removes what it left there.
   ///
-  /// - Throws: why something could not be removed, which the next task finds there.
+  /// - Throws: why something could not be removed. The next task gets another folder.
   mutating func clean() throws(Errno) {
+    do throws(Errno) {
+      try cleanInPlace()
+    } catch {
+      folder = nil
+      givenUp.append(name)
+      name = Self.name(prefix)
+      throw error
+    }
+  }
+
+  private mutating func cleanInPlace() throws(Errno) {
     guard let status = try folder?.status() else {
       // A task that found nothing there may have made it.
       if isLackTold { try? removeWhole() }
@@ -110,6 +128,7 @@ package struct TaskFolder: ~Copyable {
 
   /// No more tasks come.
   mutating func remove() {
+    for name in givenUp { try? Self.openPlace().removeTree(name) }
     if folder == nil { return }
     folder = nil
     // Mostly it is empty. What is left is left for the next drive.

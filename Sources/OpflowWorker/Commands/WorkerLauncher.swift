@@ -46,7 +46,7 @@ final class WorkerLauncher {
 
   private let arguments: TaskArguments?
   private let run: String
-  private let taskFolder: String
+  private var taskFolder: String
   /// That the environment was made for.
   private var seen: Plan
 
@@ -69,6 +69,13 @@ final class WorkerLauncher {
     return TaskEnvironment(
       inherited: Environment.entries(), run: run, runFolder: plans.runFolder, folder: taskFolder,
       ports: plan.portVariables, sharesDevices: plan.gpuResource != nil)
+  }
+
+  /// - Parameter taskFolder: what tasks find in `OPFLOW_TMP` from now on.
+  func use(taskFolder: String) {
+    if taskFolder == self.taskFolder { return }
+    self.taskFolder = taskFolder
+    environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
   /// Where services were added, no task finds variables of theirs by accident.
