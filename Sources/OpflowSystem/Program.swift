@@ -119,6 +119,18 @@ package enum Program {
 }
 
 extension Program {
+  /// Whether PATH has an executable file of that name.
+  package static func isInPath(_ name: String) -> Bool {
+    let folders = (Environment.value("PATH") ?? "/usr/bin:/bin").split(
+      separator: ":", omittingEmptySubsequences: false)
+    return folders.contains { folder in
+      guard let file = try? Path.status("\(folder.isEmpty ? "." : folder)/\(name)") else {
+        return false
+      }
+      return file.kind == .file && file.mode & 0o111 != 0
+    }
+  }
+
   /// Starts the program of that name, which is looked for in PATH where it has no slash, with this process's
   /// environment.
   ///

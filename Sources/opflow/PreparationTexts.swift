@@ -53,6 +53,11 @@ extension CommandError {
     case .noTerminal(let tasks):
       let names = tasks.map(CleanText.string).joined(separator: ", ")
       self.init(.manifest, "there is no terminal for what is interactive: \(names)")
+    case .noProgram(let program, let transport):
+      self.init(
+        .usage,
+        "--on \(CleanText.string(transport)): this machine has no `\(program)` in PATH;"
+          + " install it, or run the tasks here without --on")
     case .tooFewDevices(let task, let wanted, let there):
       self.init(
         .manifest,

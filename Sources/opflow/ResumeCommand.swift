@@ -88,6 +88,7 @@ enum ResumeCommand {
     }
     tellPlace(prepared, folder, arguments, console)
     try console.preparing { () throws(PreparationError) in
+      try RunRequest(arguments).expectPrograms()
       try prepared.expectTerminal(RunRequest(arguments))
       try prepared.expectDevices(RunRequest(arguments))
       try prepared.expectMemoryLimits(RunRequest(arguments))

@@ -152,6 +152,7 @@ enum RunCommand {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     try console.preparing { () throws(PreparationError) in
+      try RunRequest(arguments).expectPrograms()
       try new.expectTerminal()
       try new.expectDevices()
       try new.expectMemoryLimits()

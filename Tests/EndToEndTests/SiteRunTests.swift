@@ -120,6 +120,22 @@ struct SiteRunTests {
     place.expectNothingAlive()
   }
 
+  @Test(arguments: [("slurm", "salloc"), ("slurm:-N 2", "salloc"), ("ssh:host", "ssh")])
+  func `without the program that leads to other machines nothing starts`(
+    _ transport: String, _ program: String
+  ) throws {
+    let place = try Workplace("tasks: { a: { run: 'exit 1' } }")
+    try place.shell("mkdir empty")
+    for command in ["run", "resume"] {
+      if command == "resume" { try place.opflow("run", status: 1) }
+      let run = try place.opflow(
+        command, "--on", transport, status: 2, environment: ["PATH": place.file("empty")])
+      let message = "opflow: --on \(transport): this machine has no `\(program)` in PATH"
+      #expect(run.errors.contains(message), "\(run)")
+    }
+    #expect(place.runs.count == 1)
+  }
+
   @Test(arguments: ["", "soon", "50ms", "2h"])
   func `a lease that is none is a mistake before anything starts`(_ text: String) throws {
     let place = try Workplace("tasks:\n  a: { run: 'echo a >> trace' }\n")

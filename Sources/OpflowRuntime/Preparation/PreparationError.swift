@@ -36,6 +36,8 @@ package enum PreparationError: Error {
   case noTerminal(tasks: [String])
   /// Workers of an earlier drive are still at work on these machines, or may be.
   case workersElsewhere([String])
+  /// What `--on` asks for needs this program, which is not in PATH.
+  case noProgram(String, for: String)
   /// A task wants more GPUs than this machine has.
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }

@@ -68,6 +68,28 @@ package struct RunRequest: Equatable, Sendable {
   }
 }
 
+extension RunRequest {
+  /// Expects the programs that lead to the machines of `on`: a run without them has nowhere to go.
+  package func expectPrograms() throws(PreparationError) {
+    for request in on {
+      guard let program = request.program, !Program.isInPath(program) else { continue }
+      throw .noProgram(program, for: request.text)
+    }
+  }
+}
+
+extension SiteRequest {
+  /// What is started here to get there; nil where a shell finds that.
+  fileprivate var program: String? {
+    switch self {
+    case .slurm(let options):
+      SlurmAllocation.Want.of(options, queueMilliseconds: nil) == .inside ? "srun" : "salloc"
+    case .ssh: "ssh"
+    case .exec: nil
+    }
+  }
+}
+
 extension SchedulerOptions {
   /// What the request, the manifest and the machine say, in this order. Of a run that is or was open one task that fails
   /// says nothing of what others added.
