@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowManifest
 import OpflowRuntime
+import OpflowSystem
 
 /// `opflow check`: reads and validates a manifest, runs nothing.
 enum CheckCommand {
@@ -11,12 +12,14 @@ enum CheckCommand {
     let state = try RunLookup.state(arguments.view, for: manifest)
     let taskCount: Int
     let manualCount: Int
+    var mostDevices: (task: String, count: Int)?
     if arguments.tasks.isEmpty {
       let checked = try console.preparing { () throws(PreparationError) in
         try manifest.check(set: arguments.set, state: state)
       }
       console.show(checked.warnings)
       (taskCount, manualCount) = (checked.taskCount, checked.manualCount)
+      mostDevices = checked.mostDevices
     } else {
       // What tasks are named by is found in a plan.
       let compiled = try console.preparing { () throws(PreparationError) in
@@ -31,6 +34,17 @@ enum CheckCommand {
       }
       taskCount = plan.taskCount
       manualCount = plan.tasks.count { plan.flags(TaskID($0)).contains(.manual) }
+      if let most = plan.tasks.lazy.map({ TaskID($0) }).max(by: {
+        plan.gpuCount(of: $0) < plan.gpuCount(of: $1)
+      }) {
+        mostDevices = (plan.nameString(most), plan.gpuCount(of: most))
+      }
+    }
+    // Whoever checks a manifest may run it on another machine.
+    let there = GraphicsProcessors.names.count
+    if let (task, wanted) = mostDevices, wanted > there {
+      let error = PreparationError.tooFewDevices(task: task, wanted: wanted, there: there)
+      console.warn(CommandError(error, colored: false).message)
     }
     let tasks = taskCount == 1 ? "1 task" : "\(taskCount) tasks"
     let path = CleanText.string(manifest.displayPath)

@@ -44,6 +44,26 @@ import Testing
     try place.opflow("plan", environment: ["CUDA_VISIBLE_DEVICES": ""])
   }
 
+  @Test func `a check warns of a task that wants more GPUs than this machine has`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        few: { resources: { gpu: 1 }, run: 'true' }
+        train: { resources: { gpu: 2 }, run: 'true' }
+      """)
+    for task in ["", "train"] {
+      func check(_ devices: String) throws -> String {
+        try place.shell(
+          "CUDA_VISIBLE_DEVICES=\(devices) \"$opflow\" check \(task.isEmpty ? "" : "opflow.yaml \(task)") 2>&1"
+        ).output
+      }
+      let told = try check("0")
+      #expect(
+        told.contains("warning: task train wants 2 of gpu, and this machine has 1"), "\(told)")
+      #expect(try !check("0,1").contains("warning"))
+    }
+  }
+
   @Test func `where no task wants GPUs all see what the run sees`() throws {
     let place = try Workplace(
       "tasks:\n  a: { run: 'echo \"${CUDA_VISIBLE_DEVICES-unset}\" >> a' }\n")

@@ -8,6 +8,8 @@ package struct CheckedManifest: Sendable {
   /// Those of them that run only when they are named, or needed.
   package var manualCount: Int
   package var needCount: Int
+  /// The task that wants the most GPUs of a machine; nil where none wants any.
+  package var mostDevices: (task: String, count: Int)?
 }
 
 /// A manifest without mistakes, and its plan.
@@ -76,14 +78,22 @@ package enum ManifestCompiler {
     try withFiles(source, options, run: nil) { files, mistakes in
       guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
       var manualCount = 0
-      reading.forEachTask { task, _, _, _ in
+      var mostDevices: (task: String, count: Int)?
+      let resources = reading.manifest.resources
+      reading.forEachTask { task, _, _, defaults in
         if task.flags.contains(.manual) { manualCount += 1 }
+        let demands = task.own.contains(.demands) ? task.lists.demands : defaults.lists.demands
+        for demand in demands.items where resources.isGPUOfMachine(demand.resource) {
+          let count = Int(clamping: demand.amount / 1000)
+          if count > mostDevices?.count ?? 0 { mostDevices = (task.name.string, count) }
+        }
       }
       reading.reportCycles()
       guard mistakes.errorCount == 0 else { return nil }
       return CheckedManifest(
         warnings: mistakes.diagnostics(.warning, in: mistakes.files), taskCount: reading.taskCount,
-        manualCount: manualCount, needCount: reading.needs.targets.count)
+        manualCount: manualCount, needCount: reading.needs.targets.count,
+        mostDevices: mostDevices)
     }
   }
 
