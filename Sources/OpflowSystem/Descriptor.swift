@@ -118,6 +118,37 @@ package struct Descriptor: ~Copyable, Sendable {
   }
 
   /// Writes all of it from `offset` on (pwrite(2)).
+  ///
+  /// - Parameter leavesHoles: whether blocks of zeros are passed over, as the file has none there yet. Its end is then
+  ///   to be set with `truncate`.
+  package borrowing func writeAll(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int64, leavesHoles: Bool
+  ) throws(Errno) {
+    if !leavesHoles { return try writeAll(bytes, at: offset) }
+    var start = 0
+    var position = 0
+    while position < bytes.count {
+      let end = min(position + Self.blockBytes, bytes.count)
+      if Self.isZero(UnsafeRawBufferPointer(rebasing: bytes[position..<end])) {
+        try writeAll(
+          UnsafeRawBufferPointer(rebasing: bytes[start..<position]), at: offset + Int64(start))
+        start = end
+      }
+      position = end
+    }
+    try writeAll(UnsafeRawBufferPointer(rebasing: bytes[start...]), at: offset + Int64(start))
+  }
+
+  /// Of most file systems.
+  private static let blockBytes = 4096
+
+  private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let start = bytes.baseAddress, bytes.count > 0, bytes[0] == 0 else { return false }
+    // SAFETY: both parts lie in `bytes`; each byte is compared with the one before it.
+    return memcmp(start, start + 1, bytes.count - 1) == 0
+  }
+
+  /// Writes all of it from `offset` on (pwrite(2)).
   package borrowing func writeAll(
     _ bytes: UnsafeRawBufferPointer, at offset: Int64
   ) throws(Errno) {

@@ -118,6 +118,7 @@ package struct FolderBeneath: ~Copyable {
       let old = try File.open(file, [.readOnly, .noFollow])
       let new = try File.open(draft, in: folder, [.writeOnly, .create, .exclusive, .noFollow])
       var chunk = [UInt8](repeating: 0, count: 256 << 10)
+      var size: Int64 = 0
       while true {
         let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
           try old.read(into: UnsafeMutableRawBufferPointer(room))
@@ -125,9 +126,12 @@ package struct FolderBeneath: ~Copyable {
         if count == 0 { break }
         try chunk.withUnsafeBufferPointer { bytes throws(Errno) in
           try new.writeAll(
-            UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])))
+            UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), at: size,
+            leavesHoles: true)
         }
+        size += Int64(count)
       }
+      try new.truncate(to: size)
       try new.setMode(try old.status().mode)
       try new.close()
       try call { renameat(at, draft, at, name) }
@@ -140,6 +144,11 @@ package struct FolderBeneath: ~Copyable {
   /// A name that nobody else uses.
   private static var draft: String {
     ".opflow-\(UInt64.random(in: 0 ... .max))"
+  }
+
+  /// Sets the permission bits of a folder.
+  package func setMode(ofFolder path: String, _ mode: UInt32) throws(Errno) {
+    try open(path, [.readOnly, .directory]).setMode(mode)
   }
 
   /// Removes a file or link, or an empty folder. Nothing there is a success.

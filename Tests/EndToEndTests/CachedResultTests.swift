@@ -254,6 +254,44 @@ struct CachedResultTests {
       "\(again.told)")
   }
 
+  @Test func `files with holes, folders and private files come back as they were kept`() throws {
+    let place = try place(
+      """
+      tasks:
+        a:
+          inputs: [src]
+          outputs: [out]
+          cache: true
+          run: |
+            echo a >> trace; mkdir out out/shut; chmod 750 out
+            truncate -s 20M out/holes; cat src >> out/holes; truncate -s 30M out/holes; : > out/empty
+            cat src > out/shut/file; chmod 600 out/shut/file; chmod 555 out/shut
+      """)
+    let look = "stat -c '%n %a %F %s' out out/* out/shut/*; cat out/holes | sha256sum"
+    #expect(try run(place).starts == ["a"])
+    let before = try place.shell(look).output
+    for removal in ["chmod u+w out/shut; rm -r out", "chmod u+w out/shut; rm out/shut/file", ":"] {
+      try place.shell(removal)
+      #expect(try run(place).starts == [], "\(removal)")
+      #expect(try place.shell(look).output == before, "\(removal)")
+    }
+    let taken = try place.shell("du -k out/holes .opflow/cache/1/??/* | cut -f1").output
+    for size in taken.split(separator: "\n") { #expect(try #require(Int(size)) < 1000) }
+  }
+
+  @Test func `a result is read in a shared cache by whoever may read all of its outputs`() throws {
+    let place = try place(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [o, p], cache: true, run: 'touch o p; chmod 600 p' }
+        b: { inputs: [src], outputs: [q], cache: true, run: 'touch q; chmod 640 q' }
+        c: { inputs: [src], outputs: [r], cache: true, run: 'touch r; chmod 755 r' }
+      """)
+    try place.shell("umask 022; \"$opflow\" run -q --cache shared --cache-write")
+    let modes = try place.shell("stat -c %a shared/1/??/* | sort").output
+    #expect(modes == "600\n640\n644\n")
+  }
+
   @Test func `what fails is not kept`() throws {
     let place = try place(
       """

@@ -77,20 +77,111 @@ struct CachedUserFileTests {
     #expect(place.entries("o") == ["one"])
   }
 
-  @Test func `what was changed where a result would come is not overwritten, and is named`() throws
+  @Test func `an edited output that the task wrote itself is replaced, as the task would do`()
+    throws
   {
     let place = try place()
     #expect(try run(place).didRun)
     try place.write("o/one", "mine\n")
     let again = try run(place)
-    #expect(again.didRun)
-    let warning = "task a: `o/one` is not what the task left there"
-    #expect(again.told.contains(warning), "\(again.told)")
-    // Nothing of the other outputs came back either: this task leaves what it does not make.
+    #expect(!again.didRun, "\(again.told)")
+    #expect(try place.text("o/one") == "one\n")
+  }
+
+  @Test func `an edited output that the task does not write again stays as it is`() throws {
+    let place = try place(
+      """
+      tasks:
+        a:
+          inputs: [src]
+          outputs: [o]
+          cache: true
+          run: 'echo a >> trace; mkdir -p o; cp src o/copy; test -e o/once || echo made > o/once'
+      """)
+    for text in ["one\n", "two\n"] {
+      try place.write("src", text)
+      #expect(try run(place).didRun)
+    }
+    try place.write("o/once", "mine\n")
+    try place.write("src", "one\n")
+    let again = try run(place)
+    #expect(again.didRun, "\(again.told)")
+    #expect(again.told.contains("`o/once` is not what the task left there"), "\(again.told)")
+    #expect(try place.text("o/once") == "mine\n")
+  }
+
+  @Test func `what lies there without a record is not overwritten, and is named`() throws {
+    let place = try place()
+    #expect(try run(place).didRun)
     try place.shell("rm -r o p .opflow/records; mkdir p; echo mine > p/one")
     #expect(try run(place).told.contains("`p/one` is not what"))
     try place.shell("rm -r o p .opflow/records; mkdir p; echo one > p/one")
     #expect(try run(place).didRun == false)
+  }
+
+  /// With the source `bad` the task fails, in the middle of what it leaves.
+  private static let failing = """
+    tasks:
+      a:
+        inputs: [src]
+        outputs: [o]
+        cache: true
+        run: |
+          echo a >> trace
+          cp .opflow/records started
+          mkdir -p o; rm -f o/junk o/good; cp src o/copy
+          if grep -q bad src; then touch o/junk; exit 1; fi
+          touch o/good
+    """
+
+  /// A success, a failure, and the source as it was before.
+  private func failed() throws -> Workplace {
+    let place = try place(Self.failing)
+    try place.shell("mkdir o; echo mine > o/NOTES")
+    #expect(try run(place).didRun)
+    try place.write("src", "bad\n")
+    try place.shell("\"$opflow\" run -q 2>/dev/null", status: 1)
+    #expect(place.entries("o") == ["NOTES", "copy", "junk"])
+    try place.write("src", "one\n")
+    return place
+  }
+
+  @Test func `what a failed attempt left is replaced, or removed where the result lacks it`() throws
+  {
+    let place = try failed()
+    let back = try run(place)
+    #expect(!back.didRun, "\(back.told)")
+    #expect(place.entries("o") == ["NOTES", "copy", "good"])
+    #expect(try place.text("o/copy") == "one\n")
+  }
+
+  @Test func `what somebody edited after a failed attempt is not removed`() throws {
+    let place = try failed()
+    try place.write("o/junk", "mine\n")
+    try place.write("o/more", "mine\n")
+    let back = try run(place)
+    #expect(!back.didRun, "\(back.told)")
+    #expect(place.entries("o") == ["NOTES", "copy", "good", "junk", "more"])
+  }
+
+  @Test func `what an attempt left of which nobody saw the end is replaced, and the rest stays`()
+    throws
+  {
+    let place = try failed()
+    // As after the death of all processes in the middle of the attempt, and once more.
+    for _ in 0..<2 {
+      try place.shell("cp started .opflow/records")
+      let back = try run(place)
+      #expect(!back.didRun, "\(back.told)")
+      #expect(place.entries("o") == ["NOTES", "copy", "good", "junk"])
+      #expect(try place.text("o/copy") == "one\n")
+      try place.write("o/copy", "half\n")
+    }
+    // What lay there before the attempt is somebody's own.
+    try place.shell("cp started .opflow/records; echo new > o/NOTES")
+    let again = try run(place)
+    #expect(again.told.contains("`o/NOTES` is not what the task left there"), "\(again.told)")
+    #expect(try place.text("o/NOTES") == "new\n")
   }
 
   @Test func `what stands in the way is named, whatever it is`() throws {

@@ -138,6 +138,90 @@ struct RecordIndexTests {
     }
   }
 
+  // MARK: - Attempts without a success
+
+  private static func left(_ record: SuccessRecord, of task: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    RecordLines.forEachPiece(
+      record, isSuccess: false, of: task,
+      name: Array("t".utf8).withUnsafeBytes { kept($0) }, atMilliseconds: 1_700_000_000_000
+    ) { bytes += $0 }
+    return bytes
+  }
+
+  private static func start(_ task: UInt64, strangers: [[UInt8]] = []) -> [UInt8] {
+    RecordLines.void(task, strangers: strangers, atMilliseconds: 1_700_000_000_000)
+  }
+
+  private static func index(_ bytes: [UInt8]) -> RecordIndex {
+    var index = RecordIndex()
+    bytes.withUnsafeBytes { index.read(growing: $0) }
+    return index
+  }
+
+  @Test func `what an attempt left is read as it was written, and is no success`() {
+    var record = SuccessRecord(
+      terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
+      readings: [], outputs: Self.record("a").outputs)
+    record.untouchedOutputs = [[0xFF, 9, 10]]
+    record.knowsFound = true
+    let bytes = Self.left(record, of: 1)
+    let index = Self.index(bytes)
+    #expect(index[1] == nil)
+    #expect(index.attempt(1) == RecordIndex.Attempt(left: .init(start: 0, end: bytes.count)))
+    #expect(bytes.withUnsafeBytes { RecordLines.record($0) } == record)
+  }
+
+  @Test func `a start keeps where it stands what was left before, until the attempt ends`() {
+    let (success, left) = (Self.block(Self.record("a"), of: 1), Self.left(Self.record("b"), of: 1))
+    var bytes = success + Self.start(1)
+    let kept = RecordIndex.Place(start: 0, end: success.count)
+    let start = RecordIndex.Place(start: success.count, end: bytes.count)
+    #expect(Self.index(bytes).attempt(1) == .init(left: kept, start: start))
+    // A second one that nobody saw the end of.
+    let second = bytes + Self.start(1)
+    #expect(
+      Self.index(second).attempt(1)
+        == .init(left: kept, start: .init(start: bytes.count, end: second.count)))
+    #expect(Self.index(second).all == [kept, .init(start: bytes.count, end: second.count)])
+    let ended = RecordIndex.Place(start: bytes.count, end: bytes.count + left.count)
+    bytes += left
+    #expect(Self.index(bytes).attempt(1) == .init(left: ended))
+    #expect(Self.index(bytes + success).attempt(1) == nil)
+    // Where nobody looked before a start, nothing is known.
+    #expect(Self.index(bytes + Self.void(1)).attempt(1) == nil)
+  }
+
+  @Test func `the paths that a start names are read as they were written`() {
+    let paths: [[UInt8]] = [Array("o/a".utf8), [0xFF, 9, 10, 92], Array("void".utf8)]
+    for strangers in [paths, []] {
+      let line = Self.start(1, strangers: strangers).dropLast()
+      #expect(Array(line).withUnsafeBytes { RecordLines.strangers(ofVoid: $0) } == strangers)
+    }
+    for line in [Self.void(1), Self.start(1, strangers: [[UInt8](repeating: 65, count: 300_000)])] {
+      #expect(Array(line.dropLast()).withUnsafeBytes { RecordLines.strangers(ofVoid: $0) } == nil)
+    }
+  }
+
+  @Test func `a bit that is flipped anywhere has nothing taken for what an attempt left`() {
+    let success = Self.block(Self.record("old"), of: 1)
+    let left = Self.left(Self.record("new"), of: 1)
+    let bytes = success + Self.start(1, strangers: [Array("o/mine".utf8)]) + left
+    let known = Self.index(bytes).attempt(1)
+    let lost = Self.index(Array(bytes.dropLast(left.count))).attempt(1)
+    for place in bytes.indices {
+      for bit in 0..<8 {
+        var flipped = bytes
+        flipped[place] ^= 1 << UInt8(bit)
+        let attempt = Self.index(flipped).attempt(1)
+        let isSafe =
+          attempt == nil || attempt == known || attempt == lost
+          || attempt == .init(left: nil, start: lost?.start)
+        #expect(isSafe, "byte \(place), bit \(bit)")
+      }
+    }
+  }
+
   @Test func `lines of two blocks that are mixed are no record`() {
     let lines = Self.block(Self.record("a"), of: 1).split(separator: 10).map { Array($0) + [10] }
     let others = Self.block(Self.record("b"), of: 2).split(separator: 10).map { Array($0) + [10] }

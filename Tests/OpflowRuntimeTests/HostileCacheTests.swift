@@ -106,6 +106,43 @@ import Testing
     #expect(try Path.status(root + "/C/1/size").mode == 0o666 & ~mask)
   }
 
+  @Test func `a locked size is waited for once, and counted when it is free`() throws {
+    try keep("x")
+    let size = root + "/C/1/size"
+    let holder = try File.open(size, [.readOnly])
+    #expect(try holder.tryLock())
+    let start = Clock.monotonicNanoseconds
+    for number in 0..<20 { try keep("yy", as: SHA256.digest(of: "\(number)".utf8)) }
+    // One wait, where each had its own.
+    #expect(Clock.monotonicNanoseconds - start < 4_000_000_000)
+    #expect(try File.read(size) == Array("1\n".utf8))
+    holder.unlock()
+    try keep("z", as: SHA256.digest(of: "z".utf8))
+    #expect(try File.read(size) == Array("42\n".utf8))
+  }
+
+  @Test func `what is added to a cache whose size stays locked is counted by the next one`() throws
+  {
+    try keep("x")
+    let size = root + "/C/1/size"
+    let holder = try File.open(size, [.readOnly])
+    #expect(try holder.tryLock())
+    try keep("yy", as: SHA256.digest(of: "1".utf8))
+    cache.leave()
+    #expect(!Path.exists(size))
+    // More than a tenth of what it may hold is counted in this session.
+    try keep("x")
+    let other = try File.open(size, [.readOnly])
+    #expect(try other.tryLock())
+    for number in 2..<6 {
+      try keep(String(repeating: "y", count: 300), as: SHA256.digest(of: "\(number)".utf8))
+    }
+    let entries = try names("C/1").filter { $0.utf8.count == 2 }
+      .flatMap { try names("C/1/\($0)") }
+    #expect(entries.count < 6)
+    #expect(Path.exists(size))
+  }
+
   // MARK: - Entries
 
   private struct Made { let kind: CacheEntry.Item.Kind; let name: String; let content: String }
@@ -130,7 +167,8 @@ import Testing
       project: root + "/project", folder: root + "/project",
       paths.map { .path($0) } + patterns.map { .glob($0) })
     return try ResultRestoring(
-      cache, Self.key, folder: root + "/project", stage: root + "/stage", earlier: [],
+      cache, Self.key, folder: root + "/project", stage: root + "/stage",
+      own: OwnFiles(root + "/project", []),
       isResult: outputs.areAll)
   }
 

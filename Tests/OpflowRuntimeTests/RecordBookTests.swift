@@ -52,6 +52,39 @@ final class RecordBookTests {
     #expect(try other.followALittle())
   }
 
+  @Test func `what attempts left is known as before when the file was shortened`() throws {
+    let book = try RecordBook(state: state)
+    var record = SuccessRecord(
+      terms: SuccessRecord.Terms(fingerprint: 1, declaration: 2, with: nil, needs: 3), inputs: [],
+      readings: [],
+      outputs: [
+        SeenFile(
+          path: Array("o/a".utf8), kind: .file, content: PlanKey(high: 1, low: 2), stamp: nil)
+      ])
+    record.knowsFound = true
+    let name = Array("t".utf8)
+    try name.withUnsafeBytes { name in
+      for task in UInt64(1)...3 {
+        try book.append(record, of: task, name: name, atMilliseconds: 0)
+        try book.void(task, strangers: [Array("o/mine".utf8)], atMilliseconds: 0)
+      }
+      try book.append(record, isSuccess: false, of: 2, name: name, atMilliseconds: 0)
+      try book.append(record, of: 3, name: name, atMilliseconds: 0)
+    }
+    for isShort in [false, true] {
+      if isShort { try book.shorten() }
+      try book.follow()
+      for task in UInt64(1)...3 {
+        let left = try book.leftFiles(of: task)
+        #expect(left.made == record.outputs, "\(task) \(isShort)")
+        #expect(left.strangersOfLost == (task == 1 ? [Array("o/mine".utf8)] : nil))
+        #expect(left.mayBeOfLost(Array("o/b".utf8)) == (task == 1))
+      }
+      #expect(try book.record(of: 1) == nil && book.record(of: 2) == nil)
+      #expect(try book.record(of: 3) == record)
+    }
+  }
+
   @Test func `whether others have any task is known without asking for each`() throws {
     let (book, other) = (try RecordBook(state: state), try RecordBook(state: state))
     #expect(try !book.isAnyTaken())

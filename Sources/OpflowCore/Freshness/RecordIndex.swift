@@ -7,7 +7,16 @@ package struct RecordIndex: Sendable {
     package var end: Int
   }
 
+  /// Where it stands what a task left that was started since its last success, or had none.
+  package struct Attempt: Equatable, Sendable {
+    /// The block of the last attempt whose end was seen.
+    package var left: Place?
+    /// The `void` line of an attempt of which no end was seen.
+    package var start: Place?
+  }
+
   private var places: [UInt64: Place] = [:]
+  private var attempts: [UInt64: Attempt] = [:]
   /// Up to where the file was read: the end of its last whole line.
   package private(set) var byteCount = 0
   /// The block that may go on.
@@ -17,16 +26,20 @@ package struct RecordIndex: Sendable {
 
   package subscript(task: UInt64) -> Place? { places[task] }
 
-  /// All of them, in the order of the file.
-  package var all: [(task: UInt64, place: Place)] {
-    places.map { ($0.key, $0.value) }.sorted { $0.place.start < $1.place.start }
+  package func attempt(_ task: UInt64) -> Attempt? { attempts[task] }
+
+  /// All that is worth keeping, in the order of the file.
+  package var all: [Place] { kept.sorted { $0.start < $1.start } }
+
+  private var kept: [Place] {
+    places.values + attempts.values.flatMap { [$0.left, $0.start].compactMap { $0 } }
   }
 
   /// Whether so much of what was read is not the newest of any task that it is worth writing the file anew:
   /// then each byte that is added costs at most half of one that is copied.
   package var isWasteful: Bool {
     if byteCount < Self.smallBytes { return false }
-    return places.values.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
+    return kept.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
   }
 
   /// Not worth a thought.
@@ -50,8 +63,7 @@ package struct RecordIndex: Sendable {
 
   /// Goes over bytes in which no line ends, and which are more than any line has.
   package mutating func skipDamage(_ count: Int) {
-    places.removeAll()
-    open = nil
+    forgetAll()
     byteCount += count
   }
 
@@ -76,7 +88,7 @@ package struct RecordIndex: Sendable {
     guard let parsed = RecordLine(line) else { return takeDamage(line) }
     if parsed.event == .void {
       open = nil
-      places[parsed.task] = nil
+      noteStart(parsed, Place(start: start, end: start + line.count + 1))
       return
     }
     if parsed.sequence == 1 {
@@ -87,16 +99,35 @@ package struct RecordIndex: Sendable {
       open = nil
       return
     }
-    if parsed.event == .record, let block = open {
-      places[block.task] = Place(start: block.start, end: start + line.count + 1)
-      open = nil
+    guard let block = open, parsed.event == .record || parsed.event == .left else { return }
+    let place = Place(start: block.start, end: start + line.count + 1)
+    open = nil
+    if parsed.event == .record {
+      places[block.task] = place
+      attempts[block.task] = nil
+    } else {
+      attempts[block.task] = Attempt(left: place)
     }
+  }
+
+  private mutating func noteStart(_ line: RecordLine, _ place: Place) {
+    let last = places.removeValue(forKey: line.task) ?? attempts[line.task]?.left
+    var fields = line.fields
+    // Where nobody looked, nothing is known any more of whose the files are.
+    attempts[line.task] =
+      fields.next()?.equals("looked") == true ? Attempt(left: last, start: place) : nil
+  }
+
+  private mutating func forgetAll() {
+    places.removeAll()
+    attempts.removeAll()
+    open = nil
   }
 
   private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
     // A `void` may have stood here, and without it a record would hold that does no more. What a crash cut
     // off within a block is none: its task was started before, and the `void` of that stands.
-    if open == nil || Self.mayHideVoid(line) { places.removeAll() }
+    if open == nil || Self.mayHideVoid(line) { forgetAll() }
     open = nil
   }
 

@@ -8,16 +8,24 @@
 // CRC and TIME are as in the journal. SEQ counts from 1 within a block. TASK is a hash of the manifest's
 // path and the task's id, 16 hexadecimal digits.
 //
-//   void                                          the task is about to start: what stood before is no record
+//   void [looked PATH...]                         the task is about to start: what stood before is no record
 //   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start
 //   read  KIND CONTENT NAME                       what it reads besides
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
-//   found PATH                                    one of these that lay there before, as it is
+//   found PATH [own]                              one of these that lay there before, as it is
 //   value NAME TEXT                               a value that it left for others, as its file has it
 //   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
+//   left  NAME                                    ends the block of an attempt that left no success
 //
-// A WORD is `sha256`, where contents are known by the first half of that and not by XXH3, or `asked`, where
-// what was seen before a start is not to be brought back from a cache.
+// A WORD is `sha256`, where contents are known by the first half of that and not by XXH3; `asked`, where
+// what was seen before a start is not to be brought back from a cache; or `looked`, where every output that
+// lay there before the start has a `found` line.
+//
+// Whose the files under the `outputs` are is known as follows. Before a start, `void looked` names those that are
+// not the task's. An attempt that ends appends a block, of a success or of what else it left: its `out` lines are the
+// task's files, but for those that `found` names without `own`. After a kill there is only the `void` line: the
+// files of the block before it are the task's if nobody changed them, and any other file that the line does not
+// name may be from the attempt.
 //
 // Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is how many
 // there are: at most a hundred, each of at most 64 KiB. `-` stands for what is not known or not there: the
@@ -27,20 +35,44 @@
 // crash cuts it off, or a bit of it is flipped, it is none, and the `void` before it holds.
 package enum RecordLines {
   package enum Event: Equatable, Sendable {
-    case void, input, reading, output, found, value, record
+    case void, input, reading, output, found, value, record, left
   }
 
   static let words: [(Event, StaticString)] = [
     (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"),
-    (.found, "found"), (.value, "value"), (.record, "record"),
+    (.found, "found"), (.value, "value"), (.record, "record"), (.left, "left"),
   ]
 
   /// The line of a task that is about to start.
-  package static func void(_ task: UInt64, atMilliseconds now: Int64) -> [UInt8] {
+  ///
+  /// - Parameter strangers: the paths under its outputs that are not its own; nil where that is not known.
+  package static func void(
+    _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
+  ) -> [UInt8] {
     var lines = LineMaker(task: task, milliseconds: now)
     lines.begin("void")
+    if let strangers, strangers.reduce(0, { $0 + $1.count + 1 }) <= mostStrangerBytes {
+      lines.field(escaping: Array("looked".utf8))
+      for path in strangers { lines.field(escaping: path) }
+    }
     lines.end()
     return lines.bytes
+  }
+
+  /// No line is longer than what is read at once, however much of it has to be escaped.
+  private static let mostStrangerBytes = 256 << 10
+
+  /// The paths that a `void` line names; nil where it does not tell.
+  package static func strangers(ofVoid line: UnsafeRawBufferPointer) -> [[UInt8]]? {
+    guard let line = RecordLine(line), line.event == .void else { return nil }
+    var fields = line.fields
+    guard fields.next()?.equals("looked") == true else { return nil }
+    var paths: [[UInt8]] = []
+    while !fields.isAtEnd {
+      guard let path = fields.bytes() else { return nil }
+      paths.append(path)
+    }
+    return paths
   }
 
   /// The lines of a success.
@@ -56,9 +88,12 @@ package enum RecordLines {
   }
 
   /// The same in pieces, since a task may have millions of files.
+  ///
+  /// - Parameter isSuccess: false for what an attempt left that is not one.
   package static func forEachPiece<Failure: Error>(
-    _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
-    atMilliseconds now: Int64, _ body: ([UInt8]) throws(Failure) -> Void
+    _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
+    name: UnsafeRawBufferPointer, atMilliseconds now: Int64,
+    _ body: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
     var lines = LineMaker(task: task, milliseconds: now)
     for place in record.inputs.indices {
@@ -76,17 +111,26 @@ package enum RecordLines {
       lines.write("out", record.outputs, place)
       if lines.isLong { try body(lines.take()) }
     }
-    for path in record.foundOutputs {
-      lines.begin("found")
-      lines.field(escaping: path)
-      lines.end()
-      if lines.isLong { try body(lines.take()) }
+    for (paths, isOwn) in [(record.foundOutputs, false), (record.untouchedOutputs, true)] {
+      for path in paths {
+        lines.begin("found")
+        lines.field(escaping: path)
+        if isOwn { lines.field(escaping: Array("own".utf8)) }
+        lines.end()
+        if lines.isLong { try body(lines.take()) }
+      }
     }
     for value in record.values ?? [] {
       lines.begin("value")
       lines.field(escaping: Array(value.name.utf8))
       lines.field(escaping: value.bytes)
       lines.end()
+    }
+    if !isSuccess {
+      lines.begin("left")
+      lines.field(escaping: Array(name))
+      lines.end()
+      return try body(lines.take())
     }
     lines.begin("record")
     lines.field(record.terms.fingerprint)
@@ -98,6 +142,7 @@ package enum RecordLines {
     lines.field(escaping: Array(name))
     if record.hash == .strong { lines.field(escaping: Array("sha256".utf8)) }
     if record.isAsked { lines.field(escaping: Array("asked".utf8)) }
+    if record.knowsFound { lines.field(escaping: Array("looked".utf8)) }
     lines.end()
     try body(lines.take())
   }

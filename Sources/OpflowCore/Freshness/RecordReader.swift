@@ -29,11 +29,18 @@ package struct RecordReader {
       record.readings.append(SuccessRecord.Reading(kind: kind, name: name, content: content))
     case .found:
       guard let path = fields.bytes() else { return false }
-      record.foundOutputs.append(path)
+      if fields.next()?.equals("own") == true {
+        record.untouchedOutputs.append(path)
+      } else {
+        record.foundOutputs.append(path)
+      }
     case .value:
       guard let value = fields.value() else { return false }
       values.append(value)
     case .record: return end(&fields)
+    case .left:
+      record.knowsFound = true
+      isComplete = true
     case .void: return false
     }
     return true
@@ -51,8 +58,13 @@ package struct RecordReader {
     record.origin = origin
     _ = fields.next()
     while let word = fields.next() {
-      if word.equals("sha256") { record.hash = .strong }
+      if word.equals("sha256") {
+        record.hash = .strong
+        // Whoever wrote that before there was a word for it had looked.
+        record.knowsFound = true
+      }
       if word.equals("asked") { record.isAsked = true }
+      if word.equals("looked") { record.knowsFound = true }
     }
     isComplete = true
     return true
@@ -87,6 +99,8 @@ struct RecordFields {
   private var position = 0
 
   init(_ line: UnsafeRawBufferPointer) { self.line = line }
+
+  var isAtEnd: Bool { position > line.count }
 
   /// Of each file's line there are thirteen: a call for each would take as long as to find its end.
   @inline(__always)

@@ -62,6 +62,10 @@ package struct SuccessRecord: Equatable, Sendable {
   /// Paths of outputs that lay there before the task started, and that it did not touch: they may be somebody's
   /// own, so that nothing is removed or replaced by what is known of them.
   package var foundOutputs: [[UInt8]] = []
+  /// The same of outputs that an earlier attempt of the task made: it does not write again what is there.
+  package var untouchedOutputs: [[UInt8]] = []
+  /// Whether both lists are known: what lay there was looked at before the start.
+  package var knowsFound = false
   /// Nil where nobody was to read any, so that nobody looked.
   package var values: [Value]?
   /// A number of this success alone.
@@ -112,8 +116,9 @@ package struct SuccessRecord: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// Those of its outputs that it made.
+  /// Those of its outputs that it made, as far as that is known.
   package var madeOutputs: SeenFiles {
+    if !knowsFound { return [] }
     if foundOutputs.isEmpty { return outputs }
     let found = Set(foundOutputs)
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })

@@ -6,4 +6,6 @@ struct ProjectFile {
   let path: String
   /// What it was when it was looked at.
   let seen: SeenFile
+  /// It lay there before the last attempt of the task, which did not write it again.
+  var isUntouched = false
 }

@@ -14,6 +14,7 @@ package struct ResultCache {
   private let isOwn: Bool
   package let isWritable: Bool
   private let limitBytes: Int64
+  private let uncounted = Uncounted()
 
   package init(_ setting: CacheSetting, state: String) {
     switch setting {
@@ -58,8 +59,8 @@ package struct ResultCache {
       return file
     } catch {
       switch error {
-      // A link in its place is no entry.
-      case .noSuchFile, .notADirectory, .tooManyLinks: return nil
+      // A link in its place is no entry, nor is one of which an output may be read by its owner alone.
+      case .noSuchFile, .notADirectory, .tooManyLinks, .accessDenied: return nil
       default: throw error
       }
     }
@@ -86,7 +87,7 @@ package struct ResultCache {
     Self.removeOldDrafts(in: store)
     let path = "\(Self.drafts)/\(Hexadecimal.text(UInt64.random(in: 0 ... .max)))"
     let file = try store.open(
-      path, [.readWrite, .create, .exclusive, .noFollow], mode: 0o666)
+      path, [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
     return Draft(file: file, store: store, path: path)
   }
 
@@ -119,11 +120,16 @@ package struct ResultCache {
   func drop(_ draft: consuming Draft) { try? draft.store.remove(draft.path, isFolder: false) }
 
   /// Makes an entry of it. What was of that key before was damaged, or is the same.
-  func keep(_ draft: consuming Draft, as key: SHA256.Digest) throws(CacheFault) {
+  ///
+  /// - Parameter mode: who may read it, as far as a new file may be read.
+  func keep(
+    _ draft: consuming Draft, as key: SHA256.Digest, mode: UInt32 = 0o666
+  ) throws(CacheFault) {
     let path = Self.path(key)
     let added: Int64
     do throws(Errno) {
       let bytes = try draft.file.status().sizeBytes
+      try draft.file.setMode(mode & 0o666 & ~File.creationMask | 0o600)
       try draft.store.makeFolders(Path.parent(of: path))
       added = try bytes - (draft.store.status(path)?.sizeBytes ?? 0)
       try draft.store.move(draft.path, to: path)
@@ -141,32 +147,67 @@ package struct ResultCache {
 
   // MARK: - Its size
 
+  /// What this session added while another process had the size locked.
+  private final class Uncounted {
+    var bytes: Int64 = 0
+    var hasWaited = false
+  }
+
   /// Of what was emptied, so that the next entries need no look at all others.
   private static let emptiedPercent: Int64 = 90
-  /// Somebody else may never give the lock up.
-  private static let lockPatience: Int64 = 5_000_000_000
+  /// Waited for once a session: an opflow that was stopped never gives the lock up, nor need anybody else who may read
+  /// the file.
+  private static let lockPatience: Int64 = 200_000_000
   private static let lockPauseMilliseconds: Int32 = 20
+  /// How much of the limit may be added before somebody counts.
+  private static let uncountedPercent: Int64 = 10
 
-  /// Adds to how much there is, and makes room where that is too much.
+  /// Adds to how much there is, and makes room where that is too much; later where another process has the size locked.
   private func count(_ added: Int64, in store: borrowing FolderBeneath) throws(Errno) {
+    uncounted.bytes += added
     let file = try store.open(
       Self.size, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o666)
     let status = try file.status()
     // A second name of it may be a file of somebody's elsewhere.
     guard status.kind == .file, status.linkCount == 1 else { throw .notSupported }
-    let deadline = Clock.monotonicNanoseconds + Self.lockPatience
-    while try !file.tryLock() {
-      if Clock.monotonicNanoseconds > deadline { throw .wouldBlock }
-      Clock.sleep(milliseconds: Self.lockPauseMilliseconds)
+    guard try lock(file) else {
+      if uncounted.bytes > limitBytes / 100 * Self.uncountedPercent { try forgetSize(in: store) }
+      return
     }
     let text = try file.readAll(atMost: 40)
     let digits = text.prefix { $0 != Field.lineFeed }
     var total =
-      Field.number(digits, as: Int64.self)?.addingReportingOverflow(added).partialValue ?? .max
+      Field.number(digits, as: Int64.self)?.addingReportingOverflow(uncounted.bytes).partialValue
+      ?? .max
     if total < 0 || total > limitBytes { total = try makeRoom(in: store) }
     try file.truncate(to: 0)
     try file.seek(to: 0)
     try file.writeAll("\(total)\n")
+    uncounted.bytes = 0
+  }
+
+  private func lock(_ file: borrowing Descriptor) throws(Errno) -> Bool {
+    let patience = uncounted.hasWaited ? 0 : Self.lockPatience
+    let deadline = Clock.monotonicNanoseconds + patience
+    while try !file.tryLock() {
+      uncounted.hasWaited = true
+      if Clock.monotonicNanoseconds >= deadline { return false }
+      Clock.sleep(milliseconds: Self.lockPauseMilliseconds)
+    }
+    return true
+  }
+
+  /// Has the next result that is kept count all entries: what is counted in the locked file is lost.
+  private func forgetSize(in store: borrowing FolderBeneath) throws(Errno) {
+    try store.remove(Self.size, isFolder: false)
+    uncounted.bytes = 0
+  }
+
+  /// No more results come.
+  func leave() {
+    guard uncounted.bytes != 0, let store = try? store() else { return }
+    // Where that fails there is more than the size tells, as after a crash.
+    try? forgetSize(in: store)
   }
 
   /// - Returns: how much is left.

@@ -105,7 +105,11 @@ final class ResultKeeping {
 
   private func begin(_ file: ProjectFile) throws(Errno) {
     switch file.seen.kind {
-    case .folder: add(.folder, mode: 0o777, [], file.path)
+    case .folder:
+      guard let status = try folder.status(file.path), status.kind == .directory else {
+        throw .noSuchFile
+      }
+      add(.folder, mode: status.mode & 0o777, [], file.path)
     case .link:
       let target = try folder.linkTarget(file.path)
       leadsOut = !LinkReach.isWithin(target, at: file.path, folder: folderPath)
@@ -134,7 +138,9 @@ final class ResultKeeping {
   }
 
   private func write(_ content: [UInt8]) throws(Errno) {
-    try draft?.file.writeAll(content)
+    try content.withUnsafeBufferPointer { content throws(Errno) in
+      try draft?.file.writeAll(UnsafeRawBufferPointer(content), at: bytes)
+    }
     bytes += Int64(content.count)
   }
 
@@ -153,10 +159,10 @@ final class ResultKeeping {
         throw CacheFault(what: "a result is larger than the cache may be, and is not kept")
       }
       do throws(Errno) {
-        try chunk.withUnsafeBufferPointer { bytes throws(Errno) in
-          let piece = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<got]))
+        try chunk.withUnsafeBufferPointer { chunk throws(Errno) in
+          let piece = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: chunk[..<got]))
           copying.hash.add(piece)
-          try draft?.file.writeAll(piece)
+          try draft?.file.writeAll(piece, at: bytes, leavesHoles: true)
         }
       } catch {
         throw cache.unwritten(error)
@@ -191,12 +197,16 @@ final class ResultKeeping {
   private func finish() throws(CacheFault) {
     guard let draft = draft.take() else { return }
     do throws(Errno) {
-      try draft.file.writeAll(CacheEntry(items: items).end(key: key))
+      try CacheEntry(items: items).end(key: key).withUnsafeBufferPointer { end throws(Errno) in
+        try draft.file.writeAll(UnsafeRawBufferPointer(end), at: bytes)
+      }
     } catch {
       cache.drop(draft)
       throw cache.unwritten(error)
     }
-    try cache.keep(draft, as: key)
+    // Whoever may not read one of the outputs may not read it in the cache.
+    let files = items.lazy.filter { $0.kind == .file || $0.kind == .executable }
+    try cache.keep(draft, as: key, mode: files.reduce(0o666) { $0 & $1.mode })
   }
 
   private static func name(_ source: Source) -> String {

@@ -1,13 +1,10 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Puts files that came back where the task leaves them, in place of what it left there last and of nothing else;
-/// takes them away again where they turn out not to be all of it.
+/// Puts files that came back where the task leaves them, in place of its own and of nothing else; takes them away
+/// again where they turn out not to be all of it.
 final class ResultPlacing {
-  private let project: FolderBeneath
-  /// What the last success made, by path.
-  private let earlier: [ProjectFile]
-  private let earlierPlaces: [String: Int]
+  private let own: OwnFiles
   private let kept: Set<[UInt8]>
   /// What the task left last and leaves no more, as it left it.
   private var leaving: Set<String> = []
@@ -16,22 +13,16 @@ final class ResultPlacing {
   /// Items that stand there already as they are to be.
   private var inPlace: Set<[UInt8]> = []
   private var placed: [(path: String, identity: FileIdentity)] = []
-  private var made: [String] = []
-  private var chunk = [UInt8](repeating: 0, count: 256 << 10)
+  private var made: Set<String> = []
 
-  /// - Parameters:
-  ///   - folder: the manifest's.
-  ///   - items: all that comes back.
-  init(_ folder: String, earlier: [ProjectFile], _ items: [CacheEntry.Item]) throws(Errno) {
-    project = try FolderBeneath(folder)
-    self.earlier = earlier
-    earlierPlaces = Dictionary(
-      earlier.indices.map { (earlier[$0].path, $0) }, uniquingKeysWith: { first, _ in first })
+  /// - Parameter items: all that comes back.
+  init(_ own: OwnFiles, _ items: [CacheEntry.Item]) {
+    self.own = own
     kept = Set(items.lazy.filter(\.kind.isOfProject).map(\.name))
-    for file in earlier where !kept.contains(Array(file.path.utf8)) {
+    for file in own.files where !kept.contains(Array(file.path.utf8)) {
       switch file.seen.kind {
       case .folder, .other: break
-      case .file, .executable, .link: if isAsLeft(file.path) { leaving.insert(file.path) }
+      case .file, .executable, .link: if own.isAsLeft(file.path) { leaving.insert(file.path) }
       }
     }
   }
@@ -60,7 +51,9 @@ final class ResultPlacing {
       inPlace.insert(item.name)
       return
     }
-    guard status.kind != .directory, isAsLeft(path) else { throw Self.inTheWay(path) }
+    guard status.kind != .directory,
+      own.isAsLeft(path) || item.kind != .folder && own.wouldOverwrite(path, status)
+    else { throw Self.inTheWay(path) }
     if item.kind == .folder { leaving.insert(path) }
   }
 
@@ -71,7 +64,7 @@ final class ResultPlacing {
   }
 
   private func status(_ path: String) throws(CacheFault) -> FileStatus? {
-    try naming(path) { () throws(Errno) in try project.status(path) }
+    try naming(path) { () throws(Errno) in try own.project.status(path) }
   }
 
   private func naming<Result>(
@@ -96,43 +89,7 @@ final class ResultPlacing {
       case .folder, .value, .output: .other
       }
     guard SeenFile.Kind(status) == kind, status.sizeBytes == item.sizeBytes else { return false }
-    return content(of: path, kind) == item.digest.high
-  }
-
-  /// Whether something is there that the last success made, as that left it.
-  private func isAsLeft(_ path: String) -> Bool {
-    guard let place = earlierPlaces[path],
-      let status = (try? project.status(path)) ?? nil
-    else { return false }
-    let seen = earlier[place].seen
-    guard SeenFile.Kind(status) == seen.kind else { return false }
-    if let stamp = seen.stamp, stamp == FileStamp(status) { return true }
-    return content(of: path, seen.kind) == seen.content
-  }
-
-  /// Nil for what has none, or cannot be read.
-  private func content(of path: String, _ kind: SeenFile.Kind) -> PlanKey? {
-    switch kind {
-    case .folder, .other: return nil
-    case .link:
-      guard let target = try? project.linkTarget(path) else { return nil }
-      return SHA256.digest(of: target.utf8).high
-    case .file, .executable:
-      do throws(Errno) {
-        let hash = SHA256()
-        let open = try project.open(path, [.readOnly, .nonblocking])
-        guard try open.status().kind == .file else { return nil }
-        while true {
-          let got = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
-            try open.read(into: UnsafeMutableRawBufferPointer(room))
-          }
-          if got == 0 { return hash.digest.high }
-          chunk.withUnsafeBytes { hash.add(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
-        }
-      } catch {
-        return nil
-      }
-    }
+    return own.content(of: path, kind, .strong) == item.digest.high
   }
 
   // MARK: - Putting
@@ -141,15 +98,17 @@ final class ResultPlacing {
   ///
   /// - Parameter new: where an item is now.
   func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
+    own.openFolders()
+    defer { closeFolders(items) }
     // What is in a folder stands behind it.
-    for file in earlier.reversed() {
+    for file in own.files.reversed() {
       if leaving.contains(file.path) {
         try naming(file.path) { () throws(Errno) in
-          try project.remove(file.path, isFolder: false)
+          try own.project.remove(file.path, isFolder: false)
         }
       } else if file.seen.kind == .folder, !kept.contains(Array(file.path.utf8)) {
         // Somebody else may have put something there.
-        try? project.remove(file.path, isFolder: true)
+        try? own.project.remove(file.path, isFolder: true)
       }
     }
     for (place, item) in items.enumerated() where item.kind.isOfProject {
@@ -159,34 +118,48 @@ final class ResultPlacing {
     }
   }
 
+  /// Gives the task's folders the modes that they had when they were kept.
+  private func closeFolders(_ items: [CacheEntry.Item]) {
+    var modes: [String: UInt32] = [:]
+    for item in items where item.kind == .folder && item.mode != Self.modeOfOldFolders {
+      let path = String(decoding: item.name, as: UTF8.self)
+      if made.contains(path) || own.hasFolder(path) { modes[path] = item.mode }
+    }
+    own.closeFolders(modes)
+  }
+
+  /// What every folder has in the entries of earlier versions: the mode that a new one gets.
+  private static let modeOfOldFolders: UInt32 = 0o777
+
   private func put(_ item: CacheEntry.Item, _ new: String, at path: String) throws(Errno) {
     if item.kind == .folder {
-      made += try project.makeFolders(path)
+      made.formUnion(try own.project.makeFolders(path))
       return
     }
     if let slash = path.lastIndex(of: "/") {
-      made += try project.makeFolders(String(path[..<slash]))
+      made.formUnion(try own.project.makeFolders(String(path[..<slash])))
     }
     do throws(Errno) {
-      try project.place(new, at: path)
+      try own.project.place(new, at: path)
     } catch {
       guard error == .crossDevice else { throw error }
       if item.kind == .link {
-        try project.placeLink(to: try Path.linkTarget(new), at: path)
+        try own.project.placeLink(to: try Path.linkTarget(new), at: path)
       } else {
-        try project.placeCopy(of: new, at: path)
+        try own.project.placeCopy(of: new, at: path)
       }
     }
-    if let status = try project.status(path) { placed.append((path, status.identity)) }
+    if let status = try own.project.status(path) { placed.append((path, status.identity)) }
   }
 
   /// What was put is not all of a result: it goes, so that a task that runs instead finds none of it.
   func takeAway() {
+    for path in made.sorted() { try? own.project.setMode(ofFolder: path, 0o700) }
     for (path, identity) in placed.reversed()
-    where ((try? project.status(path)) ?? nil)?.identity == identity {
-      try? project.remove(path, isFolder: false)
+    where ((try? own.project.status(path)) ?? nil)?.identity == identity {
+      try? own.project.remove(path, isFolder: false)
     }
-    for path in made.reversed() { try? project.remove(path, isFolder: true) }
+    for path in made.sorted(by: >) { try? own.project.remove(path, isFolder: true) }
     placed.removeAll()
     made.removeAll()
   }

@@ -47,11 +47,11 @@ final class ResultRestoring {
   /// - Parameters:
   ///   - folder: the manifest's.
   ///   - stage: a folder that is made and removed here.
-  ///   - earlier: what the last success made.
+  ///   - own: what earlier attempts of the task left.
   ///   - isResult: whether the task may have left this, and all of its outputs are in it.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
-    earlier: [ProjectFile], isResult: ([CacheEntry.Item]) -> Bool
+    own: OwnFiles, isResult: ([CacheEntry.Item]) -> Bool
   ) throws(CacheFault) {
     do throws(Errno) {
       guard let file = try cache.open(key) else { return nil }
@@ -62,7 +62,7 @@ final class ResultRestoring {
       self.file = file
       self.folder = folder
       self.stage = stage
-      placing = try ResultPlacing(folder, earlier: earlier, entry.items)
+      placing = ResultPlacing(own, entry.items)
       try Path.removeTree(Path.name(stage), in: Path.parent(of: stage))
       try Path.makeDirectories(stage)
     } catch {
@@ -177,13 +177,15 @@ final class ResultRestoring {
       try chunk.withUnsafeBufferPointer { bytes throws(Errno) in
         let piece = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<got]))
         copying.hash.add(piece)
-        try copying.file.writeAll(piece)
+        try copying.file.writeAll(
+          piece, at: copying.item.sizeBytes - copying.rest, leavesHoles: true)
       }
       offset += Int64(got)
       copying.rest -= Int64(got)
       if copying.rest > 0 { return }
     }
     guard copying.hash.digest == copying.item.digest else { throw .damaged }
+    try copying.file.truncate(to: copying.item.sizeBytes)
     if copying.item.kind.isOfProject { try copying.file.setMode(copying.item.mode) }
     self.copying = nil
     next += 1

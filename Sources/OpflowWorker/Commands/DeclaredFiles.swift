@@ -155,7 +155,10 @@ final class DeclaredFiles {
   func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
 
   /// There is nothing more to do.
-  func leave() { book.shortenIfWasteful() }
+  func leave() {
+    book.shortenIfWasteful()
+    cache?.leave()
+  }
 
   // MARK: - Looking
 

@@ -7,8 +7,6 @@ final class CachedResult {
   private let cache: ResultCache
   private let seen: SuccessRecord
   private let key: SHA256.Digest
-  /// What its last success left.
-  private var earlier: [ProjectFile] = []
   private var restoring: ResultRestoring?
   private var keeping: ResultKeeping?
   /// What came back.
@@ -24,36 +22,16 @@ final class CachedResult {
 
   private var folder: String { declaring.plan.string(declaring.plan.manifest.folder) }
 
-  /// Notes what the task left last, before its record is void.
-  func noteEarlier(_ record: SuccessRecord?) {
-    guard let record, record.hash == .strong else { return }
-    earlier = projectFiles(record.madeOutputs) ?? []
-  }
-
-  /// Nil where one of them lies outside of the project.
-  private func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
-    var found: [ProjectFile] = []
-    // One output may be declared under two spellings, and is then seen twice.
-    var paths: Set<[UInt8]> = []
-    for file in files {
-      guard let text = String(validating: file.path, as: UTF8.self),
-        let path = declaring.projectPath(text)
-      else { return nil }
-      if paths.insert(Array(path.utf8)).inserted {
-        found.append(ProjectFile(path: path, seen: file))
-      }
-    }
-    return found
-  }
-
   // MARK: - Bringing back
 
-  /// - Parameter stage: a folder of the file system that the project is in, where possible.
+  /// - Parameters:
+  ///   - stage: a folder of the file system that the project is in, where possible.
+  ///   - own: what earlier attempts of the task left.
   /// - Returns: whether there is a result.
-  func begin(stage: String) throws(CacheFault) -> Bool {
+  func begin(stage: String, own: OwnFiles) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
     restoring = try ResultRestoring(
-      cache, key, folder: folder, stage: stage, earlier: earlier,
+      cache, key, folder: folder, stage: stage, own: own,
       isResult: CachedOutputs(declaring).areAll)
     return restoring != nil
   }
@@ -67,7 +45,7 @@ final class CachedResult {
 
   /// Whether what is there is what was brought back.
   func isWhole(_ outputs: SeenFiles) -> Bool {
-    guard let brought, let files = projectFiles(outputs) else { return false }
+    guard let brought, let files = declaring.projectFiles(outputs) else { return false }
     let byPath = Dictionary(files.map { (Array($0.path.utf8), $0.seen) }) { first, _ in first }
     return brought.entry.items.allSatisfy { item in
       switch item.kind {
@@ -93,7 +71,7 @@ final class CachedResult {
   ) throws(CacheFault) -> Bool {
     if !cache.isWritable { return true }
     if keeping == nil {
-      guard let files = projectFiles(outputs) else {
+      guard let files = declaring.projectFiles(outputs) else {
         throw CacheFault(what: "an output lies outside of the manifest's folder, and is not kept")
       }
       keeping = try ResultKeeping(

@@ -98,6 +98,36 @@ package struct DeclaringTask {
       .joined(separator: "/")
   }
 
+  /// Nil where one of them lies outside of the project.
+  func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
+    var found: [ProjectFile] = []
+    // One output may be declared under two spellings, and is then seen twice.
+    var paths: Set<[UInt8]> = []
+    for file in files {
+      guard let text = String(validating: file.path, as: UTF8.self), let path = projectPath(text)
+      else { return nil }
+      if paths.insert(Array(path.utf8)).inserted {
+        found.append(ProjectFile(path: path, seen: file))
+      }
+    }
+    return found
+  }
+
+  /// What earlier attempts left of what the task still declares: only that may be replaced or removed.
+  func ownFiles(_ left: LeftFiles) throws(Errno) -> OwnFiles {
+    let leaves = leaves
+    let files = (projectFiles(left.made) ?? []).filter { leaves($0.path) }
+      .map { file in
+        ProjectFile(
+          path: file.path, seen: file.seen, isUntouched: left.untouched.contains(file.seen.path))
+      }
+    let strangers = left.strangersOfLost.map { paths in
+      Set(paths.compactMap { projectPath(String(decoding: $0, as: UTF8.self)) })
+    }
+    return try OwnFiles(
+      plan.string(plan.manifest.folder), files, strangersOfLost: strangers, hash: plan.contentHash)
+  }
+
   /// Whether a path, as seen from the manifest's folder, is an output of the task, or lies in one.
   var leaves: (String) -> Bool {
     let project = plan.string(plan.manifest.folder)

@@ -4,72 +4,131 @@ internal import OpflowSystem
 /// What lay where a task leaves its outputs before it started, by stamps alone: what is still the same when it
 /// has ended was not made by it, and may be somebody's own.
 struct FoundOutputs {
-  private let folder: String
-  /// By path, as the task's folder sees it.
-  private var stamps: [[UInt8]: FileStamp] = [:]
-  /// Something could not be looked at.
-  private var isUnknown = false
-  /// What its last success left and nobody else did.
+  private let declaring: DeclaringTask
+  private let folders: FolderMemory
+  private let before: Files
+  private let earlier: LeftFiles
+  /// What earlier attempts made, by path.
   private let own: [[UInt8]: SeenFile]
+
+  /// What is there at one time, by path as the task's folder sees it.
+  private struct Files {
+    var files: [[UInt8]: (kind: SeenFile.Kind, stamp: FileStamp)] = [:]
+    /// Something could not be looked at.
+    var isUnknown = false
+  }
 
   /// Of one folder.
   private static let mostEntries = 4_000_000
 
-  /// - Parameter earlier: what is known of the last success.
-  init(_ declaring: DeclaringTask, _ folders: FolderMemory, earlier: SuccessRecord?) {
-    folder = declaring.folder
+  init(_ declaring: DeclaringTask, _ folders: FolderMemory, earlier: LeftFiles) {
+    self.declaring = declaring
+    self.folders = folders
+    self.earlier = earlier
     own = Dictionary(
-      (earlier?.madeOutputs ?? []).map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+      earlier.made.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+    before = Self.files(of: declaring, folders)
+  }
+
+  private static func files(of declaring: DeclaringTask, _ folders: FolderMemory) -> Files {
+    var files = Files()
     for output in declaring.outputs {
       switch output {
-      case .path(let path): add(path, folders)
+      case .path(let path): add(path, of: declaring, folders, to: &files)
       case .glob(let pattern):
-        switch FileNames.fitting(pattern, in: folder, folders: folders) {
-        case .success(let names): for name in names { add(name, folders) }
-        case .failure: isUnknown = true
+        switch FileNames.fitting(pattern, in: declaring.folder, folders: folders) {
+        case .success(let names):
+          for name in names { add(name, of: declaring, folders, to: &files) }
+        case .failure: files.isUnknown = true
         }
       }
     }
-  }
-
-  private func absolute(_ path: String) -> String {
-    path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
+    return files
   }
 
   /// A folder with all that is in it.
-  private mutating func add(_ path: String, _ folders: FolderMemory) {
+  private static func add(
+    _ path: String, of declaring: DeclaringTask, _ folders: FolderMemory, to files: inout Files
+  ) {
     var open = [path]
     while let path = open.popLast() {
       do throws(Errno) {
-        let status = try Path.linkStatus(absolute(path))
-        stamps[Array(path.utf8)] = FileStamp(status)
+        let status = try Path.linkStatus(declaring.absolute(path))
+        files.files[Array(path.utf8)] = (SeenFile.Kind(status), FileStamp(status))
         guard status.kind == .directory else { continue }
         let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-        let listing = try folders.listing(of: absolute(path), most: Self.mostEntries)
+        let listing = try folders.listing(of: declaring.absolute(path), most: mostEntries)
         open += (0..<listing.count).map { inside + listing.names.text($0) }
       } catch {
-        if error != .noSuchFile && error != .notADirectory { isUnknown = true }
+        if error != .noSuchFile && error != .notADirectory { files.isUnknown = true }
       }
     }
   }
 
-  /// The paths of those outputs that the task did not make.
-  ///
-  /// - Parameter outputs: what was seen when it had ended.
-  func unchanged(_ outputs: SeenFiles) -> [[UInt8]] {
-    outputs.lazy.filter { !isMade($0) }.map(\.path)
+  /// The paths that are not the task's own; nil where that is not known.
+  var strangers: [[UInt8]]? {
+    if before.isUnknown { return nil }
+    return before.files.keys.filter { own[$0] == nil && !earlier.mayBeOfLost($0) }
   }
 
-  private func isMade(_ output: SeenFile) -> Bool {
-    if let own = own[output.path], own.isSame(as: output) { return true }
-    if isUnknown { return false }
-    guard let before = stamps[output.path] else { return true }
+  /// Notes in the record of a success which of its outputs it did not make.
+  func note(in record: inout SuccessRecord) {
+    record.knowsFound = true
+    for output in record.outputs where isUntouched(output) {
+      if let own = own[output.path], own.isSame(as: output) || own.stamp == stamp(output.path) {
+        if output.kind != .folder { record.untouchedOutputs.append(output.path) }
+      } else {
+        record.foundOutputs.append(output.path)
+      }
+    }
+  }
+
+  private func stamp(_ path: [UInt8]) -> FileStamp? { before.files[path]?.stamp }
+
+  private func isUntouched(_ output: SeenFile) -> Bool {
+    if before.isUnknown { return true }
+    guard let stamp = stamp(output.path) else { return false }
     let path = String(decoding: output.path, as: UTF8.self)
     // Its stamp may not be told in what was seen, where it is too young to be trusted.
-    guard let status = try? Path.linkStatus(absolute(path)) else { return true }
-    let now = FileStamp(status)
-    // A folder changes with what others put into it.
-    if output.kind == .folder { return now.inode != before.inode || now.device != before.device }
-    return now != before
+    guard let status = try? Path.linkStatus(declaring.absolute(path)) else { return false }
+    return Self.isSame(FileStamp(status), stamp, output.kind)
   }
+
+  /// A folder changes with what others put into it.
+  private static func isSame(
+    _ now: FileStamp, _ before: FileStamp, _ kind: SeenFile.Kind
+  ) -> Bool {
+    kind == .folder ? now.inode == before.inode && now.device == before.device : now == before
+  }
+
+  /// What an attempt left that is not a success: what it wrote, and what is there still of earlier ones. Contents
+  /// are not read, so that a failure is told at once; nil where not all can be looked at.
+  func left() -> SuccessRecord? {
+    let now = Self.files(of: declaring, folders)
+    if before.isUnknown || now.isUnknown { return nil }
+    var record = SuccessRecord(
+      terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
+      readings: [])
+    var made: [SeenFile] = []
+    for (path, file) in now.files {
+      let isUntouched = stamp(path).map { Self.isSame(file.stamp, $0, file.kind) } ?? false
+      if !isUntouched {
+        made.append(SeenFile(path: path, kind: file.kind, content: .none, stamp: file.stamp))
+      } else if let own = own[path] {
+        made.append(own)
+        if earlier.untouched.contains(path) { record.untouchedOutputs.append(path) }
+      } else if earlier.mayBeOfLost(path) {
+        // Without a stamp it is never taken for unchanged, and so is never removed.
+        made.append(SeenFile(path: path, kind: file.kind, content: .none, stamp: nil))
+      }
+    }
+    made.sort { $0.path.lexicographicallyPrecedes($1.path) }
+    record.outputs = SeenFiles(made)
+    return record
+  }
+}
+
+extension PlanKey {
+  /// Of what was not read: no content has it.
+  fileprivate static var none: PlanKey { PlanKey(high: 0, low: 0) }
 }

@@ -68,20 +68,50 @@ package final class RecordBook {
     return try RecordPieces.record(in: file, at: place)
   }
 
+  /// What is known of the files that earlier attempts of a task left, as of the last `follow`.
+  func leftFiles(of task: UInt64) throws(Errno) -> LeftFiles {
+    let attempt = index.attempt(task)
+    var files = LeftFiles()
+    if let place = index[task] ?? attempt?.left,
+      let record = try RecordPieces.record(in: file, at: place)
+    {
+      files.made = record.madeOutputs
+      files.untouched = Set(record.untouchedOutputs)
+    }
+    if let place = attempt?.start {
+      var bytes = [UInt8](repeating: 0, count: place.end - place.start)
+      _ = try RecordPieces.read(file, from: place.start, into: &bytes)
+      let strangers = bytes.withUnsafeBytes {
+        RecordLines.strangers(ofVoid: $0.part(0, max(0, $0.count - 1)))
+      }
+      files.strangersOfLost = strangers.map { Set($0) }
+    }
+    return files
+  }
+
   // MARK: - Adding
 
   /// The task is about to start: what is known of it holds no more.
-  package func void(_ task: UInt64, atMilliseconds now: Int64) throws(Errno) {
-    try append { write throws(Errno) in try write(RecordLines.void(task, atMilliseconds: now)) }
-  }
-
-  /// - Parameter name: the task's, for people.
-  package func append(
-    _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
-    atMilliseconds now: Int64
+  ///
+  /// - Parameter strangers: the paths under its outputs that are not its own; nil where that is not known.
+  package func void(
+    _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
   ) throws(Errno) {
     try append { write throws(Errno) in
-      try RecordLines.forEachPiece(record, of: task, name: name, atMilliseconds: now, write)
+      try write(RecordLines.void(task, strangers: strangers, atMilliseconds: now))
+    }
+  }
+
+  /// - Parameters:
+  ///   - isSuccess: false for what an attempt left that is not one.
+  ///   - name: the task's, for people.
+  package func append(
+    _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
+    name: UnsafeRawBufferPointer, atMilliseconds now: Int64
+  ) throws(Errno) {
+    try append { write throws(Errno) in
+      try RecordLines.forEachPiece(
+        record, isSuccess: isSuccess, of: task, name: name, atMilliseconds: now, write)
     }
   }
 
@@ -218,7 +248,7 @@ package final class RecordBook {
     try lockFile(patience: patience)
     defer { file.unlock() }
     try follow()
-    let places = index.all.map(\.place)
+    let places = index.all
     let size = try file.status().sizeBytes
     if places.reduce(0, { $0 + $1.end - $1.start }) == size { return }
     let new = path + ".new"

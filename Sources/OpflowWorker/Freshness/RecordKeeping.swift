@@ -14,10 +14,14 @@ final class RecordKeeping {
   var name: String { declaring.plan.nameString(declaring.task) }
   private let cache: CachedResult?
   private var isHeld = false
+  /// That it starts is written down, and nothing else about it since.
+  private var isStarted = false
   private var inputs: FileLook?
   private var outputs: FileLook?
   /// Nil where results are not cached: then nothing is ever removed by what is known of outputs.
   private var found: FoundOutputs?
+  /// What earlier attempts left.
+  private var earlier = LeftFiles()
   /// What it left for others; nil where nobody reads that.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
   /// Its log, where it printed anything, and how many bytes of the end of that are of this try.
@@ -74,20 +78,26 @@ final class RecordKeeping {
         throw LookFault(what: "its record cannot be locked: \(error)")
       }
       if declaring.plan.hasCaches {
-        let record = try LookFault.reading { () throws(Errno) in
+        earlier = try LookFault.reading { () throws(Errno) in
           try book.follow()
-          return try book.record(of: identity)
+          return try book.leftFiles(of: identity)
         }
-        cache?.noteEarlier(record)
-        found = FoundOutputs(declaring, hashes.folders, earlier: record)
+        found = FoundOutputs(declaring, hashes.folders, earlier: earlier)
       }
       do throws(Errno) {
-        try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
+        try book.void(
+          identity, strangers: found?.strangers, atMilliseconds: Clock.wallMilliseconds)
+        isStarted = true
       } catch {
         if error == .wouldBlock { return false }
         throw LookFault(unwritten: book.path, error, what: "that it starts")
       }
     }
+    try makeFolders()
+    return true
+  }
+
+  private func makeFolders() throws(LookFault) {
     for output in declaring.outputs {
       let folder = output.surroundingFolder
       let whole =
@@ -100,7 +110,6 @@ final class RecordKeeping {
         throw LookFault(what: "cannot make the folder `\(folder)` of an output: \(error)")
       }
     }
-    return true
   }
 
   // MARK: - The cache
@@ -109,7 +118,14 @@ final class RecordKeeping {
   ///
   /// - Parameter stage: a folder that is made for that.
   func beginBringingBack(stage: String) throws(CacheFault) -> Bool {
-    try cache?.begin(stage: stage) ?? false
+    guard let cache else { return false }
+    let own: OwnFiles
+    do throws(Errno) {
+      own = try declaring.ownFiles(earlier)
+    } catch {
+      throw CacheFault(what: "the manifest's folder cannot be opened: \(error)")
+    }
+    return try cache.begin(stage: stage, own: own)
   }
 
   /// Goes on until then with what was begun so.
@@ -217,7 +233,7 @@ final class RecordKeeping {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
     }
     after.outputs = outputs.files
-    after.foundOutputs = found?.unchanged(outputs.files) ?? []
+    found?.note(in: &after)
     after.isAsked = false
     do throws(ValueFault) {
       after.values = try values.get()
@@ -257,6 +273,7 @@ final class RecordKeeping {
       return .unwritten(what: fault.what)
     }
     heldUp = nil
+    isStarted = false
     return .kept(origin: success.origin)
   }
 
@@ -278,6 +295,13 @@ final class RecordKeeping {
     cache?.end()
     guard isHeld, let book else { return }
     isHeld = false
+    if isStarted, let left = found?.left() {
+      isStarted = false
+      // Where it cannot be written the files are as those of an attempt of which nobody saw the end.
+      try? book.append(
+        left, isSuccess: false, of: identity, name: declaring.plan.nameBytes(declaring.task),
+        atMilliseconds: Clock.wallMilliseconds)
+    }
     // It goes with this process at the latest.
     try? book.give(identity)
   }

@@ -98,6 +98,8 @@ package final class TaskLook {
       refreshed.outputs = SeenFiles(outputs.files.lazy.filter { paths.contains($0.path) })
     }
     refreshed.foundOutputs = record.foundOutputs
+    refreshed.untouchedOutputs = record.untouchedOutputs
+    refreshed.knowsFound = record.knowsFound
     refreshed.values = record.values
     refreshed.origin = record.origin
     return .fresh(record, refreshed: refreshed)
