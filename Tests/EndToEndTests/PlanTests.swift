@@ -96,15 +96,14 @@ struct PlanTests {
       }, "\(check)")
   }
 
-  @Test func `what comes later is refused by name`() throws {
-    for (key, line) in [
-      ("clean", "run: 'true'\n    clean: true")
-    ] {
-      let place = try Workplace("tasks:\n  a:\n    \(line)\n")
-      let run = try place.opflow("run", status: 3)
-      #expect(run.errors.contains("not supported yet"), "\(key): \(run)")
-      #expect(run.errors.contains("opflow.yaml:"), "\(key): \(run)")
-    }
+  @Test func `a key that comes later is refused by name, with what to do instead`() throws {
+    let place = try Workplace("tasks:\n  a: { run: 'true', retry: { max: 1, memory: 2 } }\n")
+    let run = try place.opflow("run", status: 3)
+    #expect(
+      run.errors.contains("opflow.yaml:2:38: error: `memory` in `retry` does not exist yet"),
+      "\(run)")
+    #expect(
+      run.errors.contains("help: every attempt gets the same memory: set `memory_limit`"), "\(run)")
   }
 
   @Test func `a manifest may come from standard input`() throws {

@@ -187,7 +187,7 @@ struct DeclaredFileTests {
     ),
     (
       "run: x, inputs: [s], outputs: [.], cache: true",
-      "`.` is the manifest's folder, and `cache` brings no such output back"
+      "`.` is the manifest's folder, and `cache` needs outputs below it"
     ),
   ])
   func `what cannot be cached is a mistake`(keys: String, message: String) throws {

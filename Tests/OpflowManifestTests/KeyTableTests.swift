@@ -84,7 +84,6 @@ struct KeyTableTests {
     ("depends_on", "no key `depends_on`; did you mean `opflow help manifest needs`?"),
     ("timeot", "no key `timeot`; did you mean `opflow help manifest timeout`?"),
     ("retry.timeout", "no key `retry.timeout`; did you mean `opflow help manifest timeout`?"),
-    ("clean", "`clean`: not supported yet"),
     ("qwertzuiop", "no key `qwertzuiop`; `opflow help manifest` lists all"),
   ])
   func `a word that is no key is answered with what was meant`(_ word: String, _ message: String) {

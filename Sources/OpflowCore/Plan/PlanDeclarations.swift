@@ -82,6 +82,9 @@ extension Plan {
   /// Whether what a task leaves is kept, and brought back instead of running it.
   package func isCached(_ task: TaskID) -> Bool { flags(task).contains(.cached) }
 
+  /// Whether what earlier attempts of a task left is removed before it starts.
+  package func cleans(_ task: TaskID) -> Bool { record(task).processes[.clean] != 0 }
+
   /// Whether any task declares files.
   package var declaresFiles: Bool { declarations.count > 0 }
 
@@ -129,10 +132,13 @@ extension Plan {
 
   /// A number that changes with what a task declares, in so far as nothing that is found by it does: with its
   /// `outputs`, and with the variables and commands of its `inputs`. Which paths it names is no part of it:
-  /// two ways to name the same files are the same. The order of the entries does not count.
+  /// two ways to name the same files are the same. The order of the entries does not count. With `clean` another result
+  /// is left: without files of earlier ones.
   package func declarationDigest(_ task: TaskID) -> UInt64 {
     guard let entry = declaration(of: task) else { return 0 }
-    let outputs = declaredItems(entry.outputs).reduce(0) { $0 &+ Hash.combine(1, digest(of: $1)) }
+    let outputs = declaredItems(entry.outputs).reduce(cleans(task) ? Self.cleanDigest : 0) {
+      $0 &+ Hash.combine(1, digest(of: $1))
+    }
     return declaredItems(entry.inputs).reduce(outputs) { sum, item in
       switch item.kind {
       case .environment, .command: sum &+ digest(of: item)
@@ -140,6 +146,8 @@ extension Plan {
       }
     }
   }
+
+  private static let cleanDigest = Hash.xxh3(Array("clean".utf8))
 
   private func digest(of item: DeclaredItem) -> UInt64 {
     let words = list(item.words).reduce(Hash.xxh3(text(item.text))) {

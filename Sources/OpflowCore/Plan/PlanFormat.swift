@@ -68,10 +68,11 @@
 //   23   tasks that make the legs of families
 //   24   tasks that programs do which offer them
 //   25   what tasks say in texts, as one list for each of these
+//   26   tasks that remove what they left before they start
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 25
+  package static let version: UInt32 = 26
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// Where the header has the plan's key.

@@ -10,6 +10,8 @@ package enum ProcessRule: CaseIterable, Sendable {
   case memoryLimit
   /// It is to be on the coordinator's machine, wherever others are.
   case local
+  /// What its earlier attempts left is removed before it starts.
+  case clean
 
   /// What a task may say of it. In a plan all of these are numbers, and 0 is what holds where nothing is said.
   package enum Value: Sendable {
@@ -23,14 +25,14 @@ package enum ProcessRule: CaseIterable, Sendable {
     switch self {
     case .jobserver: .style
     case .memoryLimit: .bytes
-    case .local: .flag
+    case .local, .clean: .flag
     }
   }
 
   /// Whether it is about programs that the task starts, of which questions, blocks and downloads have none.
   package var isOfPrograms: Bool {
     switch self {
-    case .jobserver, .memoryLimit: true
+    case .jobserver, .memoryLimit, .clean: true
     case .local: false
     }
   }
@@ -38,32 +40,34 @@ package enum ProcessRule: CaseIterable, Sendable {
 
 /// What the processes of a task are given, and held to, as a plan has it: a number for each `ProcessRule`.
 package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
-  /// The style of a jobserver in the lowest two bits, then whether it is local, and in the others the limit of memory
-  /// in units.
+  /// The style of a jobserver in the lowest two bits, then whether it is local, whether it cleans, and in the others
+  /// the limit of memory in units.
   private var bits: UInt32 = 0
 
   private static let memoryUnitBytes: UInt64 = 1 << 17
 
   package init() {}
 
-  /// What holds of one; 0 where nothing was said. A limit of memory is kept rounded up to 128 KiB, and is 64 TiB at most.
+  /// What holds of one; 0 where nothing was said. A limit of memory is kept rounded up to 128 KiB, and is 32 TiB at most.
   package subscript(rule: ProcessRule) -> UInt64 {
     @inline(__always)
     get {
       switch rule {
       case .jobserver: UInt64(bits & 3)
       case .local: UInt64(bits >> 2 & 1)
-      case .memoryLimit: UInt64(bits >> 3) * Self.memoryUnitBytes
+      case .clean: UInt64(bits >> 3 & 1)
+      case .memoryLimit: UInt64(bits >> 4) * Self.memoryUnitBytes
       }
     }
     set {
       switch rule {
       case .jobserver: bits = bits & ~3 | UInt32(truncatingIfNeeded: newValue & 3)
       case .local: bits = bits & ~4 | (newValue == 0 ? 0 : 4)
+      case .clean: bits = bits & ~8 | (newValue == 0 ? 0 : 8)
       case .memoryLimit:
         let (units, rest) = newValue.quotientAndRemainder(dividingBy: Self.memoryUnitBytes)
-        let count = min(units + (rest > 0 ? 1 : 0), UInt64(UInt32.max >> 3))
-        bits = bits & 7 | UInt32(count) << 3
+        let count = min(units + (rest > 0 ? 1 : 0), UInt64(UInt32.max >> 4))
+        bits = bits & 15 | UInt32(count) << 4
       }
     }
   }

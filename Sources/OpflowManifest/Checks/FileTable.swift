@@ -21,6 +21,7 @@ struct FileTable {
     static let cached = Traits(rawValue: 1 << 1)
     /// Of an output.
     static let download = Traits(rawValue: 1 << 2)
+    static let cleaned = Traits(rawValue: 1 << 3)
   }
 
   /// Absolute and normal.
@@ -68,4 +69,13 @@ struct FileTable {
 
   /// The last entry of a path; -1 for none.
   func lastEntry(of path: Int) -> Int { Int(last[path]) }
+}
+
+extension FileTable.Traits {
+  /// What a key of the task would do to a file that is not its own; nil where it has no such key.
+  var loss: (key: String, effect: String)? {
+    if contains(.cached) { return ("cache", "`cache` would bring an old one back over it") }
+    if contains(.cleaned) { return ("clean", "`clean` would remove it") }
+    return nil
+  }
 }

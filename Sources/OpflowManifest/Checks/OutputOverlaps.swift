@@ -68,14 +68,12 @@ struct OutputOverlaps {
   private func reportManifest(_ output: FileTable.Entry, _ file: Text) {
     let text = outputs.text(output).string
     let name = file.part(((file.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<file.count).string
-    let isCached = output.traits.contains(.cached)
+    let loss = output.traits.loss
     mistakes.add(
       Mistakes.Mistake(
-        severity: isCached ? .error : .warning, place: output.place,
-        message: "`\(text)` takes in `\(name)`, a file of this manifest"
-          + (isCached
-            ? ": `cache` would bring an old one back over it"
-            : ": an edit of it counts as one of what the task leaves"),
+        severity: loss == nil ? .warning : .error, place: output.place,
+        message: "`\(text)` takes in `\(name)`, a file of this manifest: "
+          + (loss?.effect ?? "an edit of it counts as one of what the task leaves"),
         help: "name what the task leaves more narrowly"))
   }
 }

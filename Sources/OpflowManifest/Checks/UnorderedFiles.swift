@@ -29,6 +29,7 @@ struct UnorderedFiles {
     var traits = FileTable.Traits(rawValue: 0)
     if task.flags.contains(.finally) { traits.insert(.finally) }
     if task.flags.contains(.cached) { traits.insert(.cached) }
+    if task.processes[.clean] != 0 { traits.insert(.cleaned) }
     for input in task.inputs {
       guard case .file(let path) = input, !Self.isOfFolders(path.text) else { continue }
       inputs.add(
@@ -54,6 +55,7 @@ struct UnorderedFiles {
     var traits = FileTable.Traits(rawValue: 0)
     if plan.flags(task).contains(.finally) { traits.insert(.finally) }
     if plan.isCached(task) { traits.insert(.cached) }
+    if plan.cleans(task) { traits.insert(.cleaned) }
     func add(_ path: String, isPattern: Bool, _ traits: FileTable.Traits, to table: inout FileTable)
     {
       scratch.removeAll()
@@ -146,16 +148,13 @@ struct UnorderedFiles {
     let what =
       read == written
       ? "`\(read)` is an output of this task too" : "`\(read)` is among its output `\(written)`"
-    let isCached = input.traits.contains(.cached)
+    let loss = input.traits.loss
     mistakes.add(
       Mistakes.Mistake(
-        severity: isCached ? .error : .warning, place: place,
-        message: what
-          + (isCached
-            ? ", and `cache` would bring an old one back over it" : ", and no input of it"),
-        help: isCached
-          ? "let the task write elsewhere, or take `cache` away"
-          : "an edit of it has the task run again as one of what it leaves; name that more narrowly",
+        severity: loss == nil ? .warning : .error, place: place,
+        message: what + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
+        help: loss.map { "let the task write elsewhere, or take `\($0.key)` away" }
+          ?? "an edit of it has the task run again as one of what it leaves; name that more narrowly",
         notes: output.place.map { [.init(place: $0, message: "the output is declared here")] } ?? []
       ))
   }

@@ -45,14 +45,21 @@ struct WrittenPathCheck {
       note(
         file.path, at: document.place(file.path.node), in: task.settings.directory,
         file.kind == .download ? .download : .output, number)
+      let place = document.place(file.path.node)
       if task.flags.contains(.cached) {
-        noteCached(file.path, at: document.place(file.path.node), in: task.settings.directory)
+        expectWithin(
+          file.path, at: place, in: task.settings.directory, "cache", "brings nothing there")
+      } else if task.processes[.clean] != 0 {
+        expectWithin(
+          file.path, at: place, in: task.settings.directory, "clean", "removes nothing there")
       }
     }
   }
 
-  /// What is brought back is written without a look at where links lead, so that it has to be within.
-  private func noteCached(_ path: Scalar, at place: Place, in directory: Directory) {
+  /// What is brought back or removed is reached from the manifest's folder through no link, so that it has to be within.
+  private func expectWithin(
+    _ path: Scalar, at place: Place, in directory: Directory, _ key: String, _ limit: String
+  ) {
     let absolute = PathText.absolute(path.text, from: directory.path, store: store)
     let relative = PathText.relative(absolute, to: folder)
     let isFolder = relative.count == 1 && relative.first == UInt8(ascii: ".")
@@ -60,9 +67,9 @@ struct WrittenPathCheck {
     mistakes.error(
       place,
       isFolder
-        ? "`\(path.text.string)` is the manifest's folder, and `cache` brings no such output back"
-        : "`\(path.text.string)` is outside of the manifest's folder, and `cache` brings nothing there",
-      help: "let the task leave it below that folder, or take `cache` away")
+        ? "`\(path.text.string)` is the manifest's folder, and `\(key)` needs outputs below it"
+        : "`\(path.text.string)` is outside of the manifest's folder, and `\(key)` \(limit)",
+      help: "let the task leave it below that folder, or take `\(key)` away")
   }
 
   /// Notes what a task of the run writes that the manifest is added to, once all of the manifest's are noted.

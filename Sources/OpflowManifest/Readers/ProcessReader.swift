@@ -13,6 +13,7 @@ struct ProcessReader {
         !rule.isOfPrograms || hasPrograms(task, key, name, use)
       else { continue }
       if rule == .jobserver, !hasProcessor(task, defaults, key) { continue }
+      if rule == .clean, !declaresFiles(task, key) { continue }
       task.processes[rule] = number
     }
   }
@@ -50,6 +51,19 @@ struct ProcessReader {
         help: "it starts no program that could \(use); take it away")
       return false
     }
+  }
+
+  /// Whether opflow can know what the task left.
+  private func declaresFiles(_ task: borrowing TaskValues, _ key: Node) -> Bool {
+    // That is a mistake of its own.
+    if task.flags.contains(.service) { return false }
+    if task.hasInputs, !task.written.isEmpty { return true }
+    values.mistakes.error(
+      values.document.place(key), "`clean` needs `inputs` and `outputs`",
+      help:
+        "opflow removes files under the `outputs` that it recorded when the task ended, and it records a task with"
+        + " `inputs` only")
+    return false
   }
 
   private func hasProcessor(_ task: borrowing TaskValues, _ defaults: Demands, _ key: Node) -> Bool

@@ -83,7 +83,6 @@ package struct UnknownKey: Error, Equatable, Sendable {
     let store = TextStore()
     message = withExtendedLifetime(store) {
       let text = store.copy(name)
-      if LaterKeys.contains(text, owner: TaskKey.owner) { return "`\(name)`: not supported yet" }
       let known = ManifestReference.names.map { store.copy($0) }
       let meant =
         known.first { $0.isSame(as: text) } ?? ForeignKeys.key(for: text, among: known)

@@ -1,14 +1,15 @@
 /// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
 enum LaterKeys {
-  private static let ofTask: [StaticString] = [
-    "clean"
+  private static let all: [(name: StaticString, map: KeyMap, help: String)] = [
+    (
+      "memory", .retry,
+      "every attempt gets the same memory: set `memory_limit` and `resources: { memory: SIZE }` of the task to"
+        + " what its largest attempt needs"
+    )
   ]
 
-  /// Whether a map of `owner` has that key in a later version.
-  static func contains(_ name: Text, owner: StaticString) -> Bool {
-    switch owner.description {
-    case TaskKey.owner.description: ofTask.contains { name == $0 }
-    default: false
-    }
+  /// What to do instead of a key that `owner` has in a later version; nil for any other.
+  static func help(_ name: Text, owner: StaticString) -> String? {
+    all.first { name == $0.name && owner.description == $0.map.place }?.help
   }
 }

@@ -151,8 +151,9 @@ struct MapReader {
       return nil
     }
     let name = document.text(key)
-    if LaterKeys.contains(name, owner: owner) {
-      mistakes.error(document.place(key), "`\(name.string)` is not supported yet")
+    if let help = LaterKeys.help(name, owner: owner) {
+      mistakes.error(
+        document.place(key), "`\(name.string)` in \(owner) does not exist yet", help: help)
       return nil
     }
     let names = table.names

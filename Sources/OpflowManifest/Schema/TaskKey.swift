@@ -9,6 +9,7 @@ enum TaskKey: Int, SchemaKey {
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
   case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
+  case clean
 
   var name: StaticString {
     switch self {
@@ -43,6 +44,7 @@ enum TaskKey: Int, SchemaKey {
     case .memoryLimit: "memory_limit"
     case .local: "local"
     case .block: "block"
+    case .clean: "clean"
     }
   }
 
@@ -70,7 +72,7 @@ enum TaskKey: Int, SchemaKey {
   /// Those that say nothing of what does not end by itself.
   static let notOfServices: [TaskKey] = [
     .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
-    .interactive, .jobserver,
+    .interactive, .jobserver, .clean,
   ]
 
   /// Those that are a yes or no, as the plan has them, or tell that there is more of it there.
@@ -90,7 +92,7 @@ enum TaskKey: Int, SchemaKey {
   /// of it, where it is about programs.
   static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
     (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
-    (.local, .local, ""),
+    (.local, .local, ""), (.clean, .clean, "leave more than its `to`"),
   ]
 
   /// Those of them that are about programs.
@@ -243,6 +245,11 @@ enum TaskKey: Int, SchemaKey {
         .either([.boolean, .map(.cache)]), standard: "`false`",
         "results are kept, and brought back instead of running it; it needs `inputs`",
         example: "inputs: [\"src/*.c\"]\noutputs: [out/app]\ncache: true")
+    case .clean:
+      KeyRow(
+        ValueShape(.clean), standard: "`false`",
+        "before it runs, the files that it left the last time are removed; it needs `inputs` and `outputs`",
+        example: "inputs: [\"src/*.c\"]\noutputs: [\"out/*\"]\nclean: true")
     case .service:
       KeyRow(
         .either([.boolean, .map(.service)]), standard: "`false`",

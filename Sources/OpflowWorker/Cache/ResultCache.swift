@@ -54,15 +54,28 @@ package struct ResultCache {
   /// The entry of that key, open; nil where there is none.
   func open(_ key: SHA256.Digest) throws(Errno) -> Descriptor? {
     do throws(Errno) {
-      let file = try store().open(Self.path(key), [.readOnly, .noFollow, .nonblocking])
-      guard try file.status().kind == .file else { return nil }
+      let store = try store()
+      guard let file = try Self.readable(Self.path(key), in: store),
+        try file.status().kind == .file
+      else { return nil }
       return file
     } catch {
       switch error {
-      // A link in its place is no entry, nor is one of which an output may be read by its owner alone.
-      case .noSuchFile, .notADirectory, .tooManyLinks, .accessDenied: return nil
+      // A link in its place is no entry.
+      case .noSuchFile, .notADirectory, .tooManyLinks: return nil
       default: throw error
       }
+    }
+  }
+
+  /// Nil for an entry with an output that its owner alone may read.
+  private static func readable(
+    _ path: String, in store: borrowing FolderBeneath
+  ) throws(Errno) -> Descriptor? {
+    do throws(Errno) {
+      return try store.open(path, [.readOnly, .noFollow, .nonblocking])
+    } catch .accessDenied {
+      return nil
     }
   }
 

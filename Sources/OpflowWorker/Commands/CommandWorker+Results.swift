@@ -23,6 +23,12 @@ extension CommandWorker {
     tell(.broughtBack(result), now)
   }
 
+  /// What the task left before cannot be removed: it does not start.
+  func endUncleaned(_ what: String, _ now: Instant) {
+    files?.end()
+    tell(.unfit(what: what), now)
+  }
+
   private func replay(_ path: String) {
     guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return }
     while true {

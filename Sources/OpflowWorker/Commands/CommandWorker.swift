@@ -151,6 +151,7 @@ final class CommandWorker: WorkerRole {
       case .filesBroughtBack: takeValuesBroughtBack()
       case .broughtBack(let result): takeBroughtBack(result, now)
       case .notBroughtBack: tell(.notBroughtBack, now)
+      case .uncleaned(let what): endUncleaned(what, now)
       case .complained(let what): frame.say(.warning(what))
       }
     }

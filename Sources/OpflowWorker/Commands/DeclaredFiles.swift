@@ -12,13 +12,15 @@ final class DeclaredFiles {
     case filesBroughtBack
     /// And it is written down.
     case broughtBack(RecordResult)
-    /// It did not: the task is to run.
+    /// It did not, or what the task left before is removed: the task is to run.
     case notBroughtBack
+    /// That cannot be removed, so that the task is not to run; for people.
+    case uncleaned(String)
     /// The cache, or what files had in them, cannot be kept, and no task is the worse for it; for people.
     case complained(String)
   }
 
-  private enum Bringing { case files, values, record }
+  private enum Bringing { case files, values, record, cleaning }
 
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
@@ -50,6 +52,7 @@ final class DeclaredFiles {
   private var running: RecordKeeping?
   private var isRecording = false
   private var bringing: Bringing?
+  private var patterns: OutputPatterns?
   private let cache: ResultCache?
   private let stage: String
   private var isCacheFaultTold = false
@@ -347,21 +350,52 @@ final class DeclaredFiles {
     return try keeping.begin()
   }
 
-  /// Begins to bring its result back from a cache; false where there is none, and the task is to run.
+  /// Begins to bring its result back from a cache, or to remove what it left before; false where there is neither, and
+  /// the task is to run.
   func beginBringingBack() -> Bool {
     do throws(CacheFault) {
       bringing = try running?.beginBringingBack(stage: stage) == true ? .files : nil
     } catch {
       complain(error)
     }
+    if bringing == nil { beginCleaning() }
     return bringing != nil
   }
 
+  private func beginCleaning() {
+    guard let running, plan.cleans(running.task) else { return }
+    if patterns?.taskCount != plan.taskCount { patterns = OutputPatterns(plan) }
+    let (patterns, task) = (patterns, running.task)
+    let folder = plan.string(plan.manifest.folder)
+    let begins = running.beginCleaning { path in
+      patterns?.isOfOther(than: task, DeclaringTask.names(path, in: folder)) ?? false
+    }
+    bringing = begins ? .cleaning : nil
+  }
+
+  private func clean(_ running: RecordKeeping, until deadline: Int64) {
+    do throws(LookFault) {
+      guard try running.clean(until: deadline) else { return }
+      if let path = running.behindLink {
+        let what = "lies behind a symbolic link, through which `clean` removes nothing"
+        news.append(.complained("task \(running.name): `\(path)` \(what)"))
+      }
+      bringing = nil
+      news.append(.notBroughtBack)
+    } catch {
+      bringing = nil
+      news.append(.uncleaned(error.what))
+    }
+  }
+
   /// Whether there is something to do for that here.
-  private var isBringing: Bool { bringing == .files || bringing == .record }
+  private var isBringing: Bool {
+    bringing == .files || bringing == .record || bringing == .cleaning
+  }
 
   private func bringBack(until deadline: Int64) {
     guard let running else { return }
+    if bringing == .cleaning { return clean(running, until: deadline) }
     do throws(CacheFault) {
       if bringing == .files {
         guard try running.bringBack(until: deadline) else { return }
@@ -387,7 +421,8 @@ final class DeclaredFiles {
     bringing = nil
     running?.forgetBroughtBack()
     complain(fault)
-    news.append(.notBroughtBack)
+    beginCleaning()
+    if bringing == nil { news.append(.notBroughtBack) }
   }
 
   /// Names of values that came back, and the files that hold them until `end`.

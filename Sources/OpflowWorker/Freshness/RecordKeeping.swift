@@ -12,6 +12,7 @@ final class RecordKeeping {
   private let identity: UInt64
   /// The task's.
   var name: String { declaring.plan.nameString(declaring.task) }
+  var task: TaskID { declaring.task }
   private let cache: CachedResult?
   private var isHeld = false
   /// That it starts is written down, and nothing else about it since.
@@ -22,6 +23,9 @@ final class RecordKeeping {
   private var found: FoundOutputs?
   /// What earlier attempts left.
   private var earlier = LeftFiles()
+  private var cleaning: FileCleaning?
+  /// A file that lies behind a link, so that it was not removed.
+  private(set) var behindLink: String?
   /// What it left for others; nil where nobody reads that.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
   /// Its log, where it printed anything, and how many bytes of the end of that are of this try.
@@ -77,7 +81,7 @@ final class RecordKeeping {
       } catch {
         throw LookFault(what: "its record cannot be locked: \(error)")
       }
-      if declaring.plan.hasCaches {
+      if declaring.plan.hasCaches || declaring.plan.cleans(declaring.task) {
         earlier = try LookFault.reading { () throws(Errno) in
           try book.follow()
           return try book.leftFiles(of: identity)
@@ -110,6 +114,29 @@ final class RecordKeeping {
         throw LookFault(what: "cannot make the folder `\(folder)` of an output: \(error)")
       }
     }
+  }
+
+  // MARK: - Cleaning
+
+  /// Whether it is to be cleaned up before it runs.
+  ///
+  /// - Parameter isOfOther: whether another task may have left a file of the project as well.
+  func beginCleaning(isOfOther: @escaping (String) -> Bool) -> Bool {
+    guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier),
+      !own.files.isEmpty
+    else { return false }
+    cleaning = FileCleaning(own, isOfOther: isOfOther)
+    return true
+  }
+
+  /// - Returns: whether that is done.
+  func clean(until deadline: Int64) throws(LookFault) -> Bool {
+    guard let cleaning, try cleaning.goOn(until: deadline) else { return cleaning == nil }
+    behindLink = cleaning.behindLink
+    self.cleaning = nil
+    // What it found is as it was before, but for the files that are gone.
+    try makeFolders()
+    return true
   }
 
   // MARK: - The cache
@@ -293,6 +320,7 @@ final class RecordKeeping {
   /// It is over, however.
   func end() {
     cache?.end()
+    cleaning = nil
     guard isHeld, let book else { return }
     isHeld = false
     if isStarted, let left = found?.left() {

@@ -43,12 +43,32 @@ struct BadProcessTests {
     BadManifest(
       "a limit of a question", task: "approve: yes?\nmemory_limit: 1GiB",
       "4:5: `memory_limit` says nothing of a question (`approve`)"),
+    BadManifest(
+      "a clean start without inputs", task: "run: x\noutputs: [o]\nclean: true",
+      "5:5: `clean` needs `inputs` and `outputs`"),
+    BadManifest(
+      "a clean start without outputs", task: "run: x\ninputs: [i]\nclean: true",
+      "5:5: `clean` needs `inputs` and `outputs`"),
+    BadManifest(
+      "a clean start of a download", task: "download: { url: http://a/b, to: b }\nclean: true",
+      "4:5: a download cannot have a `clean`"),
+    BadManifest(
+      "a clean start of a service", task: "run: x\nservice: true\nclean: true",
+      "5:5: `clean` says nothing of a service"),
+    BadManifest(
+      "a clean start that would remove an input",
+      task: "run: x\ninputs: [src]\noutputs: [src]\nclean: true",
+      "4:14: `src` is an output of this task too, and `clean` would remove it"),
+    BadManifest(
+      "a clean start elsewhere", task: "run: x\ninputs: [i]\noutputs: [../o]\nclean: true",
+      "5:15: `../o` is outside of the manifest's folder, and `clean` removes nothing there"),
   ]
 
   @Test(arguments: [
     "jobserver: true", "jobserver: false", "jobserver: fifo", "jobserver: 'pipe'",
     "jobserver: true, resources: { cpu: 3 }", "memory_limit: 1MiB", "memory_limit: 2GiB",
-    "service: true, memory_limit: 64MiB", "jobserver: false, resources: { cpu: 0 }",
+    "service: true, memory_limit: 64MiB", "inputs: [], outputs: [o], clean: true",
+    "clean: false", "jobserver: false, resources: { cpu: 0 }",
   ])
   func `what is right is taken`(keys: String) throws {
     #expect(try compile("tasks: { a: { run: x, \(keys) } }").warnings.isEmpty)
