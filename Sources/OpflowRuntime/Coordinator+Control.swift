@@ -36,8 +36,12 @@ extension Coordinator {
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
     for (client, demand) in demands {
       switch demand {
-      case .order(let order): tell(.order(order, from: client))
-      case .addition(let request, let asker): add(request, by: asker, for: client)
+      case .order(var order):
+        order.asker.name = masked(order.asker.name)
+        tell(.order(order, from: client))
+      case .addition(let request, var asker):
+        asker.name = masked(asker.name)
+        add(request, by: asker, for: client)
       case .hello(let hello): attach(hello, of: client)
       }
     }
@@ -47,6 +51,9 @@ extension Coordinator {
     }
     if isStopDue { tell(.hostsGone) }
   }
+
+  /// A text of another process without secrets, as what workers say is when it comes.
+  func masked(_ text: String) -> String { masker?.masked(text) ?? text }
 
   func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {
     if client == Self.keyboard { return answerKey(id, answer) }

@@ -16,7 +16,9 @@ extension Coordinator {
       return answer(client, request.id, .refused(what: "another process has taken the run over"))
     }
     do throws(OrderRefusal) {
-      let segment = try AddedFolder(request.id, of: self.request.folder).segment(of: request)
+      let folder = AddedFolder(request.id, of: self.request.folder)
+      let segment = try folder.segment(of: request)
+      try expectNoSecret(in: segment, request, folder)
       if let known = engine.answer(
         toExtension: request.id, by: segment, of: request.adder)
       {
@@ -120,6 +122,21 @@ extension Coordinator {
             + " the run began, since none of its tasks listed it")
       }
     }
+  }
+
+  /// What is written down holds no secret. What whoever adds has put into the run's folder goes at once.
+  private func expectNoSecret(
+    in segment: Plan, _ request: AddRequest, _ folder: AddedFolder
+  ) throws(OrderRefusal) {
+    if self.request.secrets.isEmpty { return }
+    let names = [request.manifestPath, request.folder] + request.files
+    let lines = Array(names.joined(separator: "\n").utf8)
+    let copies = try folder.copies(of: request) + [("the names of its files", lines)]
+    guard
+      let what = WrittenSecrets.refusal(self.request.secrets, of: segment, copies: copies)
+    else { return }
+    folder.remove()
+    throw OrderRefusal(what: what)
   }
 
   private func grow(by segment: Plan, mayFollow: Bool) throws(OrderRefusal) -> Plan {

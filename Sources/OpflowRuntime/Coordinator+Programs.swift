@@ -48,12 +48,17 @@ extension Coordinator {
         if case .offers(let task) = fact, !plan.tasks.contains(task.index) {
           throw .noSuchTask(task)
         }
-        tell(.block(link.id, fact))
+        tell(.block(link.id, masked(fact)))
       }
     } catch {
       return lose(link, complaint: error.what)
     }
     if link.hasEnded { lose(link, complaint: "its program has ended") }
+  }
+
+  private func masked(_ fact: BlockFact) -> BlockFact {
+    guard case .ended(let task, let attempt, let outcome, let what) = fact else { return fact }
+    return .ended(task, attempt: attempt, outcome, what: masked(what))
   }
 
   private func lose(_ link: ProgramLink, complaint: String) {

@@ -66,6 +66,8 @@ package final class Coordinator {
   /// nil where no make shares its jobs.
   let make: MakeJobs?
   let control: ControlSocket
+  /// Finds the run's secrets; nil where it has none.
+  lazy var masker = Masker(request.secrets)
 
   /// What of the keyboard is watched; -1 for nothing.
   var watchedKeys: Int32 = -1

@@ -48,6 +48,8 @@ enum AddCommand {
       if !hasWarned { console.show(addition.warnings) }
       hasWarned = true
       addition.request.by = name
+      // What holds a secret is refused, and is then not written anywhere.
+      if plan.hasSecrets { addition.carry() }
       guard addition.taskCount > 0 else { return addition }
       switch try ask(addition, folder, plan, arguments) {
       case .done: return addition
@@ -99,7 +101,7 @@ enum AddCommand {
       try Console.write(
         AddView.json(
           run: run, addition.taskCount > 0 ? addition.request.id : nil,
-          count: addition.taskCount, addition.added, unchanged: addition.unchanged))
+          count: addition.taskCount, addition.ids, unchanged: addition.unchanged))
     } else {
       try Console.write(
         AddView.text(

@@ -45,6 +45,8 @@ extension CommandError {
         .usage,
         "--on: it holds a secret, and is written down; let the command that reaches the machine find it"
           + " otherwise, as in a file")
+    case .secretNamed(let option):
+      self.init(.usage, "\(option): it holds a secret, and is written down; use another name")
     case .noMemoryLimits(let what):
       self.init(
         .usage,

@@ -8,10 +8,12 @@ final class Victim {
   private let exitDescriptor: Int32
   private var reaped: Int32?
 
-  /// - Parameter output: the name of the file in the folder that has what it prints.
+  /// - Parameters:
+  ///   - output: the name of the file in the folder that has what it prints.
+  ///   - environment: variables that it has besides, as `NAME=VALUE`.
   init(
     _ program: String, _ arguments: [String], folder: String, mark: String,
-    output: String = "last.out"
+    output: String = "last.out", environment: [String] = []
   ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -30,7 +32,8 @@ final class Victim {
     let words = [program] + arguments
     // What a program built with a sanitizer is told counts for it, too.
     let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { "ASAN_OPTIONS=\($0)" }
-    let variables = ["PATH=\(path)", "OPFLOW_DRILL=\(mark)"] + [sanitizer].compactMap { $0 }
+    let variables =
+      ["PATH=\(path)", "OPFLOW_DRILL=\(mark)"] + [sanitizer].compactMap { $0 } + environment
     var argv: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
     defer { for pointer in argv + envp { free(pointer) } }

@@ -113,6 +113,43 @@ struct SecretTests {
     #expect(!place.exists("ran"))
   }
 
+  @Test(arguments: ["false", "kill -9 $$", "head -c 70000 /dev/zero", "printf 'a\\0b'"])
+  func `what a command complained of holds no value, also where it failed`(_ end: String) throws {
+    let place = try Workplace(
+      """
+      secrets: { TOKEN: { run: [sh, -x, give] } }
+      tasks: { a: { secrets: [TOKEN], run: "true" } }
+      """)
+    try place.write("give", "echo '  \(Self.token)'\necho other-value\n\(end)\n")
+    let refused = try place.opflow("run", status: 3)
+    let masked = "opflow: warning: + echo ***\n"
+    #expect(refused.errors.contains(masked + masked), "\(refused)")
+    #expect(!refused.errors.contains("hunter2") && !refused.errors.contains("other-value"))
+  }
+
+  @Test func `a result whose files are named by it is not kept, and that is told`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          secrets: [TOKEN]
+          run: 'mkdir -p out; echo a >> trace; : > "out/$TOKEN"'
+          inputs: [opflow.yaml]
+          outputs: [out/*]
+          cache: { secrets: true }
+        b: { needs: a, run: echo b >> trace, inputs: [out/*] }
+      """)
+    for _ in 0..<2 {
+      let run = try place.opflow("run", environment: ["TOKEN": "hunter2-s3cr3t"])
+      #expect(
+        run.errors.contains("the name of a file that it reads or leaves holds a secret"), "\(run)")
+      try expectNowhere(["hunter2"], in: place)
+    }
+    #expect(place.lines() == ["a", "b", "a", "b"])
+    try place.shell("rm out/*")
+    #expect(try !place.opflow("plan", "-v").output.contains("hunter2"))
+  }
+
   @Test func `a resume takes the values anew, and needs those that its tasks need`() throws {
     let place = try Workplace(
       """

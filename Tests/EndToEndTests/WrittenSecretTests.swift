@@ -88,6 +88,101 @@ struct WrittenSecretTests {
         == [text("`desc` of `b0`, and in another task")])
   }
 
+  @Test(arguments: [
+    ("shell: [sh, -c, 'x \(token)'], run: x", "shell"),
+    ("run: x, service: { ready: { exec: [probe, \(token)] } }", "ready"),
+    ("run: x, service: { ready: { http: 'http://localhost:1/\(token)' } }", "ready"),
+    ("run: x, service: { ready: { log: \(token) } }", "ready"),
+    ("run: x, service: { ports: [\(token)] }", "ports"),
+    ("run: x, inputs: [{ run: [echo, '${{ env.GH_TOKEN }}'] }]", "inputs"),
+    ("run: x, inputs: [\(token)/*]", "inputs"), ("run: x, outputs: [\(token)]", "outputs"),
+    ("run: x, needs: [z], if: needs.z.v == '\(token)'", "if"),
+    ("approve: 'Is \(token) right?'", "approve"), ("run: x, dir: \(token)", "dir"),
+    ("download: { url: 'http://h/', to: x, headers: { A: '${{ env.GH_TOKEN }}' } }", "headers"),
+  ])
+  func `that of any key of a task is told, whether or not the task runs`(
+    _ task: String, _ key: String
+  ) throws {
+    let place = try Workplace(
+      "tasks: { t: { \(task) }, z: { secrets: [TOKEN], run: 'echo 1 > $OPFLOW_VALUES/v' } }")
+    let run = try place.opflow(
+      "run", "-q", "z", environment: ["TOKEN": Self.token, "GH_TOKEN": Self.token])
+    #expect(run.errors.contains(text("`\(key)` of `t`") + "\n"), "\(run)")
+  }
+
+  @Test(arguments: [
+    ("name: a ${{ env.GH_TOKEN }}", "`name`"), ("desc: a \(token)", "`desc`"),
+    ("concurrency: '${{ env.GH_TOKEN }}'", "`concurrency`"),
+    ("resources: { \(token): 1 }", "`resources`"),
+    ("vars: { unused: \(token) }", "line 1 of opflow.yaml"),
+    ("# \(token)", "line 1 of opflow.yaml"), ("env_file: [.env]", "line 2 of .env"),
+  ])
+  func `that of the top is told, and of what no task has`(_ top: String, _ place: String) throws {
+    #expect(
+      try warnings(
+        top + "\ntasks: { a: { secrets: [TOKEN], run: 'true' } }",
+        [".env": "\n# \(Self.token)\n"]) == [text(place)])
+  }
+
+  /// By a task of the run, which knows the value.
+  @Test(arguments: [
+    (#"{ "x-%s": { run: a } }"#, "the id `x-***`"),
+    (#"{ x: { run: [echo, "%s"] } }"#, "`run` of `x`"), ("{ x: { run: a } } # %s", "line 1 of -"),
+    (#"{ x: { matrix: { v: { lines: list } }, run: a } }"#, "the id `x[v=***]`"),
+    (#"{ x: { matrix: { rows: rows.csv }, run: a } }"#, "`matrix` of `x[n=a]`"),
+  ])
+  func `what is added is refused, and written nowhere`(_ tasks: String, _ what: String) throws {
+    let place = try Workplace(
+      """
+      secrets: { TOKEN: { env: TOKEN } }
+      tasks:
+        adds:
+          control: true
+          secrets: [TOKEN]
+          run: |
+            echo "$TOKEN" > list
+            printf 'n,other\\na,%s\\n' "$TOKEN" > rows.csv
+            sed "s/%s/$TOKEN/g" tasks | "$opflow" add - || { echo "exit $?" >> trace; exit 1; }
+      """)
+    try place.write("tasks", "tasks: \(tasks)\n")
+    let run = try place.opflow("run", status: 1, environment: ["TOKEN": Self.token])
+    #expect(
+      run.errors.contains(
+        "opflow: add: the value of the secret `TOKEN` stands in \(what), which would be written down"
+      ),
+      "\(run)")
+    #expect(place.lines() == ["exit 2"])
+    #expect(try place.status().tasks.map(\.id) == ["adds"])
+    try expectNowhere(in: place, run)
+  }
+
+  @Test func `tasks of a matrix that is known late are refused, and the matrix fails`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        list: { secrets: [TOKEN], run: 'echo "p $TOKEN" > parts' }
+        each: { matrix: { p: { lines: parts, after: list } }, run: "true" }
+        last: { needs: each, run: touch last }
+      """)
+    let run = try place.opflow("run", "-k", status: 1, environment: ["TOKEN": Self.token])
+    #expect(run.errors.contains("stands in the id `each[p=p%20***]`"), "\(run)")
+    #expect(try place.status()["each"]?.state == "failed")
+    #expect(!place.exists("last"))
+    try expectNowhere(in: place, run)
+    // It is made again when the list is clean.
+    try place.write("parts", "p\n")
+    try place.opflow("resume", environment: ["TOKEN": Self.token])
+    #expect(place.exists("last"))
+  }
+
+  private func expectNowhere(in place: Workplace, _ shown: Finished...) throws {
+    #expect(!shown.contains { ($0.output + $0.errors).contains(Self.token) })
+    try place.shell("! grep -r '\(Self.token)' .opflow")
+    #expect(try place.shell("find .opflow | grep -c '\(Self.token)'", status: 1).output == "0\n")
+  }
+
   @Test func `nothing is told where none stands`() throws {
     #expect(try warnings("tasks: { a: { secrets: [TOKEN], run: 'echo $TOKEN' } }") == [])
   }

@@ -53,6 +53,8 @@ enum Encoding {
     ("colour", "\u{1b}[01;31m\u{1b}[K"), ("link", "\u{1b}]8;;http://h/\u{1b}\\"),
     ("title", "\u{1b}]0;title\u{7}"), ("backspace", "\u{8}"), ("character set", "\u{1b}(B"),
     ("delete", "\u{7f}\u{1}"), ("C1", "\u{9b}"), ("direction", "\u{202e}\u{2066}"),
+    ("zero width", "\u{200b}\u{2028}\u{2060}"), ("byte order", "\u{feff}"),
+    ("tag", "\u{e0041}\u{e007f}"),
   ]
 
   static func base64(_ value: [UInt8], url: Bool) -> [UInt8] {

@@ -165,6 +165,20 @@ struct MaskerTests {
     #expect(try masked("e { f }", "{\n  \"a\": 1\n}") == "e { f }")
   }
 
+  @Test func `blanks around a line, and more than one in a row, are not needed to find it`() throws
+  {
+    let key = "{\n  \"id\": \"f871b60d\",\n\t\"x\":   \"0617be19\"\t\n        }\n"
+    #expect(try masked("{ \"id\": \"f871b60d\", \"x\": \"0617be19\" }", key) == "***")
+    #expect(
+      try masked("\"id\": \"f871b60d\",\n\"x\": \"0617be19\"\n", key) == "***\n***\n")
+    #expect(try masked("    \"x\":   \"0617be19\"", key) == "    ***")
+    #expect(try masked("XCJmODcxYjYwZCJ9", "  \"f871b60d\" \n short").hasPrefix("XC***"))
+    // What is left of a line is too short to be known by itself.
+    #expect(try masked("        }", key) == "        }")
+    #expect(try masked("[two words]", " two  words\t") == "[***]")
+    #expect(try masked("a b", "a       b") == "a b")
+  }
+
   @Test func `a line end at the end of a value is not needed to find it`() throws {
     #expect(try masked("[hunter2!]", "hunter2!\n") == "[***]")
     #expect(try masked("[abcd]", "abcd\n") == "[***]")

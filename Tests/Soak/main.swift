@@ -15,6 +15,7 @@ case "hosts": code = HostsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "fresh": code = FreshCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "latency": code = LatencyCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "secrets": code = SecretsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "services": code = ServicesCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "download": code = DownloadCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "scheduler": code = SchedulerCommand(Array(arguments.dropFirst()))?.run() ?? 2
@@ -27,6 +28,7 @@ if code == 2 {
   print("       soak grow PROGRAM COUNT SEED FOLDER")
   print("       soak hosts HOST COUNT SEED FOLDER")
   print("       soak fresh PROGRAM COUNT SEED FOLDER")
+  print("       soak secrets PROGRAM COUNT SEED FOLDER")
   print("       soak services PROGRAM COUNT SEED FOLDER JOBS")
   print("       soak latency PROGRAM COUNT FOLDER")
   print("       soak download PROGRAM COUNT SEED FOLDER")

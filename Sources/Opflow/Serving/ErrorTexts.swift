@@ -29,8 +29,8 @@ extension QueueError {
     case .unsoundPlan(let error):
       self.init(.journal, "the plan that was compiled is not sound: \(error.message)")
     case .noSuchTask, .selection, .unfitAddition, .noLegSource, .noProcesses, .secrets, .secretSet,
-      .secretOn, .noDescriptors, .noMemoryLimits, .noTerminal, .workersElsewhere, .noProgram,
-      .tooFewDevices:
+      .secretOn, .secretNamed, .noDescriptors, .noMemoryLimits, .noTerminal, .workersElsewhere,
+      .noProgram, .tooFewDevices:
       self.init(.usage, "cannot be added: \(error)")
     }
   }

@@ -88,6 +88,11 @@ package struct SeenFiles: Equatable, Sendable {
     paths.with(place, body)
   }
 
+  /// Whether a path holds a secret. All are searched at once first, since there may be many.
+  func namesSecret(_ masker: Masker) -> Bool {
+    paths.withAll { masker.finds($0) } && indices.contains { withPath($0) { masker.finds($0) } }
+  }
+
   package func path(_ place: Int) -> [UInt8] { paths[place] }
   package func kind(_ place: Int) -> SeenFile.Kind { states.kinds[place] }
   package func content(_ place: Int) -> PlanKey { states.contents[place] }

@@ -116,6 +116,13 @@ package struct SuccessRecord: Equatable, Sendable {
 }
 
 extension SuccessRecord {
+  /// Whether the name of a file, or of what it reads besides, holds a secret: records are written down. Of
+  /// values others look for that.
+  package func namesSecret(_ masker: Masker) -> Bool {
+    inputs.namesSecret(masker) || outputs.namesSecret(masker)
+      || readings.contains { $0.name.withUnsafeBytes { masker.finds($0) } }
+  }
+
   /// Those of its outputs that it made, as far as that is known.
   package var madeOutputs: SeenFiles {
     if !knowsFound { return [] }

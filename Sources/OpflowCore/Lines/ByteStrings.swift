@@ -49,6 +49,11 @@ package struct ByteStrings: Equatable, Sendable {
     return bytes.withUnsafeBytes { body($0.part(start, end)) }
   }
 
+  /// Calls `body` with all of them, one behind the other.
+  package func withAll<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    bytes.withUnsafeBytes(body)
+  }
+
   package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
 
   /// With marks in place of what is no UTF-8.

@@ -4,7 +4,7 @@ enum HiddenText {
   private static let longestSequenceBytes = 4096
 
   /// Control characters but TAB and the end of a line, and what those of UTF-8 begin with.
-  static let leads: [UInt8] = Array(0...8) + Array(11...31) + [127, 0xC2, 0xE2]
+  static let leads: [UInt8] = Array(0...8) + Array(11...31) + [127, 0xC2, 0xE2, 0xEF, 0xF3]
 
   /// Reads the beginning of `bytes`, which are not empty. Is asked after each byte that comes, so it looks at
   /// the last ones only.
@@ -14,20 +14,33 @@ enum HiddenText {
     case 0xC2:
       guard bytes.count > 1 else { return .needsMore }
       return 0x80...0x9F ~= bytes[1] ? .nothing(count: 2) : .plain
-    case 0xE2: return direction(bytes)
+    case 0xE2, 0xEF, 0xF3: return invisible(bytes)
     case 9, 10: return .plain
     case 0..<32, 127: return .nothing(count: 1)
     default: return .plain
     }
   }
 
-  /// U+202A to U+202E, and U+2066 to U+2069.
-  private static func direction(_ bytes: [UInt8]) -> EscapeStep {
-    guard bytes.count > 1 else { return .needsMore }
-    guard bytes[1] == 0x80 || bytes[1] == 0x81 else { return .plain }
-    guard bytes.count > 2 else { return .needsMore }
-    let range: ClosedRange<UInt8> = bytes[1] == 0x80 ? 0xAA...0xAE : 0xA6...0xA9
-    return range ~= bytes[2] ? .nothing(count: 3) : .plain
+  /// The ends of what each of them may begin with: U+200B, U+2028 to U+202E, U+2060 to U+206F, U+FEFF, and U+E0000
+  /// to U+E007F.
+  private static let invisibles: [(head: [UInt8], lasts: [ClosedRange<UInt8>])] = [
+    ([0xE2, 0x80], [0x8B...0x8B, 0xA8...0xAE]), ([0xE2, 0x81], [0xA0...0xAF]),
+    ([0xEF, 0xBB], [0xBF...0xBF]), ([0xF3, 0xA0, 0x80], [0x80...0xBF]),
+    ([0xF3, 0xA0, 0x81], [0x80...0xBF]),
+  ]
+
+  private static func invisible(_ bytes: [UInt8]) -> EscapeStep {
+    var needsMore = false
+    for (head, lasts) in invisibles {
+      guard bytes.count > head.count else {
+        needsMore = needsMore || head.starts(with: bytes)
+        continue
+      }
+      if bytes.starts(with: head), lasts.contains(where: { $0 ~= bytes[head.count] }) {
+        return .nothing(count: head.count + 1)
+      }
+    }
+    return needsMore ? .needsMore : .plain
   }
 
   /// ESC and what belongs to it (ECMA-48, 5.4 and 5.6).

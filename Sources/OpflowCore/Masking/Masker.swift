@@ -77,12 +77,15 @@ package struct Masker: Sendable {
   }
 
   /// The same of bytes that are a stream of their own.
-  package func finds(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package func finds(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFind(in: bytes) != nil }
+
+  /// Where the first one stands in them.
+  package func firstFind(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
     var copy = self
     copy.restart()
     copy.scan(bytes)
     copy.endViews()
-    return !copy.finds.isEmpty
+    return copy.finds.first?.range
   }
 
   private mutating func endViews() {

@@ -21,21 +21,33 @@ enum SecretWords {
     return words
   }
 
+  /// A shell takes the blanks off that stand around a value (`echo $KEY`, `read`), other programs those that
+  /// indent its lines.
   private static func add(_ value: [UInt8], _ room: inout Int, to words: inout [[UInt8]]) {
     // Most programs that print a value end the line themselves, and `$(…)` takes line ends away.
     let ends = value.reversed().prefix { $0 == 10 || $0 == 13 }.count
     let core = value.count - ends >= SecretValue.shortestBytes ? Array(value.dropLast(ends)) : value
-    words.append(core)
-    if core.count >= shortestEncodedBytes { words += encodings(of: core) }
+    let inner = Array(core[...].trimmed)
+    for word in inner == core ? [core] : [core, inner]
+    where word.count >= SecretValue.shortestBytes {
+      add(word, leastBytes: SecretValue.shortestBytes, to: &words)
+      if word.count >= shortestEncodedBytes { words += encodings(of: word) }
+    }
     guard core.contains(10) else { return }
-    for line in core.split(separator: 10) {
-      let line = Array(line.last == 13 ? line.dropLast() : line)
-      guard line.count >= shortestEncodedBytes else { continue }
-      words.append(line)
+    for line in core.split(separator: 10).map(\.trimmed) where line.count >= shortestEncodedBytes {
+      add(Array(line), leastBytes: shortestEncodedBytes, to: &words)
       if room == 0 { continue }
       room -= 1
-      words += encodings(of: line)
+      words += encodings(of: Array(line))
     }
+  }
+
+  /// Also as `echo $KEY` prints it: each run of blanks and line ends is one space.
+  private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
+    words.append(word)
+    let parts = word.split { $0 == 32 || $0 == 9 || $0 == 10 }
+    let single = Array(parts.joined(separator: CollectionOfOne(32)))
+    if single != word, single.count >= leastBytes { words.append(single) }
   }
 
   private static func encodings(of value: [UInt8]) -> [[UInt8]] {
@@ -81,5 +93,14 @@ enum SecretWords {
     }
     if count > 0 { result.append(alphabet[Int(bits << (6 - count) & 63)]) }
     return result
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Without spaces, tabs and line ends around it.
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
+    guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }
+    return self[..<(last + 1)].drop(while: isBlank)
   }
 }

@@ -39,7 +39,7 @@ package enum CleanText {
         if wasReturned { held += color } else { bytes += color }
         isColored = !isReset(color)
       case 9, 32...126, 0xA0...:
-        if isDirectional(scalar) {
+        if isInvisible(scalar) {
           hiddenCount += 1
           continue
         }
@@ -93,9 +93,14 @@ package enum CleanText {
     line.allSatisfy { ($0 >= 32 && $0 < 127) || $0 == 9 }
   }
 
-  /// Overrides and isolates of the writing direction, which make a text look like another.
-  private static func isDirectional(_ scalar: Unicode.Scalar) -> Bool {
-    (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+  /// Characters without a width that make a text look like another, or hide one in it: the zero-width space, line
+  /// and paragraph separators, overrides and isolates of the writing direction, invisible operators, the byte
+  /// order mark, tags. Joiners stay: words of many languages need them.
+  package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x200B, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F: true
+    default: false
+    }
   }
 
   /// Where an escape sequence ends whose ESC stands just before `start` (ECMA-48, 5.4 and 5.6). A

@@ -29,7 +29,9 @@ package enum AddView {
 
   /// The same as one JSON object on a line.
   ///
-  /// - Parameter id: of the order; nil where there was nothing to add.
+  /// - Parameters:
+  ///   - id: of the order; nil where there was nothing to add.
+  ///   - added: the ids of all tasks, also of those of a matrix.
   package static func json(
     run: String, _ id: OrderID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {

@@ -137,9 +137,7 @@ struct ManifestReading: ~Copyable {
       let reader = taskReader(of: part)
       var task = TaskValues(reader.defaults)
       let defaults = reader.defaults
-      for variable in defaults.lists.environment.variables {
-        secrets.noteSet(variable.name, at: part.document.place(variable.value.node))
-      }
+      for variable in defaults.lists.environment.variables { part.values.noteSet(variable) }
       while declaration < declared.count, declared.part(declaration) == index {
         if let family = tasks.family(of: declaration) {
           readFamily(family, declaration, part, reader, &task) { task in

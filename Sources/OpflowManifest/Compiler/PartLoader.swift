@@ -80,7 +80,7 @@ final class PartLoader {
     scope.secrets.missing = options.missingSecrets
     scope.tasksWithoutTerminal = options.tasksWithoutTerminal
     scope.secrets.add(document)
-    if let run { scope.secrets.setRun(run.plan) }
+    if let run { scope.secrets.setRun(run.plan, isAddition: run.family == nil) }
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return nil }
     let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Lays diagnostics out as text for a person:
 ///
 ///     pipeline.yaml:4:13: error: unknown task `fech`
@@ -67,9 +69,13 @@ package struct DiagnosticRenderer: Sendable {
     for scalar in text.unicodeScalars {
       switch scalar.value {
       case 9, 0x20...0x7E: result.unicodeScalars.append(scalar)
-      case 0...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069:
-        result.append("\u{FFFD}")
-      default: result.unicodeScalars.append(scalar)
+      case 0...0x1F, 0x7F...0x9F, 0x200E...0x200F: result.append("\u{FFFD}")
+      default:
+        if CleanText.isInvisible(scalar) {
+          result.append("\u{FFFD}")
+        } else {
+          result.unicodeScalars.append(scalar)
+        }
       }
     }
     return result

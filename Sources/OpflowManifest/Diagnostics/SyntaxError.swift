@@ -24,7 +24,7 @@ struct SyntaxError {
   }
 
   func report(in file: SourceFile, to mistakes: Mistakes) {
-    let found = tab ?? expressionTakenForMap ?? quoteWithin ?? explanation
+    let found = tab ?? longKey ?? expressionTakenForMap ?? quoteWithin ?? explanation
     mistakes.add(
       Mistakes.Mistake(
         severity: .error, place: file.place(found.place), message: found.message, help: found.help,
@@ -100,6 +100,26 @@ struct SyntaxError {
   }
 
   // MARK: Maps
+
+  /// libyaml reads no key of more characters.
+  private static let longestKey = 1024
+
+  /// Where a `:` was not expected, since what stands before it is too long for a key.
+  private var longKey: Explanation? {
+    guard place < source.count, source[place] == UInt8(ascii: ":") else { return nil }
+    var start = lineStart(place)
+    let openers = Array("{,".utf8)
+    if let opener = source.part(start..<place).lastIndex(where: { openers.contains($0) }) {
+      start += opener + 1
+    }
+    start = firstCharacter(of: start)
+    // Continuation bytes of UTF-8 are no characters of their own.
+    let count = source.part(min(start, place)..<place).count { $0 & 0xC0 != 0x80 }
+    guard count > Self.longestKey else { return nil }
+    return Explanation(
+      message: "a key has at most \(Self.longestKey) characters, and this one has \(count)",
+      help: "shorten it", place: start)
+  }
 
   /// Something that is no key where one should begin.
   private var strayText: Explanation {

@@ -20,8 +20,10 @@ final class SecretScope {
   /// Files that nobody has looked through for names.
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
-  /// All that there are, where the manifest is added to a run.
+  /// All that there are, where the manifest is added to a run, or legs of a run's own are made.
   private(set) var ofRun: TextTable?
+  /// The manifest is added to a run, and may set none of its secrets, whoever lists them.
+  private var isAddition = false
   private let store: TextStore
 
   /// - Parameter store: holds texts as long as this lives.
@@ -29,8 +31,11 @@ final class SecretScope {
 
   /// The manifest is added to a run, which knows these.
   ///
-  /// - Parameter plan: the run's; lives as long as this.
-  func setRun(_ plan: Plan) {
+  /// - Parameters:
+  ///   - plan: the run's; lives as long as this.
+  ///   - isAddition: the run has nothing of the manifest yet.
+  func setRun(_ plan: Plan, isAddition: Bool) {
+    self.isAddition = isAddition
     var known = TextTable()
     for secret in plan.secrets {
       let name = store.copy(secret.name)
@@ -62,8 +67,14 @@ final class SecretScope {
   }
 
   /// A file's `env` or `env_file` sets the variable.
-  func noteSet(_ variable: Text, at place: Place) {
-    if variables.insert(variable).isNew { places.append(place) }
+  ///
+  /// - Returns: the secret of the run that may not be set so, the first time; else nil.
+  func noteSet(_ variable: Text, at place: Place) -> Text? {
+    guard variables.insert(variable).isNew else { return nil }
+    places.append(place)
+    guard isAddition, let ofRun else { return nil }
+    if let index = ofRun.index(of: variable) { return ofRun.texts[index] }
+    return sourceVariables.firstIndex { $0.isSame(as: variable) }.map { sources.texts[$0] }
   }
 
   /// The secret's value is that of the variable.
@@ -74,7 +85,7 @@ final class SecretScope {
   /// The variable of that secret, or the one that its value comes from, that some file sets: the plan
   /// would hold it.
   func whereSet(_ name: Text) -> (variable: Text, place: Place)? {
-    if variables.count == 0 { return nil }
+    if variables.count == 0 || isAddition { return nil }
     if let index = variables.index(of: name) { return (name, places[index]) }
     guard let source = sources.index(of: name),
       let index = variables.index(of: sourceVariables[source])

@@ -183,3 +183,13 @@ struct SecretReader {
     return false
   }
 }
+
+extension ValueReader {
+  /// A file's `env` or `env_file` sets the variable for its tasks.
+  func noteSet(_ variable: EnvironmentList.Variable) {
+    let place = document.place(variable.value.node)
+    guard let secret = scope.secrets.noteSet(variable.name, at: place) else { return }
+    mistakes.error(
+      place, SecretText.isSet(secret, as: variable.name), help: SecretText.helpForSet)
+  }
+}

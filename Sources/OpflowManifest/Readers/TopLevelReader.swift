@@ -24,10 +24,7 @@ struct TopLevelReader {
     values.scope.position = .environment
     if let node = keys[.envFile] { files.read(node, into: &environment) }
     readEnvironment(keys[.env], into: &environment)
-    for variable in environment.variables {
-      values.scope.secrets.noteSet(
-        variable.name, at: values.document.place(variable.value.node))
-    }
+    for variable in environment.variables { values.noteSet(variable) }
     values.scope.position = .top
   }
 

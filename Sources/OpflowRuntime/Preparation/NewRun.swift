@@ -74,7 +74,9 @@ package struct NewRun {
     guard prepared.hasSecrets else { return }
     let plan = try prepared.open()
     do throws(SecretFaults) {
-      secrets = try SecretTaking.take(plan, initial, complain: complain)
+      secrets = try SecretTaking.take(
+        plan, initial, copies: [(manifest.displayPath, manifest.bytes)] + prepared.copies,
+        complain: complain)
     } catch {
       throw manifest.mistakes(error, runID: expected.description, request)
     }

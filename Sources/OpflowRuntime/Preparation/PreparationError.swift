@@ -27,6 +27,8 @@ package enum PreparationError: Error {
   case secretSet(name: String)
   /// What leads to another machine holds a secret.
   case secretOn
+  /// The same of an option that names a run or tasks.
+  case secretNamed(option: String)
   /// A run needs so many descriptors, which are not to be had.
   case noDescriptors(Int, Errno)
   /// Why memory cannot be limited as tasks say it is.

@@ -7,10 +7,15 @@ package struct PreparedAddition {
   package let taskCount: Int
   /// Their ids, as they are declared.
   package let added: [String]
+  private let plan: Plan?
   /// Ids that the run has with the same definition: nothing comes of them.
   package let unchanged: [String]
   package let warnings: [Diagnostic]
   package var request: AddRequest
+  /// The ids of all of them, also of those of a matrix.
+  package var ids: [String] {
+    plan.map { plan in plan.tasks.map { plan.nameString(TaskID($0)) } } ?? []
+  }
   private let segment: [UInt8]
   private let source: AddedFolder.Source
   private let kept: KeptFiles
@@ -52,9 +57,11 @@ package struct PreparedAddition {
     unchanged = compiled.unchanged
     guard let new = compiled.added else {
       (taskCount, added, warnings, segment, kept) = (0, [], [], [], KeptFiles())
+      self.plan = nil
       return
     }
     let names = try new.openPlan()
+    self.plan = names
     taskCount = names.taskCount
     added = Array(names.foldedNames)
     warnings = new.warnings

@@ -99,6 +99,12 @@ struct PreparedPlan {
     }
   }
 
+  /// Of the files that the manifest names.
+  var copies: [WrittenSecrets.Copy] {
+    guard case .earlier(let plan, let run) = source else { return kept.named }
+    return plan.hasFurtherFiles ? run.readKeptFiles().named : []
+  }
+
   private var bytes: [UInt8] {
     switch source {
     case .compiled(let bytes, _): bytes

@@ -261,7 +261,7 @@ package struct PreparedResume {
   ) throws(PreparationError) {
     guard plan.hasSecrets else { return }
     do throws(SecretFaults) {
-      secrets = try SecretTaking.take(plan, initial, complain: complain)
+      secrets = try SecretTaking.take(plan, initial, copies: found.copies, complain: complain)
     } catch {
       var asked = asked
       asked.set = found.set

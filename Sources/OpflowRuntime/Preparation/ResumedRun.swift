@@ -171,6 +171,11 @@ package struct ResumedRun {
     return "gone, and taken as the run was driven with last: \(names)\(more)"
   }
 
+  /// What the run's folder is to have copies of; of a plan that stays as it is that was looked at before.
+  var copies: [WrittenSecrets.Copy] {
+    planBytes.isEmpty ? [] : [(manifestPath, manifestBytes)] + keptFiles.named
+  }
+
   /// What the journal says of the tasks of the plan.
   func read() throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {
     let known = if let early { early } else { try Self.read(folder, plan) }

@@ -57,14 +57,20 @@ package struct RunRequest: Equatable, Sendable {
     return request
   }
 
-  /// Expects that no value of `set` holds one, nor `on`: they stand in the journal.
+  /// Expects that nothing that the command line names holds one: it stands in the journal.
   func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {
-    if set.isEmpty && on.isEmpty { return }
     guard let masker = Masker(secrets) else { return }
     if let found = set.first(where: { masker.finds($0) }) {
       throw .secretSet(name: String(found.prefix { $0 != "=" }))
     }
     if on.contains(where: { masker.finds($0.text) }) { throw .secretOn }
+    let named = [
+      ("--name", [name]), ("--only", only), ("--skip", skip), ("--rerun", rerun),
+      ("the name of a task", tasks),
+    ]
+    for (option, texts) in named where texts.contains(where: { masker.finds($0) }) {
+      throw .secretNamed(option: option)
+    }
   }
 }
 

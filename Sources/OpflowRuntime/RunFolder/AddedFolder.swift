@@ -83,22 +83,31 @@ package struct AddedFolder: Sendable {
   /// - Throws: what is wrong with it, as a refusal says it.
   func segment(of request: AddRequest) throws(OrderRefusal) -> Plan {
     if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
-    return try Self.open(try readSegment(), segment)
+    return try Self.open(try read("plan"), segment)
   }
 
-  private func readSegment() throws(OrderRefusal) -> [UInt8] {
+  private func read(_ name: String, mayBeMissing: Bool = false) throws(OrderRefusal) -> [UInt8] {
     do throws(Errno) {
       let folder = try File.open(run.added, [.readOnly, .directory, .noFollow])
       let own = try File.open(id.text, in: folder, [.readOnly, .directory, .noFollow])
-      let file = try File.open("plan", in: own, [.readOnly, .noFollow, .nonblocking])
+      let file = try File.open(name, in: own, [.readOnly, .noFollow, .nonblocking])
       let status = try file.status()
       guard status.kind == .file, status.sizeBytes <= Int64(Self.mostBytes) else { throw .invalid }
       return try file.readAll(atMost: Self.mostBytes)
     } catch {
+      if mayBeMissing, error == .noSuchFile { return [] }
       // A resume has removed it, before which nothing was added by that id.
       let why = error == .noSuchFile ? "\(AddRequest.outdated): " : ""
-      throw OrderRefusal(what: "\(why)cannot read \(segment): \(error)")
+      throw OrderRefusal(what: "\(why)cannot read \(path)/\(name): \(error)")
     }
+  }
+
+  /// What it was compiled from, as the journal or this folder keeps it.
+  func copies(of request: AddRequest) throws(OrderRefusal) -> [WrittenSecrets.Copy] {
+    if let carried = request.carried { return [(request.manifestPath, carried.copy)] }
+    let name = Path.name(request.manifestPath)
+    let included = KeptFiles(reading: try read("included", mayBeMissing: true))
+    return [(name, try read("manifest.yaml", mayBeMissing: true))] + included.named
   }
 
   private static func open(_ bytes: [UInt8], _ name: String) throws(OrderRefusal) -> Plan {

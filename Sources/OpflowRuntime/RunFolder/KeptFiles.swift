@@ -44,6 +44,8 @@ struct KeptFiles: Sendable {
     return path.hasPrefix(start) ? String(path.dropFirst(start.count)) : path
   }
 
+  var named: [WrittenSecrets.Copy] { files.map { ($0.path, $0.bytes) } }
+
   // MARK: The file
 
   var text: [UInt8] {

@@ -14,6 +14,8 @@ struct SecretTaking {
   private var totalBytes = 0
   /// What commands complained of.
   private var complaints: [[UInt8]] = []
+  /// What commands printed, also those that failed then.
+  private var printed: [SecretValue] = []
 
   /// A file, or what a command prints, may end with a line.
   private static let longestReadBytes = SecretValue.longestBytes + 2
@@ -21,10 +23,13 @@ struct SecretTaking {
   /// Takes what the tasks need that are to be run, and of the environment what there is besides, so that
   /// it is masked. Then they are in this process's environment no more.
   ///
-  /// - Parameter complain: gets what commands wrote to standard error, for a person.
+  /// - Parameters:
+  ///   - copies: the files that the run's folder is to have copies of.
+  ///   - complain: gets what commands wrote to standard error, and warnings, for a person.
   /// - Throws: all that cannot be had.
   static func take(
-    _ plan: Plan, _ initial: [InitialState], complain: (String) -> Void
+    _ plan: Plan, _ initial: [InitialState], copies: [WrittenSecrets.Copy],
+    complain: (String) -> Void
   ) throws(SecretFaults) -> [SecretValue] {
     var taking = SecretTaking(plan: plan)
     taking.note(initial)
@@ -40,7 +45,9 @@ struct SecretTaking {
     if !taking.faults.isEmpty {
       throw SecretFaults(faults: taking.faults, tasks: taking.wanting)
     }
-    for warning in WrittenSecrets.warnings(taking.values, in: plan) { complain(warning) }
+    for warning in WrittenSecrets.warnings(taking.values, in: plan, copies: copies) {
+      complain(warning)
+    }
     return taking.values
   }
 
@@ -120,17 +127,18 @@ struct SecretTaking {
   ) throws(SecretFault) -> [UInt8] {
     let name = words[0]
     let end: PrintingCommand.End
-    var printed: [UInt8] = []
+    var value: [UInt8] = []
     do throws(Errno) {
       var command = try PrintingCommand(words, in: plan.string(plan.manifest.folder))
-      (end, printed) = try command.finish(
+      (end, value) = try command.finish(
         limit: Self.longestReadBytes, patienceSeconds: Self.patienceSeconds)
       if !command.complaints.isEmpty { complaints.append(command.complaints) }
+      note(printed: value, spec)
     } catch {
       throw SecretFault(spec, "cannot be had: `\(name)` cannot be run: \(error)")
     }
     switch end {
-    case .exit(0): return Self.withoutLineEnd(printed)
+    case .exit(0): return Self.withoutLineEnd(value)
     case .exit(let code):
       throw SecretFault(spec, "cannot be had: `\(name)` ended with exit code \(code)")
     case .signal(let number):
@@ -140,6 +148,14 @@ struct SecretTaking {
     case .tookTooLong:
       throw SecretFault(
         spec, "cannot be had: `\(name)` took longer than \(Self.patienceSeconds) seconds")
+    }
+  }
+
+  /// Each line may be the value, or a part of it.
+  private mutating func note(printed bytes: [UInt8], _ spec: SecretSpec) {
+    for line in bytes.split(whereSeparator: { $0 == 10 || $0 == 13 })
+    where line.count >= SecretValue.shortestBytes {
+      printed.append(SecretValue(name: spec.name, bytes: Array(line)))
     }
   }
 
@@ -170,7 +186,7 @@ struct SecretTaking {
   /// Shows what commands complained of, but no secret.
   private func tell(_ complain: (String) -> Void) {
     if complaints.isEmpty { return }
-    let masker = Masker(values)
+    let masker = Masker(values + printed)
     for bytes in complaints {
       let text = String(decoding: bytes, as: UTF8.self)
       let lines = (masker?.masked(text) ?? text).split(separator: "\n")

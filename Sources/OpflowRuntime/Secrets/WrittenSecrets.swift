@@ -1,29 +1,56 @@
 internal import OpflowCore
 
 /// Finds values of secrets that reach a plan by another way than `secrets`: written in the manifest, or
-/// come from another variable of the environment, a file of variables, a sheet, the name of a file. What
-/// is in a plan is written down, and shown.
+/// come from another variable of the environment, a file of variables, a table, the name of a file. The
+/// plan, and copies of the files that it is compiled from, are written down and shown.
 struct WrittenSecrets {
+  /// A file that a plan was compiled from, as the run's folder has it.
+  typealias Copy = (name: String, bytes: [UInt8])
+
   private let plan: Plan
   private let masker: Masker
   private let single: [(name: String, masker: Masker)]
-  /// Texts that were looked through, since tasks share many.
+  /// Texts that were searched, since tasks share many.
   private var seen: Set<TextRef> = []
   /// By secret, where it stands first, and in how many tasks behind that one.
   private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
-  /// A warning for each such secret, with no value in it. Most plans have none, and are gone through once.
-  static func warnings(_ secrets: [SecretValue], in plan: Plan) -> [String] {
-    guard let masker = Masker(secrets), masker.finds(plan.allTexts) else { return [] }
+  /// A warning for each such secret, with no value in it. Most plans have none, and are searched once.
+  static func warnings(
+    _ secrets: [SecretValue], in plan: Plan, copies: [Copy]
+  ) -> [String] {
+    places(secrets, plan, copies).map { name, place in
+      "the value of the secret `\(name)` stands in \(place), which is written down and shown: have it in"
+        + " `secrets` alone"
+    }
+  }
+
+  /// Why a segment cannot be added to a run with these secrets; nil where it holds none of them.
+  static func refusal(
+    _ secrets: [SecretValue], of segment: Plan, copies: [Copy]
+  ) -> String? {
+    places(secrets, segment, copies).first.map { name, place in
+      "the value of the secret `\(name)` stands in \(place), which would be written down and shown: list"
+        + " the secret under `secrets` of the task, and read it from the environment there"
+    }
+  }
+
+  /// The secrets that are found, in their order, each with its places.
+  private static func places(
+    _ secrets: [SecretValue], _ plan: Plan, _ copies: [Copy]
+  ) -> [(name: String, place: String)] {
+    guard let masker = Masker(secrets) else { return [] }
+    let isInPlan = masker.finds(plan.allTexts)
+    let copies = copies.filter { copy in copy.bytes.withUnsafeBytes { masker.finds($0) } }
+    if !isInPlan, copies.isEmpty { return [] }
     var written = WrittenSecrets(
       plan: plan, masker: masker,
       single: secrets.compactMap { secret in Masker([secret]).map { (secret.name, $0) } })
-    for index in plan.tasks { written.look(at: TaskID(index)) }
+    if isInPlan { written.searchPlan() }
+    for copy in copies { written.search(copy) }
     return secrets.compactMap { secret in
-      written.places[secret.name].map { place in
-        masker.masked(
-          "the value of the secret `\(secret.name)` stands in \(place.first)\(more(place.more)), which is"
-            + " written down and shown: have it in `secrets` alone")
+      written.places[secret.name].map {
+        (secret.name, masker.masked($0.first) + more($0.more))
       }
     }
   }
@@ -38,42 +65,143 @@ struct WrittenSecrets {
     self.single = single
   }
 
-  private mutating func look(at task: TaskID) {
-    let record = plan.record(task)
-    look(in: [plan.nameString(task)]) { "the id `\($0)`" }
-    look(at: record.script) { "`run` of `\($0)`" }
-    for word in plan.words(task) { look(at: word) { "`run` of `\($0)`" } }
-    for item in plan.environmentList(record.environment) {
-      let plan = plan
-      look(at: item.value) { "the variable `\(plan.string(item.name))` of `\($0)`" }
+  // MARK: - The plan
+
+  private mutating func searchPlan() {
+    for index in plan.tasks { search(TaskID(index)) }
+    searchTop()
+    // The plan has it, in whatever way: it is not to pass in silence.
+    for (name, masker) in single where places[name] == nil && masker.finds(plan.allTexts) {
+      places[name] = ("the plan that the manifest gives", .none, 0)
     }
-    look(at: record.directory) { "`dir` of `\($0)`" }
+  }
+
+  private mutating func search(_ task: TaskID) {
+    let record = plan.record(task)
+    search([plan.nameString(task)], of: task) { "the id `\($0)`" }
+    let action = plan.kind(task) == .approve ? "approve" : "run"
+    search(record.script, of: task, action)
+    for word in plan.words(task) { search(word, of: task, "run") }
+    for word in plan.list(record.shell) { search(word, of: task, "shell") }
+    for item in plan.environmentList(record.environment) {
+      let variable = plan.string(item.name)
+      search(item.value, of: task) { "the variable `\(variable)` of `\($0)`" }
+      search(item.name, of: task, "env")
+    }
+    search(record.directory, of: task, "dir")
     // Names of secrets are known to everybody.
     for text in TaskText.allCases where text != .secrets {
-      for place in plan.texts(text, of: task) { look(at: place) { "`\(text.word)` of `\($0)`" } }
+      for place in plan.texts(text, of: task) { search(place, of: task, "\(text.word)") }
     }
-    if plan.kind(task) == .download {
-      let download = plan.download(task)
-      look(in: download.sources + [download.target]) { "`download` of `\($0)`" }
+    for item in plan.lateItems(task) {
+      for step in plan.steps(item.program) { search(step.text, of: task, item.key) }
     }
     if let family = plan.family(of: task) {
-      for value in plan.legValues(task, of: family) { look(at: value) { "`matrix` of `\($0)`" } }
+      for value in plan.legValues(task, of: family) { search(value, of: task, "matrix") }
     }
+    searchFiles(of: task)
+    if plan.kind(task) == .download { searchDownload(task) }
+    if plan.isService(task) { searchService(task) }
+  }
 
-    func look(at text: TextRef, _ place: (String) -> String) {
-      guard text.length >= SecretValue.shortestBytes, seen.insert(text).inserted else { return }
-      look(in: [plan.string(text)], place)
-    }
-    func look(in texts: [String], _ place: (String) -> String) {
-      for text in texts where masker.finds(text) {
-        for (name, masker) in single where masker.finds(text) {
-          let known = places[name]
-          if known?.last == task { continue }
-          places[name] = (
-            known?.first ?? place(plan.nameString(task)), task, known.map { $0.more + 1 } ?? 0
-          )
-        }
+  private mutating func searchFiles(of task: TaskID) {
+    for input in plan.inputs(of: task) {
+      switch input {
+      case .path(let text), .glob(let text), .environment(let text):
+        search([text], of: task, "inputs")
+      case .command(let words): search(words, of: task, "inputs")
       }
+    }
+    search(plan.outputs(of: task).map(\.text), of: task, "outputs")
+  }
+
+  private mutating func searchDownload(_ task: TaskID) {
+    let download = plan.download(task)
+    search(download.sources + [download.target], of: task, "download")
+    search(download.headers.flatMap { [$0.name, $0.value] }, of: task, "headers")
+  }
+
+  private mutating func searchService(_ task: TaskID) {
+    let ready: [String] =
+      switch plan.readiness(of: task).probe {
+      case .none, .port: []
+      case .namedPort(let text), .http(let text), .log(let text), .file(let text): [text]
+      case .exec(let words): words
+      }
+    search(ready, of: task, "ready")
+    search(plan.portNames(of: task), of: task, "ports")
+  }
+
+  private mutating func searchTop() {
+    let top = plan.manifest
+    note([plan.string(top.name)], "`name`")
+    note([plan.string(top.description)], "`desc`")
+    note([plan.concurrency.name], "`concurrency`")
+    note(plan.resources.map { plan.string($0.name) }, "`resources`")
+    note([plan.string(top.folder)], "the path of the manifest's folder")
+    note(plan.filesRead, "the path of a file that the manifest names")
+    note(plan.patternsRead.flatMap { [$0.pattern, $0.folder] }, "a `glob`")
+  }
+
+  // MARK: - Texts
+
+  private mutating func search(
+    _ text: TextRef, of task: TaskID, _ place: (String) -> String
+  ) {
+    guard text.length >= SecretValue.shortestBytes, seen.insert(text).inserted else { return }
+    search([plan.string(text)], of: task, place)
+  }
+
+  private mutating func search(_ text: TextRef, of task: TaskID, _ key: String) {
+    search(text, of: task) { "`\(key)` of `\($0)`" }
+  }
+
+  private mutating func search(_ texts: [String], of task: TaskID, _ key: String) {
+    search(texts, of: task) { "`\(key)` of `\($0)`" }
+  }
+
+  private mutating func search(
+    _ texts: [String], of task: TaskID, _ place: (String) -> String
+  ) {
+    for name in names(in: texts) {
+      let known = places[name]
+      if known?.last == task { continue }
+      places[name] = (
+        known?.first ?? place(plan.nameString(task)), task, known.map { $0.more + 1 } ?? 0
+      )
+    }
+  }
+
+  private mutating func note(_ texts: [String], _ place: String) {
+    for name in names(in: texts) where places[name] == nil { places[name] = (place, .none, 0) }
+  }
+
+  private func names(in texts: [String]) -> [String] {
+    texts.filter { masker.finds($0) }.flatMap { text in
+      single.filter { $0.masker.finds(text) }.map(\.name)
+    }
+  }
+
+  /// What no text of the plan has: what nothing reads, as a comment or a variable of nobody.
+  private mutating func search(_ copy: Copy) {
+    for (name, masker) in single where places[name] == nil {
+      let start = copy.bytes.withUnsafeBytes { masker.firstFind(in: $0)?.lowerBound }
+      guard let start else { continue }
+      let line = copy.bytes[..<start].count { $0 == 10 } + 1
+      places[name] = ("line \(line) of \(copy.name)", .none, 0)
+    }
+  }
+}
+
+extension LateItem {
+  /// The key of a task that it stands in.
+  fileprivate var key: String {
+    switch slot {
+    case .condition: "if"
+    case .environment: "env"
+    case .word: "run"
+    case .url, .sha256: "download"
+    case .folder, nil: "needs"
     }
   }
 }

@@ -258,7 +258,7 @@ final class CommandWorker: WorkerRole {
     // From before the spawn: it returns after the exec, when a short task is half done.
     let began = frame.now
     do throws(LookFault) {
-      if let files, try !files.begin(task) {
+      if let files, try !files.begin(task, frame.masker) {
         files.end()
         return tell(.busy, now)
       }

@@ -273,7 +273,7 @@ final class DeclaredFiles {
     let now = Clock.wallMilliseconds
     switch verdict {
     case .fresh(let record, let refreshed):
-      if let refreshed {
+      if let refreshed, !namesSecret(refreshed) {
         refresh { () throws(Errno) in
           try book.refresh(
             declaring.identity, with: refreshed, name: name,
@@ -293,6 +293,12 @@ final class DeclaredFiles {
         tellHeldUp()
         return postpone(check)
       }
+      if namesSecret(record) {
+        try? Path.removeIfThere(seenPath(check.task))
+        let what = "\(RecordKeeping.secretName): its success is not kept"
+        news.append(.said(.warning("task \(plan.nameString(check.task)): \(what)")))
+        return say(check, .stale(why: Staleness.text(reasons)))
+      }
       do throws(Errno) {
         try Path.makeDirectories(seen)
         let file = try File.open(
@@ -309,6 +315,10 @@ final class DeclaredFiles {
         say(check, .unwritten(what: fault.what))
       }
     }
+  }
+
+  private func namesSecret(_ record: SuccessRecord) -> Bool {
+    masker.map { record.namesSecret($0) } ?? false
   }
 
   /// Nothing is lost but time where that fails, which is told once.
@@ -340,12 +350,12 @@ final class DeclaredFiles {
   // MARK: - Running
 
   /// A task is about to start; false where another run has it.
-  func begin(_ task: TaskID) throws(LookFault) -> Bool {
+  func begin(_ task: TaskID, _ masker: Masker?) throws(LookFault) -> Bool {
     readsAhead = false
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
     let keeping = RecordKeeping(
       declaring(task), book: plan.isChecked(task) ? book : nil, hashes: hashes,
-      readings: readings, cache: plan.isCached(task) ? cache : nil, seen: seenPath(task))
+      readings: readings, cache: plan.isCached(task) ? cache : nil, seen: seenPath(task), masker)
     running = keeping
     return try keeping.begin()
   }

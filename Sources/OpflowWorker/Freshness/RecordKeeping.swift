@@ -14,6 +14,7 @@ final class RecordKeeping {
   var name: String { declaring.plan.nameString(declaring.task) }
   var task: TaskID { declaring.task }
   private let cache: CachedResult?
+  private let masker: Masker?
   private var isHeld = false
   /// That it starts is written down, and nothing else about it since.
   private var isStarted = false
@@ -45,10 +46,12 @@ final class RecordKeeping {
   ///   - book: nil for a task that declares no inputs.
   ///   - cache: nil where results are not cached.
   ///   - seen: the file with what was seen of its inputs.
+  ///   - masker: finds secrets, which no record names.
   init(
     _ declaring: DeclaringTask, book: RecordBook?, hashes: FileMemory, readings: TaskReadings,
-    cache: ResultCache?, seen: String
+    cache: ResultCache?, seen: String, _ masker: Masker?
   ) {
+    self.masker = masker
     self.declaring = declaring
     self.book = book
     self.hashes = hashes
@@ -267,9 +270,16 @@ final class RecordKeeping {
     } catch {
       return .unkept(what: "what it left for others cannot be written down: \(error.what)")
     }
+    if let masker, after.namesSecret(masker) {
+      return .unkept(what: "\(Self.secretName): it will run again")
+    }
     after.origin = UInt64.random(in: 0 ... .max)
     return write(after, to: book)
   }
+
+  /// Why nothing is kept of a task.
+  static let secretName =
+    "the name of a file that it reads or leaves holds a secret, and is not written down"
 
   /// Whether an output that is missing may be there, since what the task started on another machine wrote it.
   private func mayBeLate(_ path: String) -> Bool {

@@ -60,7 +60,7 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Waits for its end. What it leaves behind then is left alone: it may be an agent that holds keys.
+  /// Waits for its end, and returns what it printed until then, at most one byte more than the limit. What it leaves behind then is left alone: it may be an agent that holds keys.
   package mutating func finish(
     limit: Int, patienceSeconds: Int64
   ) throws(Errno) -> (End, printed: [UInt8]) {
@@ -71,7 +71,7 @@ package struct PrintingCommand: ~Copyable {
     set.set(Slot.errors, errors.rawValue)
     while true {
       let left = deadline - Clock.monotonicNanoseconds
-      if left <= 0 { return (try end(.tookTooLong), []) }
+      if left <= 0 { return (try end(.tookTooLong), printed) }
       _ = try set.wait(nanoseconds: left)
       // Asked before its output is read: what it wrote is there when it has ended.
       let hasEnded = set.isReady(Slot.process)
@@ -79,11 +79,11 @@ package struct PrintingCommand: ~Copyable {
       if try Self.read(errors, into: &complaints, limit: Self.mostComplaintBytes) {
         set.clear(Slot.errors)
       }
-      if printed.count > limit { return (try end(.printedTooMuch), []) }
+      if printed.count > limit { return (try end(.printedTooMuch), printed) }
       guard hasEnded, let ended = try process.reap() else { continue }
       switch ended.status {
       case .exit(let code): return (.exit(code), printed)
-      case .signal(let number): return (.signal(number), [])
+      case .signal(let number): return (.signal(number), printed)
       }
     }
   }

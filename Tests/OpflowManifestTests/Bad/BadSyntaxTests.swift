@@ -15,6 +15,14 @@ struct BadSyntaxTests {
       "a key without a colon", task: "run x\ndir: y",
       "3:5: this line has no `:`"),
     BadManifest(
+      "a key that is too long in braces",
+      "tasks: { a: { run: x }, \(String(repeating: "é", count: 1025)): { run: x } }",
+      "1:25: a key has at most 1024 characters, and this one has 1025"),
+    BadManifest(
+      "a key that is too long in a line",
+      "tasks:\n  \(String(repeating: "k", count: 2000)): { run: x }",
+      "2:3: a key has at most 1024 characters, and this one has 2000"),
+    BadManifest(
       "an unclosed double quote", task: "run: \"x",
       "3:10: the quoted value is not closed"),
     BadManifest(

@@ -47,6 +47,14 @@ struct AddedSettingTests {
       "3:19: `env.TOKEN` is a secret, which no expression may read",
       "3:35: `env.CI_TOKEN` is a secret, which no expression may read"),
     BadManifest(
+      "a secret of the run that `env` sets",
+      "env: { TOKEN: x, A: b }\ntasks: { b: { run: x, secrets: [TOKEN] } }",
+      "1:15: `TOKEN` is a secret, and `env` or `env_file` sets it"),
+    BadManifest(
+      "the variable that a secret of the run comes from",
+      "defaults: { env: { CI_TOKEN: x } }\ntasks: { b: { run: x } }",
+      "1:30: `TOKEN` is a secret, and `env` or `env_file` sets `CI_TOKEN`, where it comes from"),
+    BadManifest(
       "a resource of nobody", task: "run: x\nresources: { disk: 1 }",
       "4:18: unknown resource `disk`"),
     BadManifest(
@@ -64,6 +72,17 @@ struct AddedSettingTests {
   @Test(arguments: bad)
   func `is refused with every mistake at its place`(_ bad: BadManifest) throws {
     #expect(try GrowingRun(Self.first).mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  @Test func `a file of variables sets no secret of the run, and a task its own variable`() throws {
+    let run = try GrowingRun(Self.first)
+    let text = "env_file: [.env]\ntasks: { b: { run: x } }"
+    #expect(
+      run.diagnostics(in: text, files: [".env": "A=x\nKEY=abcd\n"]).map(\.message) == [
+        "`KEY` is a secret, and `env` or `env_file` sets it"
+      ])
+    #expect(run.diagnostics(in: text, files: [".env": "A=x\n"]).isEmpty)
+    #expect(run.diagnostics(in: "tasks: { b: { run: x, env: { KEY: none } } }").isEmpty)
   }
 
   @Test func `it says where that belongs`() throws {

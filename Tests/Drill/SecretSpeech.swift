@@ -1,14 +1,13 @@
-import Drill
 import Foundation
 
 /// A text in all the ways in which programs print it, written without opflow's own code.
-enum SecretSpeech {
+package enum SecretSpeech {
   /// What a task may print.
-  struct Word {
+  package struct Word {
     /// With what stands around it in the same encoding.
-    var printed: [UInt8]
+    package var printed: [UInt8]
     /// What of it may be seen nowhere.
-    var secret: [UInt8]
+    package var secret: [UInt8]
 
     init(_ printed: [UInt8], secret: [UInt8]? = nil) {
       self.printed = printed
@@ -20,7 +19,7 @@ enum SecretSpeech {
     }
   }
 
-  static func words(_ value: [UInt8], _ numbers: inout DrillNumbers) -> [Word] {
+  package static func words(_ value: [UInt8], _ numbers: inout DrillNumbers) -> [Word] {
     var words = [Word(value)]
     for style in ["%02x", "%02X"] {
       let digits = value.map { String(format: style, $0) }.joined()
