@@ -50,7 +50,8 @@ struct AddTests {
     let json = try place.opflow(
       "add", "-", "--json",
       input: "tasks: { x: { matrix: { n: [1, 2] }, run: echo x >> trace } }")
-    #expect(json.output.contains(#""done":true,"tasks":2,"ids":["x[n=1]","x[n=2]"],"unchanged":[]}"#), "\(json)")
+    let answer = #""done":true,"tasks":2,"ids":["x[n=1]","x[n=2]"],"unchanged":[]}"#
+    #expect(json.output.contains(answer), "\(json)")
     try end(place, run)
     #expect(place.lines().sorted() == ["done", "x", "x"])
   }

@@ -93,7 +93,7 @@ final class RecordKeeping {
       }
       do throws(Errno) {
         try book.void(
-          identity, strangers: found?.strangers, atMilliseconds: Clock.wallMilliseconds)
+          identity, strangers: strangers, atMilliseconds: Clock.wallMilliseconds)
         isStarted = true
       } catch {
         if error == .wouldBlock { return false }
@@ -102,6 +102,14 @@ final class RecordKeeping {
     }
     try makeFolders()
     return true
+  }
+
+  /// The paths that lay there before; nil also where one of them holds a secret, and is not written down.
+  private var strangers: [[UInt8]]? {
+    guard let paths = found?.strangers else { return nil }
+    guard let masker else { return paths }
+    let holdsSecret = paths.contains { path in path.withUnsafeBytes { masker.finds($0) } }
+    return holdsSecret ? nil : paths
   }
 
   private func makeFolders() throws(LookFault) {
@@ -335,10 +343,13 @@ final class RecordKeeping {
     isHeld = false
     if isStarted, let left = found?.left() {
       isStarted = false
-      // Where it cannot be written the files are as those of an attempt of which nobody saw the end.
-      try? book.append(
-        left, isSuccess: false, of: identity, name: declaring.plan.nameBytes(declaring.task),
-        atMilliseconds: Clock.wallMilliseconds)
+      // Where it cannot be written, or not without a secret, the files are as those of an attempt of which nobody
+      // saw the end.
+      if masker.map({ left.namesSecret($0) }) != true {
+        try? book.append(
+          left, isSuccess: false, of: identity, name: declaring.plan.nameBytes(declaring.task),
+          atMilliseconds: Clock.wallMilliseconds)
+      }
     }
     // It goes with this process at the latest.
     try? book.give(identity)
