@@ -9,4 +9,14 @@ struct FreshDrillTests {
       program: Program.path, seed: 1, sources: 12, parent: NSTemporaryDirectory())
     try drill.run(killing: 8)
   }
+
+  /// A sample of `scripts/soak together`.
+  @Test(arguments: [1, 2] as [UInt64])
+  func `of live runs of one state folder none disturbs another, whatever is killed`(
+    _ seed: UInt64
+  ) throws {
+    var drill = try TogetherDrill(
+      program: Program.path, seed: seed, tasks: 12, parent: NSTemporaryDirectory())
+    try drill.run(rounds: 6)
+  }
 }

@@ -93,6 +93,41 @@ struct TwoAtOnceTests {
     #expect(place.runs.count == 8)
   }
 
+  @Test(arguments: ["", "exit 1", "kill -9 $PPID"])
+  func `a task that another run ran since it was checked is checked again`(_ end: String) throws {
+    let place = try Workplace(
+      """
+      max_parallel: 1
+      tasks:
+        slow: { priority: high, run: 'echo here > here; read x < go' }
+        a:
+          inputs: [in, { run: [sh, -c, "test ! -p checked || echo x > checked"] }]
+          outputs: [o]
+          run: |
+            echo a >> trace
+            echo half > o
+            \(end.isEmpty ? ":" : "test -e going || { echo > going; \(end); }")
+            cp in o
+        b: { needs: [a], inputs: [o], run: 'grep -q half o && echo half >> trace; true' }
+      """)
+    try place.write("in", "1\n")
+    let (here, go) = (try place.gate("here"), try place.gate("go"))
+    let checked = try place.gate("checked")
+    let first = try place.start("run", "--output", "line")
+    _ = try here.next()
+    // The record was looked for before.
+    _ = try checked.next()
+    try place.remove("checked")
+    let second = try place.opflow("run", "a", status: end == "exit 1" ? 1 : 0)
+    try go.letGo()
+    let ended = try first.finish()
+    #expect(ended.status == 0, "\(ended) \(second)")
+    // It runs here only where it has not succeeded there.
+    #expect(place.lines() == (end.isEmpty ? ["a"] : ["a", "a"]), "\(ended) \(second)")
+    #expect(ended.errors.contains("a is up to date") == (end != "exit 1"), "\(ended)")
+    place.expectNothingAlive()
+  }
+
   @Test func `a clock that was set back gives no run an older place`() throws {
     let place = try Workplace("tasks: { a: { run: 'echo $OPFLOW_RUN >> trace; test -e ok' } }")
     try place.opflow("run", status: 1)

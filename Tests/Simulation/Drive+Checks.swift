@@ -17,7 +17,7 @@ extension Drive {
       }
       result = .fresh(origin: record.origin)
     } else {
-      seen[check.task] = key
+      seen[check.task] = (key, records.origin(of: task.name))
       truths[check.task] = asks[check.serial]
       if !check.isAsked, records.hasCached(key, of: task.name) {
         cached.insert(check.task)
@@ -25,14 +25,40 @@ extension Drive {
         cached.remove(check.task)
       }
       result = .stale(why: "imagined")
+      runElsewhere(check.task)
     }
     workers[worker].outbox.append(.checked(check.task, serial: check.serial, result))
   }
 
+  /// Now and then another run of the state folder starts a task right after it was looked at here, and succeeds or is
+  /// killed. Drawn from no number of the life, whose other events stay what they are.
+  private mutating func runElsewhere(_ task: TaskID) {
+    guard !chaos.isNone, steps % 4 == 0, let key = seen[task]?.key, let truth = truths[task] else {
+      return
+    }
+    let name = plan.nameString(task)
+    records.void(name)
+    if steps % 8 == 0 { return }
+    var record = ImaginedRecords.Record(
+      key: key, origin: Hash.combine(run, UInt64(steps)), truth: truth)
+    if plan.flags(task).contains(.leavesValues) {
+      record.values = tasks[task.index].values(keepsTexts: true)
+    }
+    records.write(record, of: name)
+  }
+
+  /// Whether another run has run the task since it was looked at.
+  func hasRunElsewhere(_ task: TaskID) -> Bool {
+    guard plan.hasChecks, plan.isChecked(task), let seen = seen[task] else { return false }
+    return records.origin(of: plan.nameString(task)) != seen.origin
+  }
+
   /// Its process is about to be made.
-  mutating func noteStart(of task: TaskID) {
+  mutating func noteStart(of task: TaskID) throws(Finding) {
     guard plan.hasChecks, plan.isChecked(task) else { return }
-    records.void(plan.nameString(task))
+    let name = plan.nameString(task)
+    if isUpToDate(task) { throw Finding("\(name): it starts though it is up to date") }
+    records.void(name)
   }
 
   /// A worker is asked: what it is to look at is so now.
@@ -46,7 +72,7 @@ extension Drive {
 
   /// It has succeeded.
   mutating func record(_ task: TaskID) throws(Finding) -> RecordResult {
-    guard let key = seen[task], let truth = truths[task] else {
+    guard let key = seen[task]?.key, let truth = truths[task] else {
       throw Finding("\(plan.nameString(task)): it ran, and nobody had looked at it")
     }
     if !chaos.isNone, random.chance(5) { return .unkept(what: "imagined") }
@@ -150,7 +176,7 @@ extension Drive {
       }
       keptLate.insert(task)
     case .start where plan.isChecked(task):
-      if isUpToDate(task) {
+      if isUpToDate(task), !hasRunElsewhere(task) {
         throw Finding("\(name): it starts though it is up to date")
       }
     case .start, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume, .ready, .stopping:

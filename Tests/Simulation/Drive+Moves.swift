@@ -231,11 +231,13 @@ extension Drive {
       _ = workers[index].tell(.refused(errorNumber: 2, what: "no such program"), at: now)
       witness.refuse(tree.task, tree.attempt)
       // A task that was handed ahead is given back then, so nothing follows.
-    } else if plan.hasChecks, plan.isChecked(tree.task), !chaos.isNone, random.chance(3) {
-      // Another run of the state folder has it.
+    } else if hasRunElsewhere(tree.task)
+      || plan.hasChecks && plan.isChecked(tree.task) && !chaos.isNone && random.chance(3)
+    {
+      // Another run of the state folder has run it, or has it.
       for end in workers[index].tell(.busy, at: now) { try witness.end(end, on: id) }
     } else {
-      noteStart(of: tree.task)
+      try noteStart(of: tree.task)
       workers[index].commands.tree?.exists = true
       try witness.start(tree.task, tree.attempt, on: id, at: workers[index].site)
       try checkTokens(of: tree.task, workers[index].tokens)

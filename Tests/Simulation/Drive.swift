@@ -50,8 +50,8 @@ struct Drive {
   var records: ImaginedRecords
   /// By question: what was so when it was asked.
   var asks: [Int32: ImaginedRecords.Truth] = [:]
-  /// By task: the key by which it was looked at last, and what was so then.
-  var seen: [TaskID: UInt64] = [:]
+  /// By task: the key by which it was looked at last, the success that it was compared with, and what was so then.
+  var seen: [TaskID: (key: UInt64, origin: UInt64)] = [:]
   /// Of these, the ones whose result is in the cache.
   var cached: Set<TaskID> = []
   var truths: [TaskID: ImaginedRecords.Truth] = [:]

@@ -48,6 +48,9 @@ struct ImaginedRecords {
     plan.isChecked(task) ? kept[plan.nameString(task)]?.origin : nil
   }
 
+  /// The number of the success that is known of a task; 0 for none.
+  func origin(of name: String) -> UInt64 { kept[name]?.origin ?? 0 }
+
   mutating func void(_ name: String) { kept[name] = nil }
 
   mutating func write(_ record: Record, of name: String) {

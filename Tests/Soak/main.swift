@@ -13,6 +13,7 @@ case "orders": code = OrdersCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "grow": code = GrowCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "hosts": code = HostsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "fresh": code = FreshCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "together": code = TogetherCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "latency": code = LatencyCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "secrets": code = SecretsCommand(Array(arguments.dropFirst()))?.run() ?? 2
@@ -29,6 +30,7 @@ if code == 2 {
   print("       soak hosts HOST COUNT SEED FOLDER")
   print("       soak fresh PROGRAM COUNT SEED FOLDER")
   print("       soak secrets PROGRAM COUNT SEED FOLDER")
+  print("       soak together PROGRAM COUNT SEED FOLDER")
   print("       soak services PROGRAM COUNT SEED FOLDER JOBS")
   print("       soak latency PROGRAM COUNT FOLDER")
   print("       soak download PROGRAM COUNT SEED FOLDER")

@@ -88,8 +88,8 @@ struct Scheduler {
   /// Any task, in an earlier drive.
   let ranBefore: Bool
   var pulseCount: Int32 = 0
-  /// Tasks that have run and ended in this drive. Goes round.
-  var endedCount: Int32 = 0
+  /// How often a task ended in this drive, or came back since another run had it. Goes round.
+  var changeCount: Int32 = 0
 
   init(plan: Plan, options: SchedulerOptions, entering: Entering) {
     precondition(entering.attempts.count == plan.taskCount)

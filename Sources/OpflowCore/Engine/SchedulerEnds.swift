@@ -15,7 +15,7 @@ extension Scheduler {
       discard(worker, complaint: "", into: &actions)
     }
     graph.mark(task, .ran)
-    endedCount = endedCount == .max ? 0 : endedCount + 1
+    noteChange()
 
     if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
       let site = workforce.workers[worker.index].site

@@ -105,6 +105,8 @@ extension Scheduler {
         into: &actions)
     }
     self.attempt[task.index] -= 1
+    // Another run of the state folder may have run it, which changes what commands print, too.
+    if plan.hasChecks, plan.isChecked(task) { noteChange() }
     goBack(
       task, Transition(.interrupt, task, attempt: attempt, reason: .revoked), into: &actions)
   }

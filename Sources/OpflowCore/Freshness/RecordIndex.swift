@@ -5,6 +5,8 @@ package struct RecordIndex: Sendable {
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int
+    /// The number of the success that it holds; 0 for none.
+    package var origin: UInt64 = 0
   }
 
   /// Where it stands what a task left that was started since its last success, or had none.
@@ -100,7 +102,8 @@ package struct RecordIndex: Sendable {
       return
     }
     guard let block = open, parsed.event == .record || parsed.event == .left else { return }
-    let place = Place(start: block.start, end: start + line.count + 1)
+    let origin = parsed.event == .record ? parsed.origin : nil
+    let place = Place(start: block.start, end: start + line.count + 1, origin: origin ?? 0)
     open = nil
     if parsed.event == .record {
       places[block.task] = place

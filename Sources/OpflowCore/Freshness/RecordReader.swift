@@ -91,6 +91,13 @@ struct RecordLine {
     self.task = task
     self.fields = fields
   }
+
+  /// The number of the success whose block it ends; nil for a line without one.
+  var origin: UInt64? {
+    var fields = fields
+    for _ in 0..<5 { _ = fields.next() }
+    return fields.number()
+  }
 }
 
 /// What stands between the tabs of a line.

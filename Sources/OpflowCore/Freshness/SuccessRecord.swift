@@ -68,7 +68,8 @@ package struct SuccessRecord: Equatable, Sendable {
   package var knowsFound = false
   /// Nil where nobody was to read any, so that nobody looked.
   package var values: [Value]?
-  /// A number of this success alone.
+  /// A number of this success alone. Of what is seen before a start: that of the success which the check compared it
+  /// with, or 0 for none.
   package var origin: UInt64
   /// By which all contents in it are known.
   package var hash: ContentHash

@@ -14,7 +14,8 @@ package struct TaskCheck: Equatable, Sendable {
   static let mostSkipped = 64
   /// Somebody asked for it to run: it is looked at, and runs however it is.
   package var isAsked: Bool
-  /// How many tasks have run and ended in this drive, each of which may have changed what commands print.
+  /// How many tasks have ended in this drive, or come back since another run had them: each may have changed what
+  /// commands print.
   package var after: Int32
 
   package init(

@@ -151,6 +151,7 @@ final class DeclaredFiles {
       return
     }
     isHeldUp = false
+    readings.forget()
     questions = waiting
     waiting.removeAll()
   }

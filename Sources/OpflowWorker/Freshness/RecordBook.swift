@@ -93,13 +93,28 @@ package final class RecordBook {
 
   /// The task is about to start: what is known of it holds no more.
   ///
-  /// - Parameter strangers: the paths under its outputs that are not its own; nil where that is not known.
+  /// - Parameters:
+  ///   - strangers: the paths under its outputs that are not its own; nil where that is not known.
+  ///   - origin: of the success that its check saw, 0 for none; nil where nobody knows.
+  /// - Returns: false where another one is known by now. Then nothing is written.
+  @discardableResult
   package func void(
-    _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
-  ) throws(Errno) {
+    _ task: UInt64, strangers: [[UInt8]]? = nil, ifStill origin: UInt64? = nil,
+    atMilliseconds now: Int64
+  ) throws(Errno) -> Bool {
+    // All of a long file is read while others may add to it.
+    if origin != nil, index.byteCount == 0 { try follow() }
+    var isStill = true
     try append { write throws(Errno) in
-      try write(RecordLines.void(task, strangers: strangers, atMilliseconds: now))
+      if let origin {
+        try self.follow()
+        isStill = self.origin(of: task) == origin
+      }
+      if isStill {
+        try write(RecordLines.void(task, strangers: strangers, atMilliseconds: now))
+      }
     }
+    return isStill
   }
 
   /// - Parameters:
@@ -164,6 +179,9 @@ package final class RecordBook {
   }
 
   package func place(of task: UInt64) -> RecordIndex.Place? { index[task] }
+
+  /// The number of the success that is known of a task, as of the last `follow`; 0 for none.
+  package func origin(of task: UInt64) -> UInt64 { index[task]?.origin ?? 0 }
 
   /// All of it or nothing, behind a whole line.
   ///

@@ -2,6 +2,25 @@ internal import OpflowCore
 internal import OpflowSystem
 
 /// What is done about the files of a task that runs: before its start, and when it has succeeded.
+///
+/// Two live runs of one state folder
+/// ---------------------------------
+///
+/// A task's lock is held from before its start until its record is written, or its process tree is gone. What another
+/// run does between the steps of this one, and what follows here:
+///
+///     here                        the other run meanwhile             then, here
+///     check: is the lock held?    holds it                            says so, and asks again until it is free
+///     check: read the record      takes the lock, or starts the task  the start finds the lock or another record
+///     the task waits for a worker succeeds                            the record has another number: check again
+///                                 fails, or is killed                 no record: check again, unless there was none
+///     start: take the lock        waits for it, or checks again       runs the task alone
+///     start: compare the record   can only write the same one anew    (`RecordBook.refresh` keeps the number)
+///     start: void the record
+///     end: write the record, give the lock                            the other run checks again, and has this result
+///
+/// The kernel gives the lock up when its holder is killed. Killed before the void, a run has changed nothing; killed
+/// between void and record, it leaves no record, and the next one to have the lock runs the task.
 final class RecordKeeping {
   private let declaring: DeclaringTask
   private let book: RecordBook?
@@ -75,7 +94,7 @@ final class RecordKeeping {
     return (try? RecordPieces.record(in: file, at: place)) ?? nil
   }
 
-  /// Makes ready for its start; false where another run has it, or the records.
+  /// Makes ready for its start; false where another run has it or the records, or has run it since it was checked.
   func begin() throws(LookFault) -> Bool {
     if let book {
       do throws(Errno) {
@@ -92,8 +111,11 @@ final class RecordKeeping {
         found = FoundOutputs(declaring, hashes.folders, earlier: earlier)
       }
       do throws(Errno) {
-        try book.void(
-          identity, strangers: strangers, atMilliseconds: Clock.wallMilliseconds)
+        guard
+          try book.void(
+            identity, strangers: strangers, ifStill: before?.origin,
+            atMilliseconds: Clock.wallMilliseconds)
+        else { return false }
         isStarted = true
       } catch {
         if error == .wouldBlock { return false }

@@ -33,7 +33,13 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  /// - Parameter after: how many tasks have ended in this drive; what a command printed and what a need left
+  /// Another run has changed something.
+  func forget() {
+    printed.removeAll()
+    left.removeAll()
+  }
+
+  /// - Parameter after: `TaskCheck.after`; what a command printed and what a need left
   ///   holds as long as that is the same. Nil to ask anew.
   func all(of declaring: DeclaringTask, after: Int32?) throws(LookFault) -> [SuccessRecord.Reading]
   {
