@@ -85,6 +85,27 @@ final class RecordBookTests {
     }
   }
 
+  @Test(arguments: ["5dea4532\t1\t17959", "x", String(repeating: "x", count: 100_000)])
+  func `what a crash cut off at the end is gone with the next line, and all before it holds`(
+    _ tail: String
+  ) throws {
+    let writer = try RecordBook(state: state)
+    for task in UInt64(1)...2 { try add(task, files: 2, to: writer) }
+    let path = RecordBook.path(in: state)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    try (whole + Data(tail.utf8)).write(to: URL(fileURLWithPath: path))
+    let before = try RecordBook(state: state)
+    try before.follow()
+    try writer.void(2, atMilliseconds: 1_700_000_000_001)
+    try add(3, files: 1, to: writer)
+    let after = try RecordBook(state: state)
+    for book in [before, after, writer] {
+      try book.follow()
+      #expect((1...3).map { book.origin(of: $0) } == [1, 0, 3])
+      #expect(try book.record(of: 1)?.inputs.count == 2)
+    }
+  }
+
   @Test func `whether others have any task is known without asking for each`() throws {
     let (book, other) = (try RecordBook(state: state), try RecordBook(state: state))
     #expect(try !book.isAnyTaken())

@@ -183,7 +183,7 @@ package final class RecordBook {
   /// The number of the success that is known of a task, as of the last `follow`; 0 for none.
   package func origin(of task: UInt64) -> UInt64 { index[task]?.origin ?? 0 }
 
-  /// All of it or nothing, behind a whole line.
+  /// All of it or nothing, behind the last whole line.
   ///
   /// - Parameter body: gets what writes bytes, when nobody else can add anything.
   /// - Throws: `wouldBlock` where somebody else does not give the lock up.
@@ -192,14 +192,10 @@ package final class RecordBook {
   ) throws(Errno) {
     try lockFile(patience: Self.lockPatience)
     defer { file.unlock() }
-    let size = try file.status().sizeBytes
-    var isBehindLine = false
+    let size = try cutPartialLine(of: try file.status().sizeBytes)
     do throws(Errno) {
       try body { bytes throws(Errno) in
-        if bytes.isEmpty { return }
-        if !isBehindLine { try self.endLine(of: size) }
-        isBehindLine = true
-        try self.file.writeAll(bytes)
+        if !bytes.isEmpty { try self.file.writeAll(bytes) }
       }
     } catch {
       // Half a block would be none, and would take the next one's first line with it.
@@ -208,12 +204,27 @@ package final class RecordBook {
     }
   }
 
-  /// Where a crash cut one off.
-  private func endLine(of size: Int64) throws(Errno) {
-    if size == 0 { return }
-    var last: [UInt8] = [0]
-    _ = try RecordPieces.read(file, from: Int(size) - 1, into: &last)
-    if last != [Field.lineFeed] { try file.writeAll([Field.lineFeed]) }
+  /// Cuts off the part of a line at the end, which a crash or a loss of power left. Nobody has believed it, since
+  /// `RecordIndex` leaves it for the next time; with an end it would be a damaged line, for which nothing before it
+  /// would be believed.
+  ///
+  /// - Returns: how much is left.
+  private func cutPartialLine(of size: Int64) throws(Errno) -> Int64 {
+    var tail: [UInt8] = [Field.lineFeed]
+    if size > 0 { _ = try RecordPieces.read(file, from: Int(size) - 1, into: &tail) }
+    if tail == [Field.lineFeed] { return size }
+    tail = [UInt8](repeating: 0, count: min(Int(size), RecordPieces.chunkBytes))
+    let start = Int(size) - tail.count
+    _ = try RecordPieces.read(file, from: start, into: &tail)
+    let lineFeed = tail.lastIndex(of: Field.lineFeed)
+    if lineFeed == nil, start > 0 {
+      // More than any line has is damage to all readers, whatever follows.
+      try file.writeAll([Field.lineFeed])
+      return size
+    }
+    let end = Int64(start + (lineFeed.map { $0 + 1 } ?? 0))
+    try file.truncate(to: end)
+    return end
   }
 
   /// For the lock: who waits for longer neither answers nor ends when told to, and somebody who was stopped
