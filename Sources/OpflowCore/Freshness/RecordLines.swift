@@ -10,7 +10,7 @@
 //
 //   void [looked PATH...]                         the task is about to start: what stood before is no record
 //   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start
-//   read  KIND CONTENT NAME                       what it reads besides
+//   read  KIND CONTENT NAME                       what it reads besides; KIND `f` only in what is seen before a start
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
 //   found PATH [own]                              one of these that lay there before, as it is
 //   value NAME TEXT                               a value that it left for others, as its file has it

@@ -43,6 +43,7 @@ package enum Staleness: Equatable, Sendable {
       case .variable: return "env \(path(reading.name))"
       case .command: return "`\(path(reading.name))`"
       case .need: return "outputs of \(path(reading.name))"
+      case .failure: return path(reading.name)
       }
     case .outputGone(let bytes): return "output gone: \(path(bytes))"
     case .outputChanged(let bytes): return "output changed: \(path(bytes))"
@@ -55,7 +56,8 @@ package enum Staleness: Equatable, Sendable {
 
   private var isOfInput: Bool {
     switch self {
-    case .changed, .added, .removed, .reading: true
+    case .changed, .added, .removed: true
+    case .reading(let reading): reading.kind != .failure
     case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
       .valuesUnknown, .valueWithSecret, .hash, .asked:
       false
@@ -132,7 +134,11 @@ extension SuccessRecord {
     if readings != now.readings {
       let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
       reasons += now.readings.lazy.filter { !old.contains($0) }.map { .reading($0) }
-      reasons += readings.lazy.filter { !names.contains($0.name) }.map { .reading($0) }
+      // A failure stands in the place of what the command printed.
+      let hasFailed = now.readings.contains { $0.kind == .failure }
+      reasons += readings.lazy.filter {
+        !names.contains($0.name) && !(hasFailed && $0.kind == .command)
+      }.map { .reading($0) }
     }
     return reasons
   }

@@ -8,10 +8,12 @@ package struct SuccessRecord: Equatable, Sendable {
       case command = 99  // c
       /// The outputs of a task that it needs.
       case need = 110  // n
+      /// A command that failed. No record has one: a task of which an input failed is not up to date.
+      case failure = 102  // f
     }
 
     package var kind: Kind
-    /// The variable, the words, the task.
+    /// The variable, the words, the task; of a failure what failed and how, for people.
     package var name: [UInt8]
     package var content: PlanKey
 
@@ -122,6 +124,22 @@ extension SuccessRecord {
   package func namesSecret(_ masker: Masker) -> Bool {
     inputs.namesSecret(masker) || outputs.namesSecret(masker)
       || readings.contains { $0.name.withUnsafeBytes { masker.finds($0) } }
+  }
+
+  /// Commands among its inputs that failed.
+  package var failures: [Staleness] {
+    readings.filter { $0.kind == .failure }.map { .reading($0) }
+  }
+
+  /// The same with what those commands print now that failed before: the task may have made what they ask for.
+  ///
+  /// - Parameter now: all readings of the task, in the same order.
+  package func answered(by now: [Reading]) -> SuccessRecord {
+    var record = self
+    for place in readings.indices where readings[place].kind == .failure && place < now.count {
+      record.readings[place] = now[place]
+    }
+    return record
   }
 
   /// Those of its outputs that it made, as far as that is known.

@@ -73,7 +73,9 @@ package final class PlanLook {
   }
 
   private func isCached(_ declaring: DeclaringTask, _ seen: SuccessRecord) -> Bool {
-    guard let cache, plan.isCached(declaring.task), !seen.isAsked else { return false }
+    guard let cache, plan.isCached(declaring.task), !seen.isAsked,
+      seen.failures.isEmpty
+    else { return false }
     return ((try? cache.open(declaring.cacheKey(seen))) ?? nil) != nil
   }
 

@@ -78,7 +78,8 @@ final class RecordKeeping {
     identity = declaring.identity
     before = book == nil ? nil : Self.read(seen, identity)
     self.cache = cache.flatMap { [before] cache in
-      before.map { CachedResult(declaring, cache, $0) }
+      // A failure is no value by which a result could be known again.
+      before.flatMap { $0.failures.isEmpty ? CachedResult(declaring, cache, $0) : nil }
     }
     // It is of one try.
     if book != nil { try? Path.removeIfThere(seen) }
@@ -287,7 +288,10 @@ final class RecordKeeping {
     // What it reads besides its own files may have changed as well.
     try? book.follow()
     after.readings = try readings.all(of: declaring, after: nil)
-    var changes = before.differences(to: after)
+    if !after.failures.isEmpty {
+      return .unkept(what: "\(Staleness.text(after.failures)): it will run again")
+    }
+    var changes = before.answered(by: after.readings).differences(to: after)
     if changes.isEmpty { changes = inputs.replaced.map { .changed($0) } }
     if !changes.isEmpty {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")

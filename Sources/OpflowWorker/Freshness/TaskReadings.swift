@@ -8,8 +8,9 @@ final class TaskReadings {
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  /// What commands printed, and how many tasks had ended before.
-  private var printed: [Command: (after: Int32, content: PlanKey)] = [:]
+  /// What came of commands, and how many tasks had ended before.
+  private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, LookFault>)] =
+    [:]
   /// The same of what needs left.
   private var left: [TaskID: (after: Int32, content: PlanKey)] = [:]
 
@@ -52,11 +53,7 @@ final class TaskReadings {
         readings.append(
           SuccessRecord.Reading(
             kind: .variable, name: Array(name.utf8), content: hashes.hash.of(value)))
-      case .command(let words):
-        readings.append(
-          SuccessRecord.Reading(
-            kind: .command, name: Array(words.joined(separator: " ").utf8),
-            content: try print(words, of: declaring, after)))
+      case .command(let words): readings.append(try reading(words, of: declaring, after))
       }
     }
     for edge in plan.needs(declaring.task) {
@@ -75,29 +72,47 @@ final class TaskReadings {
     return ((try? book?.record(of: declaring.identity)) ?? nil)?.origin
   }
 
-  private func print(
+  private func reading(
     _ words: [String], of declaring: DeclaringTask, _ after: Int32?
-  ) throws(LookFault) -> PlanKey {
+  ) throws(LookFault) -> SuccessRecord.Reading {
     let key = Command(
       words: words.map { Array($0.utf8) }, folder: Array(declaring.folder.utf8),
       environment: plan.record(declaring.task).environment)
-    if let after, let known = printed[key], known.after == after { return known.content }
+    if let after, let known = printed[key], known.after == after { return try known.result.get() }
+    var result: Result<SuccessRecord.Reading, LookFault>
+    do throws(LookFault) {
+      result = .success(try print(words, of: declaring))
+    } catch {
+      result = .failure(error)
+    }
+    // A command that hangs costs its time once, however many tasks name it.
+    if let after { printed[key] = (after, result) }
+    return try result.get()
+  }
+
+  private func print(
+    _ words: [String], of declaring: DeclaringTask
+  ) throws(LookFault) -> SuccessRecord.Reading {
     let name = words.joined(separator: " ")
-    let (end, bytes): (PrintingCommand.End, [UInt8])
+    let (end, printed, complaints): (PrintingCommand.End, [UInt8], [UInt8])
     do throws(Errno) {
       var command = try PrintingCommand(
         words, in: declaring.folder, environment: declaring.environment)
-      let (ended, printed) = try command.finish(
+      (end, printed) = try command.finish(
         limit: Self.mostPrinted, patienceSeconds: Self.patienceSeconds)
-      (end, bytes) = (ended, printed + [0] + command.complaints)
+      complaints = command.complaints
     } catch {
       throw LookFault(what: "the input `\(name)` cannot be run: \(error)")
     }
     switch end {
+    case .exit(0):
+      return SuccessRecord.Reading(
+        kind: .command, name: Array(name.utf8),
+        content: hashes.hash.of(Array("0\n".utf8) + printed + [0] + complaints))
     case .exit(let code):
-      let content = hashes.hash.of(Array("\(code)\n".utf8) + bytes)
-      if let after { printed[key] = (after, content) }
-      return content
+      let what = Self.failure(name, code, complaints.isEmpty ? printed : complaints)
+      return SuccessRecord.Reading(
+        kind: .failure, name: what, content: hashes.hash.of(what))
     case .signal(let number):
       throw LookFault(what: "the input `\(name)` was ended by signal \(number)")
     case .printedTooMuch:
@@ -106,6 +121,20 @@ final class TaskReadings {
       throw LookFault(
         what: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds")
     }
+  }
+
+  /// The last line that it printed tells most.
+  private static func failure(_ name: String, _ code: Int32, _ printed: [UInt8]) -> [UInt8] {
+    let lines = printed.split { $0 == Field.lineFeed || $0 == Field.carriageReturn }
+    let line = lines.last { !$0.allSatisfy { $0 == UInt8(ascii: " ") || $0 == Field.tab } } ?? []
+    let start = "the input `\(shortened(name))` failed with exit code \(code)"
+    let end = line.isEmpty ? "" : ": \(shortened(String(decoding: line, as: UTF8.self)))"
+    return Array((start + end).utf8)
+  }
+
+  /// Its beginning, of which two and some words fit a reason.
+  private static func shortened(_ text: String) -> String {
+    text.utf8.count <= 56 ? text : String(text.prefix(55)) + "…"
   }
 
   /// A hash of what a need left, which thousands of tasks may ask for.
