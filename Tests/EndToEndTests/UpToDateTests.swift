@@ -207,6 +207,88 @@ struct UpToDateTests {
     #expect(try starts(place) == [])
   }
 
+  @Test func `a last record that was cut off repeats no work, in no later run either`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    try place.shell("printf '5dea4532\\t1\\t17959' >> .opflow/records")
+    try place.write("src/a", "other text\n")
+    #expect(try starts(place) == ["a", "all"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `a command among the inputs that fails is a reason to run, and what it prints then counts`(
+    _ isCached: Bool
+  ) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        image:
+          inputs: [{ run: [sh, -c, "cat made || { echo not made yet >&2; exit 3; }"] }]
+          cache: \(isCached)
+          run: "echo image >> trace; $(cat how)"
+      """)
+    let told = "failed with exit code 3: not made yet"
+    try place.write("how", "true\n")
+    for _ in 0..<2 {
+      let run = try place.opflow("run", "--output", "line")
+      #expect(run.errors.contains("\(told): it will run again"), "\(run)")
+    }
+    #expect(place.lines() == ["image", "image"])
+    #expect(try place.opflow("plan").output.contains(told))
+    try place.write("how", "touch made\n")
+    #expect(try starts(place) == ["image"])
+    #expect(try starts(place) == [])
+    try place.remove("made")
+    #expect(try starts(place) == ["image"])
+    #expect(try starts(place) == [])
+    try place.write("made", "other\n")
+    #expect(try place.opflow("plan").output.contains("changed: `sh -c"))
+  }
+
+  @Test func `a command among the inputs that cannot be started fails the task, and is named`()
+    throws
+  {
+    let place = try Workplace(
+      "tasks: { a: { inputs: [{ run: [./gone, -v] }], run: echo a >> trace } }")
+    let run = try place.opflow("run", "--output", "line", status: 1)
+    #expect(run.errors.contains("the input `./gone -v` cannot be run"), "\(run)")
+    #expect(place.lines() == [])
+  }
+
+  @Test func `an allowed failure is kept by a resume, until an input changes`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        lint:
+          inputs: [src]
+          outputs: [report]
+          allow_failure: true
+          run: "echo lint >> trace; cp src report; exit 3"
+        test: { needs: [lint], run: test -e ok }
+      """)
+    try place.write("src", "one\n")
+    #expect(try starts(place, status: 1) == ["lint"])
+    let told = try place.opflow("resume", "-n").output
+    #expect(told.contains("2 tasks, 1 to run, 1 reused"), "\(told)")
+    #expect(try starts(place, "resume", status: 1) == [])
+    #expect(try place.status()["lint"]?.state == "failed")
+    for change in ["echo two > src", "rm report", "echo else > report"] {
+      try place.shell(change)
+      #expect(try starts(place, "resume", status: 1) == ["lint"])
+      #expect(try starts(place, "resume", status: 1) == [])
+    }
+    // Another run has no result of it, and says why it runs.
+    let plan = try place.opflow("plan").output
+    #expect(plan.contains("it failed before"), "\(plan)")
+    #expect(try starts(place, status: 1) == ["lint"])
+    // What failed is no result to a cache or another run: once it succeeds, that counts.
+    try place.write("opflow.yaml", "tasks: { lint: { inputs: [src], run: echo lint >> trace } }")
+    #expect(try starts(place) == ["lint"])
+    #expect(try starts(place) == [])
+  }
+
   @Test func `bytes without end among the records are gone over, and nothing is believed for them`()
     throws
   {

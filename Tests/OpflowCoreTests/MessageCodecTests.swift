@@ -22,9 +22,17 @@ import Testing
     (.tokens(TaskID(3), -1), "tokens\t3\t-1\n"),
     (.jobs(TaskID(3), own: 1, all: 4), "jobs\t3\t1\t4\n"),
     (.devices(TaskID(3), DeviceSet([0, 2, 63])), "gpus\t3\t0,2,63\n"),
-    (.check(skipping), "check\t3\t5\t00000000000000ab\t-\t1\t7\t1\t2\n"),
+    (.check(skipping), "check\t3\t5\t00000000000000ab\t-\t1\t7\t-\t1\t2\n"),
+    (.check(keeping), "check\t3\t5\t00000000000000ab\t-\t0\t7\t00000000000000cd\n"),
     (.bye, "bye\n"),
   ]
+
+  static var keeping: TaskCheck {
+    var check = TaskCheck(
+      task: TaskID(3), serial: 5, with: nil, needs: 0xab, isAsked: false, after: 7)
+    check.keeps = 0xcd
+    return check
+  }
 
   static var skipping: TaskCheck {
     var check = TaskCheck(

@@ -59,6 +59,20 @@ struct RecordIndexTests {
     #expect(Self.known(1, in: Self.block(record, of: 1)) == record)
   }
 
+  @Test func `a failure that is allowed is read as one, and as nothing by who does not know it`() {
+    var record = Self.record("src/a.c")
+    record.isFailure = true
+    let block = Self.block(record, of: 1)
+    #expect(Self.known(1, in: block) == record)
+    let other = Self.block(Self.record("b"), of: 2)
+    let word = Array("\tfailed\t".utf8)
+    let place = block.indices.first { block[$0...].starts(with: word) }!
+    var older = block
+    older.replaceSubrange(place..<place + word.count, with: "\tfuture\t".utf8)
+    #expect(Self.known(1, in: Self.void(1) + older + other) == nil)
+    #expect(Self.known(2, in: other + Self.void(1) + older) == Self.record("b"))
+  }
+
   @Test func `values are part of a record, and that nobody looked at any is no value`() {
     var record = Self.record("a")
     #expect(Self.known(1, in: Self.block(record, of: 1))?.values == .some(nil))

@@ -8,7 +8,7 @@ import Testing
   private var state = WorkerState(
     policy: { _ in
       TaskPolicy(timeoutMilliseconds: 1000, stopSignal: 15, stopGraceMilliseconds: 2000)
-    }, declaresFiles: { $0 == TaskID(2) })
+    }, recordsEnd: { $0 == TaskID(2) && $1.isSuccess })
   private let a = TaskID(0)
   private let b = TaskID(1)
 
@@ -31,7 +31,7 @@ import Testing
       case .suspend: "suspend"
       case .noteLeft: "note what is left"
       case .kill: "kill"
-      case .record(let task): "record \(task.rawValue)"
+      case .record(let task, _): "record \(task.rawValue)"
       case .stopRecording: "stop recording"
       case .abandon: "abandon"
       case .finish(let task, _, let outcome):

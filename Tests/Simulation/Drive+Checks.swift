@@ -8,8 +8,10 @@ extension Drive {
     let task = tasks[check.task.index]
     let key = ImaginedRecords.key(check, task, records.needs(of: check, plan))
     let result: CheckResult
-    if !check.isAsked, let record = records.record(of: check.task, plan), record.key == key {
-      if plan.flags(check.task).contains(.leavesValues) {
+    if !check.isAsked, let record = records.record(of: check.task, plan), record.key == key,
+      !record.isFailure || check.keeps == record.origin
+    {
+      if plan.flags(check.task).contains(.leavesValues), !record.isFailure {
         for var value in record.values ?? [] {
           if !plan.flags(check.task).contains(.decidesOthers) { value.text = nil }
           workers[worker].outbox.append(.kept(check.task, serial: check.serial, value))
@@ -70,15 +72,16 @@ extension Drive {
       && random.chance(50)
   }
 
-  /// It has succeeded.
-  mutating func record(_ task: TaskID) throws(Finding) -> RecordResult {
+  /// It has succeeded, or failed and may.
+  mutating func record(_ task: TaskID, isSuccess: Bool) throws(Finding) -> RecordResult {
     guard let key = seen[task]?.key, let truth = truths[task] else {
       throw Finding("\(plan.nameString(task)): it ran, and nobody had looked at it")
     }
     if !chaos.isNone, random.chance(5) { return .unkept(what: "imagined") }
     let origin = random.next()
-    var record = ImaginedRecords.Record(key: key, origin: origin, truth: truth)
-    if plan.flags(task).contains(.leavesValues) {
+    var record = ImaginedRecords.Record(
+      key: key, origin: origin, truth: truth, isFailure: !isSuccess)
+    if isSuccess, plan.flags(task).contains(.leavesValues) {
       record.values = tasks[task.index].values(keepsTexts: true)
     }
     records.write(record, of: plan.nameString(task))
@@ -123,6 +126,11 @@ extension Drive {
   }
 
   private func isUpToDate(_ task: TaskID) -> Bool {
+    holds(task) && records.record(of: task, plan)?.isFailure == false
+  }
+
+  /// Whether its last success or allowed failure is of things as they are.
+  private func holds(_ task: TaskID) -> Bool {
     records.record(of: task, plan)?.truth == truth(of: task) && asked?.contains(task) != true
   }
 
@@ -150,7 +158,9 @@ extension Drive {
       try records.note(origin)
       origins[task] = origin
     case .fresh where plan.isChecked(task) && line.origin != nil:
-      guard isUpToDate(task), line.origin == records.kept[name]?.origin else {
+      guard holds(task), let record = records.kept[name], line.origin == record.origin,
+        !record.isFailure || line.kept == .failedAllowed
+      else {
         throw Finding("\(name): it is told to be up to date, and is not")
       }
       let left = plan.flags(task).contains(.leavesValues) ? records.kept[name]?.values : nil

@@ -201,14 +201,18 @@ extension Drive {
     case .tokens: giveBackTokens(of: index)
     case .givesUp: try tell(commands: index, .unready(what: "it is not ready"))
     case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
-    case .recorded: try tell(commands: index, .recorded(record(workers[index].commands.recording)))
+    case .recorded:
+      let commands = workers[index].commands
+      try tell(
+        commands: index,
+        .recorded(record(commands.recording, isSuccess: commands.recordsSuccess)))
     case .broughtBack:
       guard let tree = workers[index].commands.tree else { return }
       if !chaos.isNone, random.chance(10) {
         try tell(commands: index, .notBroughtBack)
         _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
       } else {
-        try tell(commands: index, .broughtBack(record(tree.task)))
+        try tell(commands: index, .broughtBack(record(tree.task, isSuccess: true)))
       }
     }
   }

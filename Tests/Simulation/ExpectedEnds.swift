@@ -144,7 +144,7 @@ struct ExpectedEnds {
     of task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> UInt64? {
     guard plan.isChecked(task), entry.asked?.contains(task) != true,
-      let record = records.record(of: task, plan),
+      let record = records.record(of: task, plan), mayKeep(record, task, entry),
       record.truth.fingerprint == plan.fingerprint(task).whole,
       record.truth.inputs == tasks[task.index].inputs,
       record.truth.reads
@@ -172,6 +172,15 @@ struct ExpectedEnds {
         }
       ).count
       ? record.origin : nil
+  }
+
+  /// An allowed failure is kept by the run that it is of.
+  private func mayKeep(
+    _ record: ImaginedRecords.Record, _ task: TaskID, _ entry: Drive.Entry
+  ) -> Bool {
+    if !record.isFailure { return true }
+    let earlier = entry.results[task]
+    return earlier?.state == .failedAllowed && earlier?.origin == record.origin
   }
 
   /// Of one that did not run: where that is by wish, it is as its last success left it.

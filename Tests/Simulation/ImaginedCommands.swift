@@ -7,6 +7,7 @@ struct ImaginedCommands {
   var tree: ImaginedTree?
   /// The task whose files it looks at.
   private(set) var recording = TaskID.none
+  private(set) var recordsSuccess = true
   private var actions: [WorkerAction] = []
   /// Whose values hold, as it was told.
   private(set) var told: [TaskID: Int32?] = [:]
@@ -17,7 +18,9 @@ struct ImaginedCommands {
     self.source = source
     state = WorkerState(
       policy: { source.plan.policy($0) },
-      declaresFiles: { source.plan.hasChecks && source.plan.isChecked($0) })
+      recordsEnd: {
+        source.plan.hasChecks && source.plan.isChecked($0) && source.plan.recordsEnd($0, $1)
+      })
   }
 
   /// Tells it a fact and performs what it decides, as far as that is its own affair.
@@ -48,7 +51,7 @@ struct ImaginedCommands {
       case .kill: tree?.isKilled = true
       case .abandon, .noteLeft: break
       case .launch: tree?.isBroughtBack = false
-      case .record(let task): recording = task
+      case .record(let task, let isSuccess): (recording, recordsSuccess) = (task, isSuccess)
       // It comes to its end at once.
       case .stopRecording: break
       case .finish(let task, let attempt, let outcome):

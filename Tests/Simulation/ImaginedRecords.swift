@@ -25,6 +25,7 @@ struct ImaginedRecords {
     var truth: Truth
     /// What it left for others; nil where nobody was to read that.
     var values: [TaskValue]?
+    var isFailure = false
   }
 
   /// By name, of what succeeded last and was not started since.
@@ -40,12 +41,15 @@ struct ImaginedRecords {
   }
 
   func needs(of check: TaskCheck, _ plan: Plan) -> UInt64 {
-    check.needs(in: plan) { kept[plan.nameString($0)]?.origin }
+    check.needs(in: plan) { lastSuccess(of: $0, plan) }
   }
 
   /// By which one that is skipped is as it was.
   func lastSuccess(of task: TaskID, _ plan: Plan) -> UInt64? {
-    plan.isChecked(task) ? kept[plan.nameString(task)]?.origin : nil
+    guard plan.isChecked(task), let record = kept[plan.nameString(task)], !record.isFailure else {
+      return nil
+    }
+    return record.origin
   }
 
   /// The number of the success that is known of a task; 0 for none.
@@ -55,7 +59,7 @@ struct ImaginedRecords {
 
   mutating func write(_ record: Record, of name: String) {
     kept[name] = record
-    cached[name, default: []].insert(record.key)
+    if !record.isFailure { cached[name, default: []].insert(record.key) }
   }
 
   func hasCached(_ key: UInt64, of name: String) -> Bool { cached[name]?.contains(key) ?? false }
@@ -63,7 +67,9 @@ struct ImaginedRecords {
   /// The record of a task, where that has what others are to read.
   func record(of task: TaskID, _ plan: Plan) -> Record? {
     guard let record = kept[plan.nameString(task)] else { return nil }
-    return plan.flags(task).contains(.leavesValues) && record.values == nil ? nil : record
+    let lacksValues =
+      plan.flags(task).contains(.leavesValues) && record.values == nil && !record.isFailure
+    return lacksValues ? nil : record
   }
 
   /// A success got that number.

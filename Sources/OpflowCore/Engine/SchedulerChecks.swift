@@ -17,11 +17,23 @@ extension Scheduler {
       graph.set(task, .checking)
       var check = TaskCheck(
         task: task, serial: serial, with: valuesRead(by: task), needs: 0,
-        isAsked: checks.isAsked(task) || isToSteer(task), after: endedCount)
+        isAsked: checks.isAsked(task) || isToSteer(task), after: changeCount)
+      check.keeps = failureKept(by: task)
       addNeeds(to: &check)
       actions.append(.order(worker, .check(check)))
     }
   }
+
+  /// The number of the allowed failure that the task may keep of an earlier drive.
+  private func failureKept(by task: TaskID) -> UInt64? {
+    guard graph.has(.mayKeep, task), let earlier = graph.result(of: task),
+      earlier.state == .failedAllowed
+    else { return nil }
+    return earlier.origin
+  }
+
+  /// Something ran: what was found of commands and needs before is asked for again.
+  mutating func noteChange() { changeCount = changeCount == .max ? 0 : changeCount + 1 }
 
   /// A task starts that was looked at. Before a further try it is looked at anew.
   mutating func noteStart(of task: TaskID, in transition: inout Transition) {
@@ -129,10 +141,6 @@ extension Scheduler {
     transition.origin = origin
     transition.fingerprint = plan.fingerprint(task)
     transition.with = valuesRead(by: task)
-    if plan.flags(task).contains(.leavesValues) {
-      values.keep(left, of: task)
-      transition.values = left
-    }
     var next = TaskState.upToDate
     // One that was skipped since has that number still, and another result.
     if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
@@ -141,6 +149,10 @@ extension Scheduler {
       next = earlier.state
       transition.kept = earlier.state
       graph.mark(task, .kept)
+    }
+    if next.holdsValues, plan.flags(task).contains(.leavesValues) {
+      values.keep(left, of: task)
+      transition.values = left
     }
     graph.unmark(task, .mayKeep)
     origins[task] = origin

@@ -103,6 +103,7 @@ extension Scheduler {
       RetryDelay.isWorthwhile(
         task, transition.outcome, policy: policy, triesUsed: tries, plan: plan)
     {
+      if !recorded.isEmpty { recorded[task] = nil }
       transition.event = .retry
       transition.delayMilliseconds = RetryDelay.milliseconds(
         policy: policy, triesUsed: tries, random: &random)

@@ -101,16 +101,17 @@ package struct RecordIndex: Sendable {
       open = nil
       return
     }
-    guard let block = open, parsed.event == .record || parsed.event == .left else { return }
-    let origin = parsed.event == .record ? parsed.origin : nil
-    let place = Place(start: block.start, end: start + line.count + 1, origin: origin ?? 0)
-    open = nil
-    if parsed.event == .record {
+    guard let block = open else { return }
+    var place = Place(start: block.start, end: start + line.count + 1)
+    switch parsed.event {
+    case .record, .failure:
+      place.origin = parsed.origin ?? 0
       places[block.task] = place
       attempts[block.task] = nil
-    } else {
-      attempts[block.task] = Attempt(left: place)
+    case .left: attempts[block.task] = Attempt(left: place)
+    case .void, .input, .reading, .output, .found, .value: return
     }
+    open = nil
   }
 
   private mutating func noteStart(_ line: RecordLine, _ place: Place) {

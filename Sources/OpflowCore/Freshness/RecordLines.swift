@@ -16,6 +16,7 @@
 //   value NAME TEXT                               a value that it left for others, as its file has it
 //   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
 //   left  NAME                                    ends the block of an attempt that left no success
+//   failed  as `record`                           ends the block of a failure that is allowed
 //
 // A WORD is `sha256`, where contents are known by the first half of that and not by XXH3; `asked`, where
 // what was seen before a start is not to be brought back from a cache; or `looked`, where every output that
@@ -35,12 +36,13 @@
 // crash cuts it off, or a bit of it is flipped, it is none, and the `void` before it holds.
 package enum RecordLines {
   package enum Event: Equatable, Sendable {
-    case void, input, reading, output, found, value, record, left
+    case void, input, reading, output, found, value, record, left, failure
   }
 
   static let words: [(Event, StaticString)] = [
     (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"),
     (.found, "found"), (.value, "value"), (.record, "record"), (.left, "left"),
+    (.failure, "failed"),
   ]
 
   /// The line of a task that is about to start.
@@ -132,7 +134,7 @@ package enum RecordLines {
       lines.end()
       return try body(lines.take())
     }
-    lines.begin("record")
+    lines.begin(record.isFailure ? "failed" : "record")
     lines.field(record.terms.fingerprint)
     lines.field(record.terms.declaration)
     lines.field(optional: record.terms.with)

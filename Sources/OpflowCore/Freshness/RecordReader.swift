@@ -37,7 +37,9 @@ package struct RecordReader {
     case .value:
       guard let value = fields.value() else { return false }
       values.append(value)
-    case .record: return end(&fields)
+    case .record, .failure:
+      record.isFailure = line.event == .failure
+      return end(&fields)
     case .left:
       record.knowsFound = true
       isComplete = true

@@ -22,6 +22,8 @@ package enum Staleness: Equatable, Sendable {
   /// What is known of its files is known by another hash.
   case hash
   case asked
+  /// Nothing changed since it failed, which is no success.
+  case failedBefore
 
   /// Why a task runs that steers its run, though its files are as they were when it steered another one.
   package static let steering = "it steers its run"
@@ -51,6 +53,7 @@ package enum Staleness: Equatable, Sendable {
     case .valueWithSecret: return "a value that it left holds a secret"
     case .hash: return "results are cached now or no more, so that files are known otherwise"
     case .asked: return "asked"
+    case .failedBefore: return "it failed before"
     }
   }
 
@@ -59,7 +62,7 @@ package enum Staleness: Equatable, Sendable {
     case .changed, .added, .removed: true
     case .reading(let reading): reading.kind != .failure
     case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
-      .valuesUnknown, .valueWithSecret, .hash, .asked:
+      .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
       false
     }
   }
@@ -68,7 +71,7 @@ package enum Staleness: Equatable, Sendable {
     switch self {
     case .changed, .added, .removed: true
     case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
-      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked:
+      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
       false
     }
   }

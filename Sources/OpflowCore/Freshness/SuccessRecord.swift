@@ -75,6 +75,8 @@ package struct SuccessRecord: Equatable, Sendable {
   package var origin: UInt64
   /// By which all contents in it are known.
   package var hash: ContentHash
+  /// It is of a failure that is allowed: only a resume of its run keeps that.
+  package var isFailure = false
   /// Of what is seen before a start: it runs since somebody asked for that, so that nothing is brought back
   /// from a cache.
   package var isAsked = false

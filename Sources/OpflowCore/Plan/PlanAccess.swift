@@ -90,6 +90,14 @@ extension Plan {
     return codeList(record[task.index].allowedCodes).contains(code)
   }
 
+  /// Whether the files of a task are looked at when it has ended so: a success and a failure that is allowed are
+  /// results, by which a later drive knows whether the task is to run.
+  package func recordsEnd(_ task: TaskID, _ end: Outcome) -> Bool {
+    if end.isSuccess { return isChecked(task) || declaresOutputs(task) }
+    guard end.reason == nil || end.reason == .timeout, isChecked(task) else { return false }
+    return allowsFailure(task, end.status, end.reason)
+  }
+
   /// The exit code that lists of codes speak of; nil when there is none. A plain command that a
   /// signal ended has the code that a shell gives such a command (POSIX.1-2017, XCU 2.8.2: above
   /// 128), so that a list does not tell whether it was executed directly.

@@ -18,6 +18,9 @@ package struct TaskCheck: Equatable, Sendable {
   /// commands print.
   package var after: Int32
 
+  /// The number of an allowed failure in an earlier drive of the run, which the task may come to keep.
+  package var keeps: UInt64?
+
   package init(
     task: TaskID, serial: Int32, with: UInt64?, needs: UInt64, isAsked: Bool, after: Int32 = 0
   ) {

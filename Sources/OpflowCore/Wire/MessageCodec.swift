@@ -19,7 +19,7 @@
 //   tokens ID N                         tokens ID N
 //   jobs ID OWN ALL
 //   gpus ID N,N,…
-//   check ID SERIAL NEEDS WITH|- ASKED AFTER [SKIPPED ...]
+//   check ID SERIAL NEEDS WITH|- ASKED AFTER KEEPS|- [SKIPPED ...]
 //                                       kept ID SERIAL NAME HASH [TEXT]
 //                                       fresh ID SERIAL ORIGIN
 //                                       stale ID SERIAL TEXT
@@ -89,6 +89,12 @@ package enum MessageCodec {
       if let with = check.with { writer.hexadecimal(with, digitCount: 16) } else { writer.raw("-") }
       writer.raw(check.isAsked ? "\t1\t" : "\t0\t")
       writer.number(check.after)
+      writer.tab()
+      if let keeps = check.keeps {
+        writer.hexadecimal(keeps, digitCount: 16)
+      } else {
+        writer.raw("-")
+      }
       for need in check.skipped {
         writer.tab()
         writer.number(need.rawValue)

@@ -59,13 +59,17 @@ struct MessageFields {
   mutating func check() -> TaskCheck? {
     guard let task = task(), let serial = attempt(),
       let needs = next().flatMap({ Hexadecimal.value($0) }), let with = next(), let asked = next(),
-      asked.equals("0") || asked.equals("1"), let after = attempt()
+      asked.equals("0") || asked.equals("1"), let after = attempt(), let keeps = next()
     else { return nil }
     var check = TaskCheck(
       task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"), after: after)
     if !with.equals("-") {
       guard let hash = Hexadecimal.value(with) else { return nil }
       check.with = hash
+    }
+    if !keeps.equals("-") {
+      guard let number = Hexadecimal.value(keeps) else { return nil }
+      check.keeps = number
     }
     while !isAtEnd {
       guard check.skipped.count < TaskCheck.mostSkipped, let need = self.task() else { return nil }

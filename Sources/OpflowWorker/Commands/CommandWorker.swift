@@ -95,9 +95,7 @@ final class CommandWorker: WorkerRole {
     lateFiles = LateFiles(plans, runFolder: frame.runFolder)
     state = WorkerState(
       policy: { plans.current.policy($0) },
-      declaresFiles: {
-        plans.current.isChecked($0) || plans.current.declaresOutputs($0)
-      })
+      recordsEnd: { plans.current.recordsEnd($0, $1) })
   }
 
   // MARK: The frame's turn
@@ -217,7 +215,7 @@ final class CommandWorker: WorkerRole {
       service?.proceed(at: now)
       if !isInteractive || isStopped { tree.signal(.proceed) }
     case .noteLeft: tree.noteLeft()
-    case .record(let task): record(task)
+    case .record(let task, let isSuccess): record(task, isSuccess: isSuccess)
     case .stopRecording: files?.stopRecording()
     case .kill:
       watchChildren()
@@ -306,14 +304,15 @@ final class CommandWorker: WorkerRole {
   }
 
   /// What it printed is whole: nothing of it lives.
-  private func record(_ task: TaskID) {
+  private func record(_ task: TaskID, isSuccess: Bool) {
     // What was held back becomes no secret any more.
     masker?.finish(keep)
     masker = nil
     let name = LogName.of(plan.nameBytes(task))
     let output =
       log.byteCount > 0 ? (path: "\(frame.runFolder)/logs/\(name)", bytes: log.byteCount) : nil
-    files?.record(values.files(frame.masker), output: output)
+    files?.record(
+      isSuccess ? values.files(frame.masker) : .success(nil), output: output, isSuccess: isSuccess)
   }
 
   private func startLogged(

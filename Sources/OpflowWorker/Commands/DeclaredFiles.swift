@@ -282,7 +282,7 @@ final class DeclaredFiles {
         }
       }
       do throws(ValueFault) {
-        try handOn(record.values ?? [], check)
+        if !record.isFailure { try handOn(record.values ?? [], check) }
         say(check, .fresh(origin: record.origin))
       } catch {
         say(check, .unwritten(what: error.what))
@@ -452,14 +452,16 @@ final class DeclaredFiles {
     news.append(.complained("cache: \(task)\(fault.what)"))
   }
 
-  /// It has succeeded.
+  /// It has succeeded, or failed and may.
   ///
   /// - Parameters:
   ///   - values: what it left for others; nil where nobody reads that.
   ///   - output: its log, where it printed anything, and how many bytes of the end of that are of this try.
   func record(
-    _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?
+    _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?,
+    isSuccess: Bool
   ) {
+    running?.isFailure = !isSuccess
     running?.values = values
     running?.output = output
     isRecording = true

@@ -56,7 +56,7 @@ package enum WorkerAction {
   /// KILL to what there is of the tree now; answered by `reaped` sooner or later.
   case kill
   /// Look at its inputs and outputs, and write down what they are; answered by `recorded`, at once or later.
-  case record(TaskID)
+  case record(TaskID, isSuccess: Bool)
   /// That is not to be waited for any more: `recorded` is to come at once.
   case stopRecording
   /// What could not be killed is left behind, and named.
@@ -79,7 +79,7 @@ package enum WorkerAction {
 /// `running`: its own process lives. `stopping`: the stop signal was sent, and what descends from it
 /// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
 /// nothing is left or, for what cannot be killed, a second deadline has passed. `recording`: nothing is left, it
-/// succeeded, and its files are looked at, if it declares any. `restoring`: its result comes from a cache, or what it
+/// succeeded, or failed and may, and its files are looked at, if it declares any. `restoring`: its result comes from a cache, or what it
 /// reads is waited for, and no process of it exists. It is suspended in `running` only.
 package struct WorkerState {
   /// How long KILL is repeated before what is left counts as impossible to end: another user's
@@ -128,8 +128,8 @@ package struct WorkerState {
   }
 
   private let policy: (TaskID) -> TaskPolicy
-  /// Whether a task declares files that are looked at when it has succeeded.
-  private let declaresFiles: (TaskID) -> Bool
+  /// `Plan.recordsEnd`
+  private let recordsEnd: (TaskID, Outcome) -> Bool
   private var current: Held?
   /// What it was handed ahead, in the order in which it is to be started.
   private var ahead: [Ahead] = []
@@ -144,10 +144,10 @@ package struct WorkerState {
   package private(set) var conclusion: RunState?
 
   package init(
-    policy: @escaping (TaskID) -> TaskPolicy, declaresFiles: @escaping (TaskID) -> Bool
+    policy: @escaping (TaskID) -> TaskPolicy, recordsEnd: @escaping (TaskID, Outcome) -> Bool
   ) {
     self.policy = policy
-    self.declaresFiles = declaresFiles
+    self.recordsEnd = recordsEnd
   }
 
   /// When `timer` is due; nil for never.
@@ -433,9 +433,10 @@ package struct WorkerState {
   private mutating func finish(at now: Instant, into actions: inout [WorkerAction]) {
     guard let held = current else { return }
     current?.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
-    if held.status == .success, held.reason == nil, !isForsaken, declaresFiles(held.task) {
+    let end = Outcome(status: held.status, reason: held.reason)
+    if !isForsaken, recordsEnd(held.task, end) {
       current?.phase = .recording
-      actions.append(.record(held.task))
+      actions.append(.record(held.task, isSuccess: end.isSuccess))
     } else {
       finish(into: &actions)
     }

@@ -95,7 +95,7 @@ package final class PlanLook {
       return isLeft(String(decoding: path, as: UTF8.self), in: declaring, before)
     case .needs: return before.isUnsure
     case .unknown, .definition, .declaration, .outputGone, .outputChanged, .valuesUnknown,
-      .valueWithSecret, .hash, .asked:
+      .valueWithSecret, .hash, .asked, .failedBefore:
       return false
     }
   }

@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What is done about the files of a task that runs: before its start, and when it has succeeded.
+/// What is done about the files of a task that runs: before its start, and when it has succeeded, or failed and may.
 ///
 /// Two live runs of one state folder
 /// ---------------------------------
@@ -48,6 +48,8 @@ final class RecordKeeping {
   private(set) var behindLink: String?
   /// What it left for others; nil where nobody reads that.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
+  /// It has failed, and may.
+  var isFailure = false
   /// Its log, where it printed anything, and how many bytes of the end of that are of this try.
   var output: (path: String, bytes: Int64)?
   /// Why its result is not kept, for people.
@@ -240,10 +242,15 @@ final class RecordKeeping {
   /// It is not to be waited for any more.
   func stop() -> RecordResult {
     if let origin { return .kept(origin: origin) }
-    return .unkept(
-      what: heldUp == nil
+    return unkept(
+      heldUp == nil
         ? "the run was stopped before its files were looked at"
         : "the run was stopped before its success could be written down")
+  }
+
+  /// What is said of a failure is that it failed.
+  private func unkept(_ what: String) -> RecordResult {
+    isFailure ? .kept(origin: nil) : .unkept(what: what)
   }
 
   /// Looks at what it left, until then; nil while that has not come to its end.
@@ -253,13 +260,13 @@ final class RecordKeeping {
     if let origin { return keep(until: deadline) ? .kept(origin: origin) : nil }
     do throws(LookFault) {
       let result = try look(until: deadline)
-      if case .kept(let origin?) = result, cache != nil {
+      if case .kept(let origin?) = result, cache != nil, !isFailure {
         self.origin = origin
         return keep(until: deadline) ? result : nil
       }
       return result
     } catch {
-      return .unkept(what: error.what)
+      return unkept(error.what)
     }
   }
 
@@ -268,7 +275,7 @@ final class RecordKeeping {
     let outputs = try look(
       &self.outputs, declaring.outputs, memory: [], leavesOut: { _ in false })
     guard try outputs.goOn(until: deadline) else { return nil }
-    if let path = (outputs.missing + outputs.unmatched).first {
+    if !isFailure, let path = (outputs.missing + outputs.unmatched).first {
       if mayBeLate(path) {
         self.outputs = nil
         return nil
@@ -279,7 +286,7 @@ final class RecordKeeping {
       return .noOutput(what: "what came back was changed at once")
     }
     guard let book else { return .kept(origin: nil) }
-    guard let before else { return .unkept(what: "what it read was not noted before it started") }
+    guard let before else { return unkept("what it read was not noted before it started") }
     let inputs = try look(
       &self.inputs, declaring.inputs, memory: before.inputs, leavesOut: declaring.leavesOut)
     guard try inputs.goOn(until: deadline) else { return nil }
@@ -289,20 +296,21 @@ final class RecordKeeping {
     try? book.follow()
     after.readings = try readings.all(of: declaring, after: nil)
     if !after.failures.isEmpty {
-      return .unkept(what: "\(Staleness.text(after.failures)): it will run again")
+      return unkept("\(Staleness.text(after.failures)): it will run again")
     }
     var changes = before.answered(by: after.readings).differences(to: after)
     if changes.isEmpty { changes = inputs.replaced.map { .changed($0) } }
     if !changes.isEmpty {
-      return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
+      return unkept("\(Staleness.text(changes)) while it ran: it will run again")
     }
     after.outputs = outputs.files
     found?.note(in: &after)
     after.isAsked = false
+    after.isFailure = isFailure
     do throws(ValueFault) {
       after.values = try values.get()
     } catch {
-      return .unkept(what: "what it left for others cannot be written down: \(error.what)")
+      return unkept("what it left for others cannot be written down: \(error.what)")
     }
     if let masker, after.namesSecret(masker) {
       return .unkept(what: "\(Self.secretName): it will run again")

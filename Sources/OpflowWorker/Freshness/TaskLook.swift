@@ -15,6 +15,7 @@ package final class TaskLook {
   private let terms: SuccessRecord.Terms
   private let isAsked: Bool
   private let after: Int32
+  private let keeps: UInt64?
   /// Others may read its values.
   private let isRead: Bool
   private let masker: Masker?
@@ -38,6 +39,7 @@ package final class TaskLook {
     self.hashes = hashes
     isAsked = check.isAsked
     after = check.after
+    keeps = check.keeps
     let plan = declaring.plan
     isRead = plan.flags(declaring.task).contains(.leavesValues)
     terms = SuccessRecord.Terms(
@@ -70,9 +72,13 @@ package final class TaskLook {
       }
       var seen = SuccessRecord(
         terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring, after: after),
-        hash: hashes.hash)
-      var reasons = record.map { $0.differences(to: seen) } ?? [.unknown]
-      if let record, isRead { reasons += faults(of: record.values) }
+        origin: record?.origin ?? 0, hash: hashes.hash)
+      var reasons = record.map { $0.differences(to: seen) } ?? [.unknown] + seen.failures
+      if let record, record.isFailure {
+        if reasons.isEmpty, keeps != record.origin { reasons = [.failedBefore] }
+      } else if let record, isRead {
+        reasons += faults(of: record.values)
+      }
       if isAsked {
         reasons = [.asked]
         seen.isAsked = true
@@ -101,6 +107,7 @@ package final class TaskLook {
     refreshed.untouchedOutputs = record.untouchedOutputs
     refreshed.knowsFound = record.knowsFound
     refreshed.values = record.values
+    refreshed.isFailure = record.isFailure
     refreshed.origin = record.origin
     return .fresh(record, refreshed: refreshed)
   }

@@ -69,7 +69,10 @@ final class TaskReadings {
   /// The number of a task's last success, as far as records tell.
   func lastSuccess(of task: TaskID) -> UInt64? {
     let declaring = DeclaringTask(plan: plan, task: task, records: records)
-    return ((try? book?.record(of: declaring.identity)) ?? nil)?.origin
+    guard let record = (try? book?.record(of: declaring.identity)) ?? nil, !record.isFailure else {
+      return nil
+    }
+    return record.origin
   }
 
   private func reading(
