@@ -97,7 +97,7 @@ import Testing
       try told.why("spell") == """
         spell pending
           wants 1 of cpu, and 0 of 2 is free; held by fetch (1), lint (1)
-          has all it needs: place 2 of 2 that wait for their turn, behind docs
+          place 2 of 2 that wait for their turn, behind docs
 
         """)
     told.tell(.success, "lint")

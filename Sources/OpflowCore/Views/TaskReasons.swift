@@ -257,14 +257,17 @@ struct TaskReasons {
       let names = before.map { plan.nameString($0) }.joined(separator: ", ")
       let behind = names.isEmpty ? "" : ", behind \(names)"
       let all = count == 1 ? "nothing else" : "\(CountText.grouped(count)) tasks"
+      // What lacks a resource does not have all it needs.
+      let hasAll = lacks.isEmpty ? "has all it needs" : ""
       reasons.append(
         TaskReason(
           .queue,
           count == 1
-            ? "has all it needs, and nothing else waits for its turn"
-            : "has all it needs: place \(CountText.grouped(place + 1)) of"
+            ? hasAll + (hasAll.isEmpty ? "" : ", and ") + "nothing else waits for its turn"
+            : hasAll + (hasAll.isEmpty ? "" : ": ") + "place \(CountText.grouped(place + 1)) of"
               + " \(CountText.grouped(count)) that wait for their turn\(behind)",
-          shared: "has all it needs, and waits for its turn among \(all)", tasks: Array(before)))
+          shared: hasAll + (hasAll.isEmpty ? "" : ", and ") + "waits for its turn among \(all)",
+          tasks: Array(before)))
     }
     return reasons
   }
