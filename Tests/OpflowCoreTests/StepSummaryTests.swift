@@ -143,7 +143,7 @@ import Testing
     }
     #expect(
       String(decoding: bytes, as: UTF8.self) == #"""
-        {"run":"r1","name":"demo","manifest":"/srv/project/opflow.yaml","state":"failed","exit":1,"signal":null,"started_ms":1767323045000,"ended_ms":1767323053000,"counts":{"pending":1,"running":0,"succeeded":2,"failed":1,"failed_allowed":0,"skipped":0,"cancelled":0,"up_to_date":0},"failed":[{"id":"build","attempts":1,"exit":2,"signal":null,"what":"exit 2","log":"/logs/build.log"}],"resume":"opflow resume r1"}
+        {"run":"r1","name":"demo","manifest":"/srv/project/opflow.yaml","state":"failed","exit":1,"signal":null,"started_ms":1767323045000,"ended_ms":1767323053000,"counts":{"pending":1,"running":0,"suspended":0,"asking":0,"succeeded":2,"failed":1,"failed_allowed":0,"skipped":0,"cancelled":0,"up_to_date":0},"failed":[{"id":"build","attempts":1,"exit":2,"signal":null,"what":"exit 2","log":"/logs/build.log"}],"resume":"opflow resume r1"}
 
         """#)
   }

@@ -115,8 +115,8 @@ import Testing
     #expect(
       text.contains(
         """
-        "families":[{"id":"b","state":"running","counts":{"pending":0,"running":1,"succeeded":1,\
-        "failed":1,"failed_allowed":0,"skipped":0,"cancelled":0,"up_to_date":0}},{"id":"t","state":"pending",\
+        "families":[{"id":"b","state":"running","counts":{"pending":0,"running":1,"suspended":0,\
+        "asking":0,"succeeded":1,"failed":1,"failed_allowed":0,"skipped":0,"cancelled":0,"up_to_date":0}},{"id":"t","state":"pending",\
         "counts":{"pending":2,
         """), "\(text)")
     #expect(

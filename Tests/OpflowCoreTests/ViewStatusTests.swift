@@ -212,7 +212,7 @@ import Testing
     #expect(
       String(decoding: json, as: UTF8.self) == """
         {"run":"r1","name":"demo","state":"running","counts":{"pending":1,"running":1,\
-        "succeeded":1,"failed":1,"failed_allowed":0,"skipped":1,"cancelled":0,"up_to_date":0},\
+        "suspended":0,"asking":0,"succeeded":1,"failed":1,"failed_allowed":0,"skipped":1,"cancelled":0,"up_to_date":0},\
         "stopped_by":null,"stop_signal":null,"paused_by":null,"capacities":[],"tasks":[\
         {"id":"fetch","state":"succeeded","attempts":1,"exit":0,"signal":null,\
         "started_ms":1000,"ended_ms":2500,"reason":null,"waits_for":[],\
@@ -227,6 +227,15 @@ import Testing
         "started_ms":null,"ended_ms":null,"reason":"if","waits_for":[],"log":null}]}
 
         """)
+  }
+
+  @Test func `what stands still does not count as running`() throws {
+    var journal = try journal()
+    journal.tell(.pause, "build")
+    let status = try journal.status(isHeld: true)
+    #expect(text(status).contains("5 tasks: 1 succeeded, 1 suspended, 1 failed"))
+    let json = StatusJSON.text(status, nowMilliseconds: 2500) { _ in nil }
+    #expect(String(decoding: json, as: UTF8.self).contains(#""running":0,"suspended":1,"#))
   }
 
   @Test func `json tells failures that are allowed from others`() throws {

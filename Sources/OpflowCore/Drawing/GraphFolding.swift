@@ -208,7 +208,7 @@ package struct GraphFolding {
   private static func interest(_ node: DrawnGraph.Node) -> Int {
     guard let counts = node.counts else { return 0 }
     if counts.failed > 0 { return 0 }
-    if counts.running > 0 { return 1 }
+    if counts.begun > 0 { return 1 }
     return counts.cancelled + counts.failedAllowed > 0 ? 2 : 3
   }
 

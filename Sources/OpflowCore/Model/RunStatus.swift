@@ -36,7 +36,9 @@ package struct RunStatus {
     lastMilliseconds = history.lastMilliseconds
     var counts = TaskCounts()
     for index in plan.tasks where included.contains(TaskID(index)) {
-      counts.add(Self.state(history.state(TaskID(index)), isHeld: isHeld))
+      let task = TaskID(index)
+      counts.add(
+        Self.state(history.state(task), isHeld: isHeld), asks: plan.kind(task) == .approve)
     }
     self.counts = counts
   }

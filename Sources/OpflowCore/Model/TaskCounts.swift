@@ -2,8 +2,10 @@
 package struct TaskCounts: Equatable, Sendable {
   /// Those that were handed ahead among them.
   package private(set) var pending = 0
-  /// Those that are suspended among them.
   package private(set) var running = 0
+  package private(set) var suspended = 0
+  /// Tasks with `approve` that wait for an answer, where who counts tells them apart; else they are running.
+  package private(set) var asking = 0
   package private(set) var succeeded = 0
   package private(set) var upToDate = 0
   /// Those that fail the run.
@@ -14,16 +16,26 @@ package struct TaskCounts: Equatable, Sendable {
 
   package init() {}
 
-  package var total: Int { ended + cancelled + pending + running }
+  package var total: Int { ended + cancelled + pending + begun }
+  /// Those that have begun and have no end.
+  package var begun: Int { running + suspended + asking }
   /// Those that a resume of the run leaves as they are, but for those that failed.
   package var ended: Int { succeeded + upToDate + allFailed + skipped }
   package var allFailed: Int { failed + failedAllowed }
+
+  /// A task more is in that state.
+  ///
+  /// - Parameter asks: it is one with `approve`.
+  mutating func add(_ state: TaskState, asks: Bool) {
+    if asks, state == .running { asking += 1 } else { add(state) }
+  }
 
   /// So many tasks more are in that state.
   mutating func add(_ state: TaskState, _ count: Int = 1) {
     switch state {
     case .waiting, .ready, .checking, .handed: pending += count
-    case .running, .suspended: running += count
+    case .running: running += count
+    case .suspended: suspended += count
     case .succeeded: succeeded += count
     case .upToDate: upToDate += count
     case .failed: failed += count

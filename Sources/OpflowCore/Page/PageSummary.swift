@@ -70,7 +70,9 @@ extension PageReport {
     let counts = status.counts
     let parts: [(count: Int, word: String, state: TaskState)] = [
       (counts.succeeded, "succeeded", .succeeded), (counts.upToDate, "up to date", .upToDate),
-      (counts.running, "running", .running), (counts.failed, "failed", .failed),
+      (counts.running, "running", .running), (counts.suspended, "suspended", .suspended),
+      (counts.asking, counts.asking == 1 ? "waits for an answer" : "wait for an answer", .running),
+      (counts.failed, "failed", .failed),
       (counts.failedAllowed, "failed (allowed)", .failedAllowed),
       (counts.skipped, "skipped", .skipped), (counts.cancelled, "cancelled", .cancelled),
       (counts.pending, "pending", .waiting),

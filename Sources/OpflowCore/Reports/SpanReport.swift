@@ -105,7 +105,7 @@ package struct SpanReport {
     writer.attribute("opflow.tasks.failed_allowed", counts.failedAllowed)
     writer.attribute("opflow.tasks.skipped", counts.skipped)
     writer.attribute("opflow.tasks.cancelled", counts.cancelled)
-    writer.attribute("opflow.tasks.running", counts.running)
+    writer.attribute("opflow.tasks.running", counts.begun)
     writer.attribute("opflow.tasks.pending", counts.pending)
   }
 

@@ -8,7 +8,8 @@ struct FamilyStatus {
   init(_ family: FamilyID, _ status: RunStatus) {
     var counts = TaskCounts()
     for index in status.plan.legs(family) where status.included.contains(TaskID(index)) {
-      counts.add(status.state(TaskID(index)))
+      let task = TaskID(index)
+      counts.add(status.state(task), asks: status.plan.kind(task) == .approve)
     }
     self.init(name: status.plan.familyName(family), counts: counts)
     restored = status.restoredCount(of: status.plan.legs(family))
@@ -24,7 +25,8 @@ struct FamilyStatus {
 
   /// The state that wants attention most.
   var state: TaskState {
-    if counts.running > 0 { return .running }
+    if counts.running + counts.asking > 0 { return .running }
+    if counts.suspended > 0 { return .suspended }
     if counts.failed > 0 { return .failed }
     if counts.cancelled > 0 { return .cancelled }
     if counts.pending > 0 { return .waiting }
@@ -33,10 +35,11 @@ struct FamilyStatus {
     return counts.upToDate > 0 ? .upToDate : .skipped
   }
 
-  /// How many legs are in which state; nothing where all are in one, and none was restored.
+  /// How many legs are in which state; nothing where all are in one that the state says.
   var words: String {
     let parts = [
-      (counts.running, "running"), (counts.failed, "failed"),
+      (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
+      (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.cancelled, "cancelled"),
       (counts.pending, "pending"), (counts.succeeded, "succeeded" + restoredWords),
       (counts.upToDate, "up to date"), (counts.skipped, "skipped"),

@@ -1,7 +1,7 @@
 extension InnerRun {
   /// `[12/40] 1 failed, 3 running`, as the line of counts of the run itself begins.
   var words: String {
-    let parts = [(counts.failed, "failed"), (counts.running, "running")].filter { $0.0 > 0 }
+    let parts = [(counts.failed, "failed"), (counts.begun, "running")].filter { $0.0 > 0 }
       .map { "\($0.0) \($0.1)" }
     let head = "[\(counts.ended + counts.cancelled)/\(counts.total)]"
     return parts.isEmpty ? head : "\(head) \(parts.joined(separator: ", "))"

@@ -92,7 +92,9 @@ package struct StatusView {
     let parts = [
       (counts.succeeded, "succeeded" + (restored > 0 ? " (\(restored) restored)" : "")),
       (counts.upToDate, "up to date"),
-      (counts.running, "running"), (counts.failed, "failed"),
+      (counts.running, "running"), (counts.suspended, "suspended"),
+      (counts.asking, counts.asking == 1 ? "waits for an answer" : "wait for an answer"),
+      (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
       (counts.cancelled, "cancelled"), (counts.pending, "pending"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -161,7 +163,7 @@ package struct StatusView {
     let status = status
     let counts = status.counts
     let sizes = [
-      counts.running, counts.allFailed + counts.cancelled, counts.pending,
+      counts.begun, counts.allFailed + counts.cancelled, counts.pending,
       counts.succeeded + counts.upToDate + counts.skipped,
     ]
     var wanted = 0
