@@ -27,14 +27,14 @@ import Testing
   }
 
   private func planText(
-    showsAll: Bool = false, initial: [InitialState]? = nil
+    showsAll: Bool = false, initial: [InitialState]? = nil, reasons: [Transition] = []
   ) -> String {
     let view = PlanView(
       plan: plan,
       options: SchedulerOptions(maxParallel: 2, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
       entering: Entering(
         initial: initial ?? plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }),
-      showsAll: showsAll, color: false)
+      reasons: reasons, showsAll: showsAll, color: false)
     return String(decoding: view.text(), as: UTF8.self)
   }
 
@@ -56,9 +56,33 @@ import Testing
     #expect(names.allSatisfy { all.contains($0) } && !all.contains("legs"), "\(all)")
   }
 
-  private func status(_ tell: (inout JournalEncoder, (String) -> TaskID) -> Void) throws
-    -> RunStatus
-  {
+  @Test func `a row tells the commonest reason of its legs, and how many have another one`() {
+    let interrupted = [1, 2].map { Transition(.resume(.interrupted), TaskID($0)) }
+    let other = Transition(.resume(.failedBefore), TaskID(3))
+    for (reasons, told) in [
+      (interrupted, "interrupted; 1 other differs"),
+      (interrupted + [other], "interrupted; 1 other differs"),
+      ([other, interrupted[0]], "interrupted; 2 others differ"),
+      (interrupted + [Transition(.resume(.interrupted), TaskID(3))], "interrupted  true"),
+    ] {
+      let text = planText(reasons: reasons)
+      #expect(text.contains(told), "\(told): \(text)")
+    }
+  }
+
+  @Test func `legs that were cut short are told in the row of their family`() throws {
+    let status = try status(isHeld: false) { journal, id in
+      for name in ["fetch", "b[n=1]", "b[n=2]"] {
+        journal.append(Transition(.start, id(name)), at: 1000, plan: plan)
+      }
+    }
+    let rows = statusText(status).map { $0.split(separator: " ").joined(separator: " ") }
+    #expect(rows.contains("b 0/3 pending 2 interrupted, 1 pending"), "\(rows)")
+  }
+
+  private func status(
+    isHeld: Bool = true, _ tell: (inout JournalEncoder, (String) -> TaskID) -> Void
+  ) throws -> RunStatus {
     var encoder = JournalEncoder()
     encoder.append(
       .open(
@@ -71,7 +95,7 @@ import Testing
     }
     return RunStatus(
       run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
-      isHeld: true)
+      isHeld: isHeld)
   }
 
   private func statusText(_ status: RunStatus, showsAll: Bool = false) -> [String] {

@@ -4,14 +4,19 @@ struct FamilyStatus {
   private let counts: TaskCounts
   /// Of those that succeeded, by a result from a cache.
   private var restored = 0
+  /// Of those that are pending, by the end of the process that drove the run.
+  private var interrupted = 0
 
   init(_ family: FamilyID, _ status: RunStatus) {
     var counts = TaskCounts()
+    var interrupted = 0
     for index in status.plan.legs(family) where status.included.contains(TaskID(index)) {
       let task = TaskID(index)
       counts.add(status.state(task), asks: status.plan.kind(task) == .approve)
+      if status.isCut(task) { interrupted += 1 }
     }
     self.init(name: status.plan.familyName(family), counts: counts)
+    self.interrupted = interrupted
     restored = status.restoredCount(of: status.plan.legs(family))
   }
 
@@ -41,10 +46,11 @@ struct FamilyStatus {
       (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
       (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.cancelled, "cancelled"),
-      (counts.pending, "pending"), (counts.succeeded, "succeeded" + restoredWords),
+      (interrupted, "interrupted"), (counts.pending - interrupted, "pending"),
+      (counts.succeeded, "succeeded" + restoredWords),
       (counts.upToDate, "up to date"), (counts.skipped, "skipped"),
     ].filter { $0.0 > 0 }
-    return parts.count > 1 || restored > 0
+    return parts.count > 1 || restored > 0 || interrupted > 0
       ? parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") : ""
   }
 

@@ -129,7 +129,7 @@ package struct PlanView {
   private func cells(
     _ task: TaskID, _ fold: FoldedLegs, _ demands: [String], _ files: FilesForeseen
   ) -> [String] {
-    fold.cells(plan) { task in
+    fold.cells(plan, why: 5) { task in
       let priority = entering.priorities[task] ?? plan.priority[task.index]
       return [
         plan.nameString(task),
