@@ -59,6 +59,41 @@ import Testing
     #expect(rest.range([]) == nil)
   }
 
+  @Test func `of a chain that was skipped nothing is left`() throws {
+    let (plan, durations) = try plan([("a", [], 10), ("b", ["a"], 20), ("c", ["b"], 5)])
+    var rest = forecast(plan, durations, parallel: 4)
+    rest.move(try plan.id("a"), from: .waiting, to: .running, wallMicroseconds: 0)
+    for name in ["b", "c"] {
+      rest.move(try plan.id(name), from: .waiting, to: .skipped, wallMicroseconds: 0)
+    }
+    #expect(rest.range([try running(plan, "a", seconds: 4)]) == 6000...6000)
+    // What had its end before counts as little.
+    var resumed = RestForecast(plan: plan, durations: durations, capacities: [4, 1 << 40, 4]) {
+      $0 == TaskID(0) ? .waiting : .skipped
+    }
+    #expect(resumed.range([]) == 10_000...10_000)
+  }
+
+  @Test func `a service adds nothing to the time that a run takes at least`() throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("first", needs: ["db"])
+    maker.add("second", needs: ["first", "db"])
+    let plan = try maker.make()
+    let forecast = PlanForecast(
+      plan: plan,
+      options: SchedulerOptions(
+        maxParallel: 2, memoryBytes: 1 << 40, maxFailures: 0, seed: 1),
+      entering: Entering(
+        initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
+        durations: TaskDurations(
+          measured: [9 * Self.second, 2 * Self.second, Self.second], plan: plan)),
+      capacities: [1, 2])
+    #expect(forecast.rows.map(\.makespan) == [3 * Self.second, 3 * Self.second])
+    #expect(forecast.rows.map(\.bound) == [3 * Self.second, 3 * Self.second])
+    #expect(forecast.path.tasks.map { plan.nameString($0) } == ["first", "second"])
+  }
+
   @Test func `nothing is said while over a fifth of the work is unknown`() throws {
     // A guess is the median of what is known.
     let (plan, durations) = try plan([("a", [], 10), ("b", [], 10), ("c", [], 10), ("d", [], -1)])

@@ -63,7 +63,9 @@ private struct PathSearch {
         ends[task.index] = start
         continue
       }
-      let end = start.addingReportingOverflow(durations[task])
+      // A service is up as long as its users run, which count themselves.
+      let length = plan.isService(task) ? 0 : durations[task]
+      let end = start.addingReportingOverflow(length)
       ends[task.index] = end.overflow ? .max : end.partialValue
       if ends[task.index] > lastEnd {
         lastEnd = ends[task.index]

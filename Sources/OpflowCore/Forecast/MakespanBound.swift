@@ -9,7 +9,10 @@ package enum MakespanBound {
     let capacities = options.capacities(of: plan)
     // By demand, since many tasks share one. Doubles: bytes times microseconds leave 64 bits.
     var time = [Double](repeating: 0, count: plan.demandCount)
-    for task in starts { time[Int(plan.demand[task.index])] += Double(durations[task]) }
+    // How long a service is up follows from when its users run.
+    for task in starts where !plan.isService(task) {
+      time[Int(plan.demand[task.index])] += Double(durations[task])
+    }
     var held = [Double](repeating: 0, count: capacities.count)
     for demand in time.indices where time[demand] > 0 {
       for item in plan.demandList(UInt32(truncatingIfNeeded: demand)) {

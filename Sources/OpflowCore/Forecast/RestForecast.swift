@@ -11,7 +11,8 @@
 ///
 /// Making it looks at every task and need once. Then a step of a task costs what it holds of resources, and
 /// `range` looks at what runs: the longest chain behind what has not started is found by going down a
-/// list of all tasks, the longest first, in which nobody goes back but for what is tried again.
+/// list of all tasks, the longest first, in which nobody goes back but for what is tried again. Chains are made again
+/// once some tasks, or a share of many, ended without a start: nothing of what was skipped is left.
 package struct RestForecast {
   /// A task that runs.
   package struct Running {
@@ -28,12 +29,16 @@ package struct RestForecast {
   private let plan: Plan
   private let durations: TaskDurations
   /// By task, in microseconds: it, and the longest chain of what needs it, `finally` tasks behind all others.
-  private let chains: [Int64]
+  private var chains: [Int64] = []
   /// The tasks by that, the longest first; `next` is the first that may not have started.
-  private let order: [Int32]
-  private let places: [Int32]
+  private var order: [Int32] = []
+  private var places: [Int32] = []
   private var next = 0
   private var waits: [Bool]
+  /// By task: it has no end.
+  private var isOpen: [Bool]
+  /// Since the chains were made: tasks that ended without a start.
+  private var unstartedEnds = 0
   private let capacities: [UInt64]
   /// By resource: how much of it tasks that have no end hold over time. Doubles: bytes times microseconds
   /// leave 64 bits.
@@ -47,6 +52,7 @@ package struct RestForecast {
 
   /// Of more than that share of what is left nothing is known: no range.
   private static let mostGuessedShare = 5
+  private static let manyTasks = 1000
   /// Less than that says nothing about the pace, in microseconds.
   private static let leastExpected: Int64 = 1_000_000
 
@@ -62,21 +68,24 @@ package struct RestForecast {
     self.capacities = capacities
     held = [Double](repeating: 0, count: capacities.count)
     waits = [Bool](repeating: false, count: plan.taskCount)
-    var isOpen = [Bool](repeating: false, count: plan.taskCount)
+    isOpen = [Bool](repeating: false, count: plan.taskCount)
     for index in plan.tasks {
-      guard let state = state(TaskID(index)) else { continue }
+      guard let state = state(TaskID(index)), !state.isTerminal else { continue }
       isOpen[index] = true
-      waits[index] = !state.isTerminal && !state.isRunning
+      waits[index] = !state.isRunning
     }
+    makeChains()
+    for index in plan.tasks where isOpen[index] { count(TaskID(index), 1) }
+  }
+
+  private mutating func makeChains() {
     chains = Self.chains(plan, durations) { isOpen[$0] }
     let longest = UInt64(TaskDurations.limitMicroseconds) << 20
-    let order = Ranking.sorted(by: chains.map { longest - min(longest, UInt64($0)) })
-    var places = order
+    order = Ranking.sorted(by: chains.map { longest - min(longest, UInt64($0)) })
+    places = order
     for (place, task) in order.enumerated() { places[Int(task)] = Int32(truncatingIfNeeded: place) }
-    (self.order, self.places) = (order, places)
-    for index in plan.tasks where isOpen[index] && state(TaskID(index))?.isTerminal == false {
-      count(TaskID(index), 1)
-    }
+    next = 0
+    unstartedEnds = 0
   }
 
   private static func chains(
@@ -119,6 +128,8 @@ package struct RestForecast {
     _ task: TaskID, from old: TaskState, to new: TaskState, wallMicroseconds: Int64
   ) {
     if old.isTerminal != new.isTerminal { count(task, new.isTerminal ? -1 : 1) }
+    isOpen[task.index] = !new.isTerminal
+    if new.isTerminal, waits[task.index] { unstartedEnds += 1 }
     waits[task.index] = !new.isTerminal && !new.isRunning
     if waits[task.index] { next = min(next, Int(places[task.index])) }
     if new == .succeeded, wallMicroseconds > 0, !durations.isGuess(task) {
@@ -149,6 +160,8 @@ package struct RestForecast {
     _ running: [Running], capacity: (_ resource: Int) -> UInt64? = { _ in nil }
   ) -> ClosedRange<Int64>? {
     guard left > 0, guessed <= left / Int64(Self.mostGuessedShare) else { return nil }
+    // Of many tasks the chains take long.
+    if unstartedEnds > (plan.taskCount < Self.manyTasks ? 0 : plan.taskCount / 32) { makeChains() }
     while next < order.count, !waits[Int(order[next])] { next += 1 }
     var chain = next < order.count ? chains[Int(order[next])] : 0
     var over: Int64 = 0
