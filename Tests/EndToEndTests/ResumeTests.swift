@@ -307,7 +307,11 @@ struct ResumeTests {
     live.send(9)
     #expect(try live.finish().status == -9)
     try place.write("ok", "")
-    try place.opflow("resume", status: 1)
+    let again = "--rerun once\n"
+    #expect(try place.opflow("status").output.hasSuffix(again))
+    let failed = try place.opflow("resume", status: 1)
+    #expect(failed.errors.hasSuffix(again), "\(failed)")
+    #expect(!failed.errors.contains("resume it: "), "\(failed)")
     #expect(place.lines() == ["once"])
     try place.opflow("resume", status: 1)
     #expect(place.lines() == ["once"])

@@ -265,7 +265,7 @@ import Testing
           opflow resume r1 --rerun build
         pending: test, publish
         run r1 failed in 0.00s: 1 failed, 2 pending, 1 reused
-        resume it: opflow resume r1
+        resume it, when build may run again: opflow resume r1 --rerun build
 
         """)
   }

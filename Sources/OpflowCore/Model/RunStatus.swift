@@ -145,6 +145,12 @@ package struct RunStatus {
       && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
 
+  /// A task that was cut short, and that a resume fails for that.
+  func failsOnResume(_ task: TaskID) -> Bool {
+    plan.flags(task).contains(.failWhenInterrupted) && isCut(task)
+      && history[task].isInterrupted
+  }
+
   /// How many of some tasks succeeded by a result from a cache.
   func restoredCount(of tasks: Range<Int>) -> Int {
     if !plan.hasCaches { return 0 }

@@ -51,9 +51,28 @@ struct ClosingSummary {
     if close.state != .succeeded {
       let wantsMachines = !["", StopEntry.hostsGone].contains(model.orders.stopReason)
       let when = wantsMachines ? " when machines can be had" : ""
-      text.add("resume it\(when): \(heading.resumeCommand)")
-      text.endLine()
+      let open = waitingForRerun
+      // A resume alone leaves those failed, and what needs them undone.
+      if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
+        text.add("resume it\(when): \(heading.resumeCommand)")
+        text.endLine()
+      }
+      if !open.isEmpty {
+        let names = open.map { model.name($0) }
+        text.addCleaned("resume it, when \(names.joined(separator: ", ")) may run again: ")
+        text.add(heading.resumeCommand)
+        for name in names { text.addCleaned(" --rerun \(ActionText.quoted(name))") }
+        text.endLine()
+      }
     }
+  }
+
+  /// Failed tasks that a resume does not run again.
+  private var waitingForRerun: [TaskID] {
+    failures.first.map(\.transition).filter {
+      model.plan.flags($0.task).contains(.failWhenInterrupted)
+        && ($0.outcome.reason == .interrupted || $0.outcome.reason == .workerLost)
+    }.map(\.task)
   }
 
   private func downloads(into text: inout TextBuffer) {

@@ -57,7 +57,7 @@ package struct StatusView {
     }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
       text.add("\ncontinue it: \(resumeCommand)\n")
-      for task in tasks where status.waitsForRerun(task) {
+      for task in tasks where status.waitsForRerun(task) || status.failsOnResume(task) {
         let name = status.plan.nameString(task)
         text.add("run \(name) again, when it may be: \(resumeCommand) --rerun ")
         text.add("\(ActionText.quoted(name))\n")
