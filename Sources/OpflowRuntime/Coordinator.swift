@@ -25,8 +25,10 @@ package struct CoordinatorError: Error, Sendable {
 package struct DriveResult {
   /// That of the journal's `close` (cli.md, "Exit codes").
   package let exitCode: Int32
-  /// The signal by which somebody asked for an end, too late to change how the drive ended; nil for none.
-  package let lateStop: Signal?
+  /// The signal by which somebody asked for an end first; nil for none.
+  package let stopSignal: Signal?
+  /// The same where it came too late to change how the drive ended.
+  package var lateStop: Signal? { stopSignal.flatMap { exitCode == 128 + $0.rawValue ? nil : $0 } }
   /// What goes on, with the links of the workers that have it; another drive is to follow at once.
   let passed: [(HeldService, WorkerLink)]
   /// With what was added to it.
@@ -398,7 +400,7 @@ package final class Coordinator {
     endProgress()
     let code = closing?.exitCode ?? 70
     return DriveResult(
-      exitCode: code, lateStop: stopSignal.flatMap { code == 128 + $0.rawValue ? nil : $0 },
+      exitCode: code, stopSignal: stopSignal,
       passed: Array(zip(held, passed)), plan: plan)
   }
 

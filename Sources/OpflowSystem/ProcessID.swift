@@ -38,6 +38,20 @@ package enum ProcessID {
     try call { kill(getpid(), signal.rawValue) }
   }
 
+  /// Ends this process by a signal that ends processes by default, for whoever waits for it to see (wait(2)). Returns
+  /// where that cannot be, as for the first process of a container.
+  package static func die(of signal: Signal) {
+    do throws(Errno) {
+      try Dispositions.restore(signal)
+      try sendSelf(signal)
+      var signals: SignalSet = []
+      signals.insert(signal)
+      try signals.unblock()
+    } catch {
+      // It ends by its exit code.
+    }
+  }
+
   /// Stops this process until it is sent SIGCONT.
   ///
   /// - Parameter asJob: by SIGTSTP, as the terminal stops others of its process group, which does nothing

@@ -5,6 +5,10 @@ import OpflowSystem
 
 /// A drive of a run, shown as the command line wants it.
 enum Drive {
+  /// The signal by which somebody has ended this program's last session; nil for none.
+  // SAFETY: set and read by the main thread.
+  nonisolated(unsafe) static var stopSignal: Signal?
+
   /// Drives the run to its end.
   ///
   /// - Parameter round: looks for changes between this drive and others that the caller performs.
@@ -36,6 +40,7 @@ enum Drive {
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
+    stopSignal = result.stopSignal
     if let serving, serving.passed != nil {
       // The drive that takes them over ends them in their order, and does what is to be done last.
       if let signal = result.lateStop { try? ProcessID.sendSelf(signal) }

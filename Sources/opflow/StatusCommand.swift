@@ -61,7 +61,9 @@ enum StatusCommand {
     }
     switch end {
     case .left(nil), .unread: return ExitCode.success.rawValue
-    case .left(let signal?): return 128 + signal.rawValue
+    case .left(let signal?):
+      Drive.stopSignal = signal
+      return 128 + signal.rawValue
     case .closed(let close): return close.exitCode
     case .died(let on): return WaitCommand.died(folder, on: on, arguments)
     }

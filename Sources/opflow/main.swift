@@ -31,7 +31,13 @@ if words.first == CompletionShell.question {
 if words.first == PageCommand.word {
   exit(PageCommand.write(Array(words.dropFirst())))
 }
-exit(Opflow.main(words))
+let code = Opflow.main(words)
+// A shell sees by that whether to go on with its loop: an exit code alone does not end it.
+if let signal = Drive.stopSignal, code == 128 + signal.rawValue {
+  fflush(nil)
+  ProcessID.die(of: signal)
+}
+exit(code)
 
 /// What whoever started this program left must not decide what it does.
 func prepareProcess() {

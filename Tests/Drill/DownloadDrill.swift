@@ -79,7 +79,6 @@ package struct DownloadDrill {
     case 0: break
     case 1 where hasKilledWorker: break
     case -sent where sent != 0: break
-    case 130 where sent == SIGINT: break
     default: throw finding("it ended with \(status) after signal \(sent)")
     }
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 5000)

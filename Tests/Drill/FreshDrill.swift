@@ -65,7 +65,7 @@ package struct FreshDrill {
         throw finding("it does not end after signal \(sent)")
       }
       // An input may vanish at any time, and a signal may be another run's.
-      guard status <= 1 || status == 5 || status == 6 || status == 128 + sent else {
+      guard status <= 1 || status == 5 || status == 6 || status == -sent else {
         throw finding("it ended with \(status) after signal \(sent)")
       }
     }

@@ -99,7 +99,7 @@ struct DownloadRunTests {
     #expect(json.contains(#""total_bytes":5048320,"#), "\(json)")
     #expect(try place.bytes(place.journalName) == before)
     live.send(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     #expect(!place.exists(progress))
     #expect(try !place.opflow("status").output.contains("MiB"))
   }

@@ -68,7 +68,7 @@ struct HeldRecordsTests {
     if isGivenUp { close(file) } else { live.send(SIGINT) }
     let ended = try live.finish()
     if !isGivenUp { close(file) }
-    #expect(ended.status == (isGivenUp ? 0 : 130), "\(ended)")
+    #expect(ended.status == (isGivenUp ? 0 : -SIGINT), "\(ended)")
     #expect(!ended.errors.contains("lost"), "\(ended)")
     #expect(ended.errors.contains("slow succeeded"), "\(ended)")
     let rows = try place.opflow("plan", "slow").output

@@ -181,7 +181,7 @@ struct HygieneTests {
     case .timeout: #expect(try live.finish().status == 1)
     case .cancel:
       live.send(SIGINT)
-      #expect(try live.finish().status == 130)
+      #expect(try live.finish().status == -SIGINT)
     case .deathOfWorker:
       #expect(!workers.isEmpty)
       for worker in workers { kill(worker.pid, SIGKILL) }
@@ -218,7 +218,7 @@ struct HygieneTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGTERM)
-    #expect(try live.finish().status == 143)
+    #expect(try live.finish().status == -SIGTERM)
     #expect(try place.journal().contains { $0.event == "interrupt" && $0.task == "a" })
     place.expectNothingAlive()
   }
@@ -255,7 +255,7 @@ struct HygieneTests {
     }
     live.send(SIGTERM)
     let run = try live.finish()
-    #expect(run.status == 143, "\(run)")
+    #expect(run.status == -SIGTERM, "\(run)")
     #expect(run.errors.contains("worker \(worker.pid) could not be ended"), "\(run)")
     #expect(try place.journal().last?.event == "close")
   }

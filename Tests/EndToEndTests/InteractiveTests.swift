@@ -146,7 +146,7 @@ struct InteractiveTests {
   @Test func `where it ends by Ctrl-C, the run is stopped, and goes on where that is allowed`()
     throws
   {
-    for (allows, status) in [(false, Int32(130)), (true, 0)] {
+    for (allows, status) in [(false, Int32(-SIGINT)), (true, 0)] {
       let place = try Workplace(
         """
         tasks:

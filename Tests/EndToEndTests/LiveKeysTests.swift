@@ -158,7 +158,7 @@ struct LiveKeysEndTests {
   @Test func `the terminal is given back when the view stops, is stopped or ended`() throws {
     let (place, first) = try begin()
     try first.type("\u{3}")
-    #expect(try first.finish() == 130)
+    #expect(try first.finish() == -SIGINT)
     #expect(first.isCooked)
     let here = try place.gate("here")
     let shell = try place.startShellAtTerminal()

@@ -51,7 +51,7 @@ struct ServiceLeftoverTests {
     default: run.send(SIGKILL)
     }
     let status = try run.finish().status
-    #expect(status == ["fails": 1, "cancel": 6, "INT": 130, "KILL": -SIGKILL][end])
+    #expect(status == ["fails": 1, "cancel": 6, "INT": -SIGINT, "KILL": -SIGKILL][end])
     place.expectNothingAlive()
     try place.write("again", "")
     let resume = try place.opflow("resume")

@@ -17,7 +17,7 @@ struct SignalTests {
       other: { needs: [before], run: echo other >> other, priority: low }
     """
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+  @Test(arguments: [(SIGINT, -SIGINT), (SIGTERM, -SIGTERM), (SIGHUP, -SIGHUP)] as [(Int32, Int32)])
   func `the first signal stops by the stop rule and closes the journal`(
     signal: Int32, code: Int32
   ) throws {
@@ -38,6 +38,18 @@ struct SignalTests {
     place.expectNothingAlive()
   }
 
+  @Test func `Ctrl-C ends the loop of a shell along with the run`() throws {
+    let place = try Workplace("tasks: { a: { run: 'echo here > here; exec tail -f /dev/null' } }")
+    let here = try place.gate("here")
+    let shell = try place.startShell(
+      "for turn in 1 2 3; do echo $turn; \"$opflow\" run; done; echo end")
+    _ = try here.next()
+    shell.sendToGroup(SIGINT)
+    let end = try shell.finish()
+    #expect(end.output == "1\n", "\(end)")
+    #expect(place.runs.count == 1)
+  }
+
   @Test func `an interrupted run resumes where it was`() throws {
     let place = try Workplace(
       """
@@ -50,7 +62,7 @@ struct SignalTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     try place.write("go", "")
     try place.opflow("resume")
     #expect(place.lines() == ["a", "b", "b", "c"])
@@ -63,7 +75,7 @@ struct SignalTests {
     let live = try place.start("run", "-j", "1")
     _ = try here.next()
     live.sendToGroup(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     #expect(place.lines() == ["before", "TERM"])
   }
 
@@ -84,7 +96,7 @@ struct SignalTests {
     live.send(SIGINT)
     #expect(try here.next() == "term")
     live.send(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     #expect(try place.journal().last?.event == "close")
     place.expectNothingAlive()
   }
@@ -104,7 +116,7 @@ struct SignalTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGTERM)
-    #expect(try live.finish().status == 143)
+    #expect(try live.finish().status == -SIGTERM)
     place.expectNothingAlive()
   }
 
@@ -118,7 +130,7 @@ struct SignalTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     place.expectNothingAlive()
   }
 
@@ -132,7 +144,7 @@ struct SignalTests {
     try live.waitForError("bad")
     try place.waitForJournal { $0.contains { $0.event == "retry" } }
     live.send(SIGTERM)
-    #expect(try live.finish().status == 143)
+    #expect(try live.finish().status == -SIGTERM)
     #expect(place.lines() == ["try"])
   }
 
@@ -147,7 +159,7 @@ struct SignalTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     #expect(place.lines().count == 1)
     #expect(place.lines().first?.hasPrefix("cleanup ") == true)
     #expect(place.lines().first != "cleanup succeeded")
@@ -199,7 +211,7 @@ struct SignalTests {
     for pid in [pid, live.pid] { try ProcessState.wait(for: "T", of: pid) }
     live.send(SIGTERM)
     live.send(SIGCONT)
-    #expect(try live.finish().status == 143)
+    #expect(try live.finish().status == -SIGTERM)
     place.expectNothingAlive()
   }
 
@@ -217,7 +229,7 @@ struct SignalTests {
     try live.waitForError("stopping")
     live.send(SIGINT)
     let run = try live.finish()
-    #expect(run.status == 130, "\(run)")
+    #expect(run.status == -SIGINT, "\(run)")
     place.expectNothingAlive()
   }
 

@@ -104,7 +104,7 @@ struct SilentWorkerTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGINT)
-    #expect(try live.finish().status == 130)
+    #expect(try live.finish().status == -SIGINT)
     place.expectNothingAlive()
   }
 

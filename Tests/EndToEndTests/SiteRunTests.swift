@@ -316,7 +316,7 @@ struct SiteRunTests {
     #expect(try up.next() == "up")
     run.send(SIGINT)
     let end = try run.finish()
-    #expect(end.status == 130, "\(end)")
+    #expect(end.status == -SIGINT, "\(end)")
     #expect(place.lines() == ["ended"])
     place.expectNothingAlive()
   }

@@ -131,7 +131,7 @@ struct TaskFolderTests {
     let run = try place.start("run", environment: try environment(place))
     _ = try here.next()
     run.send(SIGINT)
-    #expect(try run.finish().status == 130)
+    #expect(try run.finish().status == -SIGINT)
     #expect(place.exists("ran") && place.lines("seen") == [])
     #expect(try left(place) == [])
   }

@@ -79,7 +79,7 @@ struct TerminalTests {
     let place = try place()
     let terminal = try begin(place, columns: 100)
     try terminal.type("\u{3}")
-    #expect(try terminal.finish() == 130)
+    #expect(try terminal.finish() == -SIGINT)
     let text = shown(terminal)
     #expect(
       text.dropLast() == [
