@@ -2,7 +2,9 @@
 #include "clinux_terminal.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -72,6 +74,49 @@ int32_t clinux_set_terminal_modes(int32_t descriptor, const struct clinux_termin
   sigset_t before;
   begin_quietly(&before);
   return end_quietly(tcsetattr(descriptor, TCSANOW, &wanted), &before);
+}
+
+static struct termios given_back;
+static _Atomic int given_back_to = -1;
+static const int deaths[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGSYS};
+enum { DEATHS = sizeof deaths / sizeof *deaths };
+// What each of them does without this: the default, or the backtrace of the Swift runtime.
+static struct sigaction others[DEATHS];
+static int is_set[DEATHS];
+
+// Its mask blocks SIGTTOU, so that it is not stopped in the background. Then the signal comes once more.
+static void give_back_and_die(int number) {
+  int descriptor = atomic_exchange(&given_back_to, -1);
+  if (descriptor >= 0 && tcgetpgrp(descriptor) == getpgrp()) {
+    static const char shown[] = "\x1b[?25h\x1b[?7h\x1b[?2026l\r\n";
+    struct pollfd room = {.fd = descriptor, .events = POLLOUT};
+    if (poll(&room, 1, 0) > 0) {
+      ssize_t written = write(descriptor, shown, sizeof shown - 1);
+      (void)written;
+    }
+    tcsetattr(descriptor, TCSANOW, &given_back);
+  }
+  for (int i = 0; i < DEATHS; i++) {
+    if (deaths[i] == number) sigaction(number, &others[i], NULL);
+  }
+  raise(number);
+}
+
+void clinux_give_back_at_death(int32_t descriptor, const struct clinux_terminal_modes *modes) {
+  atomic_store(&given_back_to, -1);
+  if (descriptor >= 0) memcpy(&given_back, modes, sizeof given_back);
+  atomic_store(&given_back_to, descriptor);
+  struct sigaction own = {.sa_handler = give_back_and_die, .sa_flags = SA_ONSTACK};
+  sigfillset(&own.sa_mask);
+  for (int i = 0; i < DEATHS; i++) {
+    if (descriptor < 0) {
+      if (is_set[i]) sigaction(deaths[i], &others[i], NULL);
+      is_set[i] = 0;
+    } else if (!is_set[i] && sigaction(deaths[i], NULL, &others[i]) == 0 &&
+               others[i].sa_handler != SIG_IGN) {
+      is_set[i] = sigaction(deaths[i], &own, NULL) == 0;
+    }
+  }
 }
 
 void clinux_key_modes(

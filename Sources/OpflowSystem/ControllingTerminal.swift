@@ -59,7 +59,9 @@ package final class ControllingTerminal {
     var old = before.modes
     var keys = clinux_terminal_modes()
     clinux_key_modes(&old, &keys)
-    try restore(Modes(modes: keys))
+    // Before it is changed: somebody may press Ctrl-\ at once.
+    clinux_give_back_at_death(rawValue, &old)
+    try set(Modes(modes: keys))
     return before
   }
 
@@ -80,6 +82,11 @@ package final class ControllingTerminal {
 
   /// Sets what was set when `modes` was read. What was typed since is still there to be read.
   package func restore(_ modes: Modes) throws(Errno) {
+    clinux_give_back_at_death(-1, nil)
+    try set(modes)
+  }
+
+  private func set(_ modes: Modes) throws(Errno) {
     let rawDescriptor = descriptor.rawValue
     var modes = modes.modes
     try call { clinux_set_terminal_modes(rawDescriptor, &modes) }

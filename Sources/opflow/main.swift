@@ -48,6 +48,8 @@ func prepareProcess() {
     // the size of files.
     try Dispositions.ignore(.pipe)
     try Dispositions.ignore(.fileTooLarge)
+    // The Swift runtime would ask the terminal what to do, and hold what Ctrl-\ is to end.
+    if !Dispositions.isIgnored(.quit) { try Dispositions.restore(.quit) }
     // Ignored, it would take away the ends of the processes that are started here.
     try Dispositions.restore(.child)
     try MappedFile.exitOnBusError()

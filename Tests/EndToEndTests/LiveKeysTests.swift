@@ -155,6 +155,14 @@ struct LiveKeysEndTests {
       ])
   }
 
+  @Test func `the terminal is given back when a key sends SIGQUIT`() throws {
+    let (place, terminal) = try begin()
+    try terminal.type("\u{1c}")
+    #expect(try terminal.finish() == -SIGQUIT)
+    #expect(terminal.isCooked)
+    place.expectNothingAlive()
+  }
+
   @Test func `the terminal is given back when the view stops, is stopped or ended`() throws {
     let (place, first) = try begin()
     try first.type("\u{3}")

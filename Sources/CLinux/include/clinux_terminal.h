@@ -18,6 +18,11 @@ int32_t clinux_terminal_modes(int32_t descriptor, struct clinux_terminal_modes *
 /// is held back holds nobody. Not stopped by SIGTTOU in the background.
 int32_t clinux_set_terminal_modes(int32_t descriptor, const struct clinux_terminal_modes *modes);
 
+/// Has those modes given back to the terminal when a signal ends this process that it neither blocks nor ignores (QUIT,
+/// and those of its own faults), with the cursor shown. `descriptor` -1: nothing is to be given back any more. One
+/// terminal at a time.
+void clinux_give_back_at_death(int32_t descriptor, const struct clinux_terminal_modes *modes);
+
 /// The same modes for who reads single keys: no lines are gathered and nothing is echoed (ICANON, ECHO), a
 /// read returns at once (VMIN, VTIME), and Ctrl-C and its like stay signals (ISIG).
 void clinux_key_modes(
