@@ -104,8 +104,11 @@ static int run_child(void *argument) {
   child->step = CLINUX_STEP_SESSION;
   if (program->flags & CLINUX_SPAWN_SESSION && setsid() < 0) goto failed;
   if (program->flags & CLINUX_SPAWN_GROUP && setpgid(0, 0) < 0) goto failed;
-  if (program->flags & (CLINUX_SPAWN_DIES_WITH_PARENT | CLINUX_SPAWN_ENDS_WITH_PARENT)) {
-    int signal = program->flags & CLINUX_SPAWN_DIES_WITH_PARENT ? SIGKILL : SIGTERM;
+  int signal = program->flags & CLINUX_SPAWN_DIES_WITH_PARENT    ? SIGKILL
+               : program->flags & CLINUX_SPAWN_ENDS_WITH_PARENT  ? SIGTERM
+               : program->flags & CLINUX_SPAWN_WAKES_WITH_PARENT ? SIGCONT
+                                                                 : 0;
+  if (signal != 0) {
     if (prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0) < 0) goto failed;
     // The parent may have died before the line above.
     if (getppid() != child->parent) _exit(127);

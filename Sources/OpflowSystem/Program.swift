@@ -70,6 +70,9 @@ package enum Program {
     package static let diesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_DIES_WITH_PARENT))
     /// The kernel sends it TERM when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
     package static let endsWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_ENDS_WITH_PARENT))
+    /// The kernel sends it CONT when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG): one that is
+    /// stopped then sees that its parent is gone.
+    package static let wakesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_WAKES_WITH_PARENT))
     /// This process has every signal blocked and none ignored, and is spared some calls for it.
     package static let signalsPrepared = Options(rawValue: UInt32(CLINUX_SPAWN_SIGNALS_PREPARED))
   }

@@ -29,6 +29,17 @@ struct KillTests {
     #expect(place.runs.count == 1)
   }
 
+  @Test func `a worker that is stopped leaves when opflow is killed`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: 'kill -STOP $PPID; echo here > here; exec tail -f /dev/null' } }")
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGKILL)
+    #expect(try live.finish().status == -SIGKILL)
+    place.expectNothingAlive()
+  }
+
   @Test func `a killed worker's task runs again in the same run`() throws {
     let place = try Workplace(
       """

@@ -21,6 +21,8 @@ enum {
   CLINUX_SPAWN_GROUP = 8,
   /// SIGTERM to the child when the thread that spawned it ends (prctl(2), PR_SET_PDEATHSIG).
   CLINUX_SPAWN_ENDS_WITH_PARENT = 16,
+  /// SIGCONT to the child when the thread that spawned it ends (prctl(2), PR_SET_PDEATHSIG).
+  CLINUX_SPAWN_WAKES_WITH_PARENT = 32,
 };
 
 struct clinux_program {

@@ -124,7 +124,9 @@ final class LocalLauncher: Launcher {
       runFolder: folder.path, run: runID, task: kind == .download ? nil : arguments)
     // One that is to run what has the terminal stays in the terminal's session. The keys of the terminal
     // are for others than itself.
-    let options: Program.Options = kind == .terminal ? .newGroup : .newSession
+    let options: Program.Options = [
+      kind == .terminal ? .newGroup : .newSession, .wakesWithParent,
+    ]
     let additions = WorkerProgram.additions(for: kind, variables)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
