@@ -180,4 +180,22 @@ import Testing
     #expect(
       text == "opflow worker: cannot lock /nowhere/workers.lock: No such file or directory\n")
   }
+
+  @Test(arguments: [
+    "kill $PPID", "kill -INT $PPID; kill -HUP $PPID", "sh -c 'kill $PPID; exit' & wait; kill $PPID",
+  ])
+  func `a task that signals its worker does not end the tasks that follow it`(script: String) throws
+  {
+    let worker = try WorkerHarness([
+      WorkerTask("a", script), WorkerTask("b", "echo up > say; read x < go; echo $x"),
+    ])
+    let go = try worker.makePipe("go")
+    try worker.order(
+      .run(worker.id("a"), attempt: 1), .follow(worker.id("b"), attempt: 1))
+    #expect(try worker.ended("a").isSuccess)
+    #expect(try worker.heard() == "up")
+    try go.writeAll("on\n")
+    #expect(try worker.ended("b").isSuccess)
+    #expect(try worker.log("b") == "on\n")
+  }
 }

@@ -93,7 +93,9 @@ package final class WorkerFrame {
       try role.wait(nanoseconds: timeout(role.deadline))
       let now = self.now
       if poll.isReady(Slot.requests) {
-        while try requests.next() != nil { role.endOfOrders(at: now) }
+        while let (_, sender) = try requests.next() {
+          if !isOfTask(sender) { role.endOfOrders(at: now) }
+        }
       }
       try role.takeEvents(at: now)
       if poll.isReady(Slot.orders) { try readOrders(role, now) }
@@ -102,6 +104,14 @@ package final class WorkerFrame {
       if isDeaf, isListening { endOrders(role, now) }
     }
     try sendRest()
+  }
+
+  /// Whether a signal came from a task, such as by `kill $PPID`: the worker may have others by now, which it is not to
+  /// end for that. Tasks are in its session; who is gone already may have been one.
+  private func isOfTask(_ sender: Int32) -> Bool {
+    if sender <= 0 { return false }
+    guard let status = ProcessStatus.read(sender) else { return true }
+    return status.session == ProcessID.own
   }
 
   // MARK: For roles
