@@ -5,7 +5,8 @@ package final class StringBlock {
   // made only once the bytes have their final place.
   private var bytes: UnsafeMutablePointer<CChar>
   private var byteCapacity: Int
-  private var byteCount = 0
+  /// Of all strings, with their zeros.
+  package private(set) var byteCount = 0
   private var starts: [Int] = []
   private var table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var tableCapacity: Int
@@ -100,6 +101,16 @@ package final class StringBlock {
   }
 
   package func end() { add(0) }
+
+  /// How many bytes a string has, its zero included.
+  package func byteCount(_ index: Int) -> Int {
+    (index + 1 < starts.count ? starts[index + 1] : byteCount) - starts[index]
+  }
+
+  /// The string that has most bytes; nil where there is none.
+  package var longest: Int? {
+    starts.indices.max { byteCount($0) < byteCount($1) }
+  }
 
   /// Where a string stands; until something is added.
   package subscript(index: Int) -> UnsafeMutablePointer<CChar> { bytes + starts[index] }

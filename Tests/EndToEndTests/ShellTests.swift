@@ -147,4 +147,45 @@ struct ShellTests {
     #expect(run.errors.lowercased().contains("argument list too long"))
     #expect(place.lines() == ["b"])
   }
+
+  /// More than the kernel takes for one argument.
+  private static let longScript =
+    "run: |\n" + String(repeating: "      true a line like many others\n", count: 6_000)
+
+  @Test(arguments: ["[/bin/sh, -ec]", "bash", "[bash, -ce]"])
+  func `a script that is too long for an argument is run like any other`(_ shell: String) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        long:
+          shell: \(shell)
+          \(Self.longScript)      printf '%s\\n' "$@"
+            [ -z "$(ls -A "$OPFLOW_TMP")" ]
+            false
+            echo not reached
+      """)
+    try place.opflow("run", "long", "--", "a b", "", status: 1, environment: ["TMPDIR": place.path])
+    #expect(try place.log("long") == "a b\n\n")
+    #expect(place.entries().filter { $0.hasPrefix("opflow-2") } == [])
+  }
+
+  @Test func `what is too long for the kernel is told by its name and size`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        program:
+          shell: [python3, -c]
+          \(Self.longScript)
+        variable: { run: [echo, a], env: { LONG: "\(String(repeating: "x", count: 200_000))" } }
+        argument: { run: [echo, a, "\(String(repeating: "x", count: 200_000))"] }
+        all: { run: [echo, \((0..<40).map { _ in String(repeating: "x", count: 100_000) }.joined(separator: ", "))] }
+      """)
+    let run = try place.opflow("run", "--output", "line", status: 1)
+    #expect(
+      run.errors.contains("its script has 182KiB, which is too long for an argument"), "\(run)")
+    #expect(run.errors.contains("the variable LONG has 195KiB"), "\(run)")
+    #expect(run.errors.contains("argument 2 has 195KiB"), "\(run)")
+    #expect(run.errors.contains("its arguments have 3.8MiB and its environment"), "\(run)")
+  }
 }

@@ -14,6 +14,17 @@ extension Plan {
     return nil
   }
 
+  /// The words before the path of a file with the task's script, for a shell that takes the script itself behind `-c`;
+  /// nil for other programs, which look for files elsewhere then.
+  package func wordsBeforeScriptFile(_ task: TaskID) -> [String]? {
+    var words = list(record(task).shell).map { string($0) }
+    guard let shell = wordBeforeArguments(task), shell != "--", let options = words.popLast(),
+      options.hasPrefix("-"), !options.hasPrefix("--"), options.contains("c")
+    else { return nil }
+    let others = options.filter { $0 != "c" }
+    return others == "-" ? words : words + [others]
+  }
+
   private static let shells: Set<String> = [
     "sh", "bash", "rbash", "dash", "ash", "ksh", "mksh", "zsh", "yash", "posh",
   ]

@@ -224,6 +224,7 @@ final class CommandWorker: WorkerRole {
     case .finish(let task, let attempt, let outcome): finish(task, attempt, outcome)
     case .leave:
       files?.leave()
+      launcher.endScript()
       taskFolder.remove()
       frame.leave()
     }
@@ -455,6 +456,7 @@ final class CommandWorker: WorkerRole {
     masker?.finish(keep)
     masker = nil
     log.close()
+    launcher.endScript()
     cleanFolder()
     process = nil
     pipe = nil

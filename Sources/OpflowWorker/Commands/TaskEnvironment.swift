@@ -132,6 +132,16 @@ struct TaskEnvironment: ~Copyable {
 
   var hasPath: Bool { pathIndex != nil }
 
+  var byteCount: Int { block.byteCount }
+
+  /// The variable that has most bytes, its name and the zero behind it included.
+  var longest: (name: String, byteCount: Int) {
+    guard let index = block.longest else { return ("", 0) }
+    // SAFETY: nothing is added meanwhile.
+    let entry = String(cString: block[index])
+    return (String(entry.prefix { $0 != "=" }), block.byteCount(index))
+  }
+
   var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> { block.pointers }
 
   /// The task's own PATH, or what execvp(3) takes where there is none.

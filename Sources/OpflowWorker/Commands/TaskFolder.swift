@@ -172,6 +172,7 @@ package struct TaskFolder: ~Copyable {
   /// Others may give such names, too.
   private static func isOwn(_ path: String) -> Bool {
     guard let status = try? Path.linkStatus(path) else { return false }
-    return status.kind == .directory && status.owner == ProcessID.ownUser
+    // A file has the script of a task (`WorkerLauncher.scriptFile`).
+    return [.directory, .file].contains(status.kind) && status.owner == ProcessID.ownUser
   }
 }

@@ -47,6 +47,7 @@ final class WorkerLauncher {
   private let arguments: TaskArguments?
   private let run: String
   private var taskFolder: String
+  private var hasScriptFile = false
   /// That the environment was made for.
   private var seen: Plan
 
@@ -182,6 +183,7 @@ final class WorkerLauncher {
   ) throws(WorkerRefusal) {
     words.removeAll()
     switch plan.kind(task) {
+    case .shell where plan.script(task).count >= Self.longestWord: try setScriptFile(of: task)
     case .shell:
       for word in plan.list(plan.record(task).shell) { words.append(plan.text(word)) }
       words.append(plan.script(task))
@@ -207,6 +209,43 @@ final class WorkerLauncher {
       for word in arguments.words { words.append(word) }
     }
     guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
+  }
+
+  /// What the kernel takes at most of each argument and variable, the zero behind it included (execve(2)).
+  private static let longestWord = 32 * 4096
+
+  /// Has a script that is too long for an argument in a file, which the shell reads.
+  private func setScriptFile(of task: TaskID) throws(WorkerRefusal) {
+    let script = plan.script(task)
+    guard let before = plan.wordsBeforeScriptFile(task) else {
+      throw WorkerRefusal(
+        errorNumber: Errno.tooBig.rawValue,
+        what:
+          "its script has \(SizeText.text(bytes: UInt64(script.count))), which is too long for an"
+          + " argument (128 KiB): put it into a file")
+    }
+    let path = Self.scriptFile(beside: taskFolder)
+    do throws(Errno) {
+      endScript()
+      try File.open(path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
+        .writeAll(script)
+      hasScriptFile = true
+    } catch {
+      throw WorkerRefusal(
+        errorNumber: error.rawValue, what: "cannot write its script to \(path): \(error)")
+    }
+    for word in before { words.append(word) }
+    words.append(path)
+  }
+
+  static func scriptFile(beside taskFolder: String) -> String { taskFolder + ".script" }
+
+  /// Removes the script of a task that has ended, where that was in a file.
+  func endScript() {
+    if !hasScriptFile { return }
+    hasScriptFile = false
+    // What cannot be removed is left for the next session (`TaskFolder.removeLeft`).
+    try? Path.removeIfThere(Self.scriptFile(beside: taskFolder))
   }
 
   private func isDefaultShell(_ list: ListIndex) -> Bool {
@@ -257,7 +296,7 @@ final class WorkerLauncher {
   private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
     switch error {
     case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
-    case .tooBig: return " (its arguments and environment are too long)"
+    case .tooBig: return " (\(excess))"
     case .noSuchFile:
       let isPath = file.utf8.contains(UInt8(ascii: "/"))
       let path = isPath ? absolute(file, in: directory) : found(file, in: directory)
@@ -266,6 +305,22 @@ final class WorkerLauncher {
     default: return ""
     }
   }
+
+  /// Which of its arguments and variables are too long.
+  private var excess: String {
+    let most = "the kernel takes 128 KiB at most of each"
+    let variable = environment.longest
+    if variable.byteCount > Self.longestWord {
+      return "the variable \(variable.name) has \(Self.size(variable.byteCount)), and \(most)"
+    }
+    if let word = words.longest, words.byteCount(word) > Self.longestWord {
+      return "argument \(word) has \(Self.size(words.byteCount(word))), and \(most)"
+    }
+    return "its arguments have \(Self.size(words.byteCount)) and its environment"
+      + " \(Self.size(environment.byteCount)), together more than the kernel takes: a quarter of `ulimit -s`"
+  }
+
+  private static func size(_ count: Int) -> String { SizeText.text(bytes: UInt64(count)) }
 
   private func absolute(_ path: String, in directory: String) -> String {
     path.hasPrefix("/") ? path : directory + "/" + path
