@@ -218,4 +218,29 @@ struct SchedulerDownloadTests {
     run.wait(milliseconds: 1)
     #expect(run.started.count == 2)
   }
+
+  @Test func `one that came back twice is not handed ahead again`() throws {
+    var run = ImaginedRun(try plan(100), handsAhead: true)
+    run.settle()
+    var steps = 0
+    // Several at once that end close to each other count as short ones, and then none ends for a while.
+    while run.close == nil, steps < 2_000 {
+      steps += 1
+      run.now = run.now.advanced(byMilliseconds: steps % 4 == 0 ? 25 : 1)
+      if steps % 4 == 0 {
+        run.tell(.timer)
+      } else if let worker = run.running.keys.min(by: { $0.rawValue < $1.rawValue }) {
+        var outcome = Outcome(status: .success)
+        outcome.usage.wallMicroseconds = 400
+        run.end(worker, outcome)
+      }
+      run.settle()
+    }
+    #expect(run.close?.exitCode == 0)
+    var returns: [TaskID: Int] = [:]
+    for entry in run.journal where entry.outcome.reason == .revoked {
+      returns[entry.task, default: 0] += 1
+    }
+    #expect(returns.values.max() == Int(SchedulerOptions.mostReturns))
+  }
 }

@@ -57,6 +57,10 @@ struct Witness {
   var stopping: [TaskID: Int32] = [:]
   /// Those of these that were told so since nothing needed them.
   var unneeded: [TaskID: Int32] = [:]
+  /// How often tasks came back that were handed ahead.
+  private var returns: [TaskID: Int] = [:]
+  /// Something of them could not be ended: they start again by the word of a person only.
+  var outliving: Set<TaskID> = []
   /// The tries of services that were told to end.
   var leaving: [TaskID: Int32] = [:]
   /// The ports with which services were ready last.
@@ -278,6 +282,9 @@ struct Witness {
         try far.begin(task, at: site(of: line.worker), now, plan)
       }
       if line.isAhead { began.remove(task) } else { began.insert(task) }
+      if line.isAhead, returns[task, default: 0] >= Int(SchedulerOptions.mostReturns) {
+        throw fault(task, "handed ahead once more, though it came back each time")
+      }
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
@@ -326,6 +333,7 @@ struct Witness {
       }
       if line.outcome.reason == .revoked {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
+        if !began.contains(task) { returns[task, default: 0] += 1 }
         lastAttempt[task.index] -= 1
       } else if line.outcome.reason == .workerLost, !isBlock(task), noteLoss(of: task).must,
         unneeded[task] != line.attempt

@@ -54,6 +54,8 @@ struct Scheduler {
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
+  /// How often a task came back that a worker was handed ahead.
+  var returnCount: Table<UInt8>
   /// By task: where its newest try was; empty in a run on one machine.
   var ranAt: Table<SiteID>
   /// What downloads did whose end is still to come.
@@ -120,6 +122,7 @@ struct Scheduler {
     triesBefore = entering.triesUsed
     triesUsed = Table(repeating: 0, count: plan.taskCount)
     lostCount = Table(repeating: 0, count: plan.taskCount)
+    returnCount = lostCount
     ranAt = Table(repeating: .local, count: options.usesSites ? plan.taskCount : 0)
     random = SplitMix64(seed: options.seed)
     openness = entering.openness

@@ -19,6 +19,8 @@ extension Scheduler {
       while let worker = workforce.backlogs.worker(lane: lane, depth: count, place: place) {
         guard let rank = ready.head(lane) else { return }
         let task = TaskID(ranking.task[Int(rank)])
+        // It is handed to one worker after the other, and starts nowhere: it starts where one is free.
+        if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
         if mayFollow(task, rank, on: worker, at: now) {
           _ = ready.pop(lane)
           // It stands among those that have one more then, and another in its place.

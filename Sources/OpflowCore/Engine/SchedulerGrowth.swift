@@ -142,6 +142,7 @@ extension Scheduler {
     }
     triesUsed.append(repeating: 0, count: added)
     lostCount.append(repeating: 0, count: added)
+    returnCount.append(repeating: 0, count: added)
     if options.usesSites { ranAt.append(repeating: .local, count: added) }
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)

@@ -61,6 +61,8 @@ package struct SchedulerOptions: Sendable {
   /// Commands that a worker may be handed ahead, where they are so short that together they take
   /// this time at most; where not, one.
   static let maxCommandsAhead = 8
+  /// A task that came back so often is not handed ahead again.
+  package static let mostReturns: UInt8 = 2
   static let commandsAheadMicroseconds: Int64 = 8_000
   /// Of the coordinator while all workers have work (`restNanoseconds`).
   static let maxRestMicroseconds: Int64 = 2_000
