@@ -72,6 +72,12 @@ extension CommandError {
         "workers of an earlier drive still run on \(names), past the lease of their agents: end them there"
           + " (`pkill opflow`), so that no task runs twice at once. Where those machines are gone, --take-over"
           + " goes on without them")
+    case .taskAround(let task):
+      let name = CleanText.string(task)
+      self.init(
+        .held,
+        "task \(name) runs this command and would run again within itself, without end: run other tasks, or leave"
+          + " it out with `--skip \(name)`")
     case .noDescriptors(let count, let error):
       self.init(
         .io,

@@ -89,6 +89,7 @@ enum ResumeCommand {
     tellPlace(prepared, folder, arguments, console)
     try console.preparing { () throws(PreparationError) in
       try RunRequest(arguments).expectPrograms()
+      try prepared.expectNotAround()
       try prepared.expectTerminal(RunRequest(arguments))
       try prepared.expectDevices(RunRequest(arguments))
       try prepared.expectMemoryLimits(RunRequest(arguments))

@@ -153,6 +153,7 @@ enum RunCommand {
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     try console.preparing { () throws(PreparationError) in
       try RunRequest(arguments).expectPrograms()
+      try new.expectNotAround()
       try new.expectTerminal()
       try new.expectDevices()
       try new.expectMemoryLimits()

@@ -175,6 +175,47 @@ struct NestedRunTests {
     #expect(place.lines() == ["waited"], "\(end)")
   }
 
+  /// `test` runs `opflow` with those words; `build` needs it, and `other` nothing.
+  @Test(arguments: [
+    "run test", "run", "run build", "run outer.yaml", "run middle.yaml",
+  ])
+  func `a task does not run itself`(_ command: String) throws {
+    let place = try Workplace()
+    let words = command.contains(".yaml") ? command : "\(command) -f outer.yaml"
+    try place.write(
+      "outer.yaml",
+      """
+      tasks:
+        other: { run: echo other >> trace }
+        test:
+          run: |
+            echo test >> trace
+            [ $(grep -c test trace) -lt 4 ] || exit 9
+            $opflow \(words) 2> told || { echo $? >> trace; exit 1; }
+        build: { needs: test, run: echo build >> trace }
+      """)
+    try place.write("middle.yaml", "tasks: { x: { run: '$opflow run -q outer.yaml' } }")
+    try place.opflow("run", "-f", "outer.yaml", "test", status: 1)
+    let code = command.contains("middle") ? "1" : "5"
+    #expect(place.lines() == ["test", code])
+    let told = try place.text("told")
+    #expect(
+      told.contains("task test runs this command and would run again within itself"), "\(told)")
+  }
+
+  @Test func `a task may run other tasks of its manifest, and its namesake of another one`() throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        other: { run: echo other >> trace }
+        test: { run: "echo test >> trace; $opflow run -q other; $opflow run -q --skip test; $opflow run -q inner.yaml; $opflow plan" }
+      """)
+    try place.write("inner.yaml", "tasks: { test: { run: echo inner >> trace } }")
+    try place.opflow("run", "test")
+    #expect(place.lines() == ["test", "other", "other", "inner"])
+  }
+
   @Test func `tasks know all runs around them, the outermost first`() throws {
     let place = try place()
     try place.write("inner.yaml", "tasks: { a: { run: echo $OPFLOW_RUNS >> trace } }")

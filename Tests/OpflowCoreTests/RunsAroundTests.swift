@@ -49,4 +49,17 @@ struct RunsAroundTests {
     #expect(around?.task == "build/a b" && around?.text == "\(outer) build/a b")
     #expect(TaskAround("x y") == nil && TaskAround(outer) == nil)
   }
+
+  @Test func `a task is around what it runs, and what that runs in turn`() {
+    let none = TasksAround(nil, manifest: nil, task: nil)
+    #expect(none.isEmpty && none.variables(of: "/a") == ["OPFLOW_MANIFEST=/a"])
+    let one = TasksAround(nil, manifest: "/a", task: "test")
+    #expect(one.contains("test", of: "/a"))
+    #expect(!one.contains("test", of: "/b") && !one.contains("tes", of: "/at"))
+    let variables = one.variables(of: "/b")
+    let text = variables.last.map { String($0.dropFirst("OPFLOW_TASKS=".count)) }
+    let two = TasksAround(text, manifest: "/b", task: "x")
+    #expect(two.contains("test", of: "/a") && two.contains("x", of: "/b"))
+    #expect(!two.contains("x", of: "/a"))
+  }
 }

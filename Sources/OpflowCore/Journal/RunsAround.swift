@@ -74,6 +74,45 @@ package struct RunsAround: Equatable, Sendable {
   }
 }
 
+/// The tasks around a process, one for each run around it, by manifest and name. A task that is asked for within itself
+/// would ask for itself again, without end.
+package struct TasksAround: Equatable, Sendable {
+  /// Those around the innermost run.
+  package static let variable = "OPFLOW_TASKS"
+  /// The path of the innermost run's manifest, absolute.
+  package static let manifestVariable = "OPFLOW_MANIFEST"
+
+  /// A hash each, the outermost first.
+  private var words: [String]
+  private static let most = 32
+
+  /// - Parameters:
+  ///   - text: of `OPFLOW_TASKS`; nil where it is not set.
+  ///   - manifest: of `OPFLOW_MANIFEST`.
+  ///   - task: of `OPFLOW_TASK`.
+  package init(_ text: String?, manifest: String?, task: String?) {
+    words = (text ?? "").split(separator: " ").map { String($0) }
+    if let manifest, let task, !task.isEmpty { words.append(Self.word(manifest, task)) }
+    words = words.suffix(Self.most)
+  }
+
+  package var isEmpty: Bool { words.isEmpty }
+
+  package func contains(_ task: String, of manifest: String) -> Bool {
+    words.contains(Self.word(manifest, task))
+  }
+
+  /// What the workers of a run of a manifest find that is started here.
+  package func variables(of manifest: String) -> [String] {
+    let own = "\(Self.manifestVariable)=\(manifest)"
+    return isEmpty ? [own] : [own, "\(Self.variable)=\(words.joined(separator: " "))"]
+  }
+
+  private static func word(_ manifest: String, _ task: String) -> String {
+    Hexadecimal.text(Hash.xxh3(Array("\(manifest)\0\(task)".utf8)))
+  }
+}
+
 /// The task that a process is part of, by its environment.
 package struct TaskAround: Hashable, Sendable {
   package let run: RunID

@@ -22,6 +22,33 @@ extension RunsAround {
   }
 }
 
+extension TasksAround {
+  /// Those around this process.
+  static var here: TasksAround {
+    TasksAround(
+      Environment.value(variable), manifest: Environment.value(manifestVariable),
+      task: Environment.value(TaskAround.variable))
+  }
+}
+
+extension PreparationError {
+  /// - Throws: for the first task that would run, and that this process is part of already.
+  static func expectNotAround(
+    _ plan: @autoclosure () throws(PreparationError) -> Plan, of manifest: String,
+    _ initial: @autoclosure () -> [InitialState]
+  ) throws(PreparationError) {
+    let around = TasksAround.here
+    // Any number of manifests come from standard input.
+    if around.isEmpty || manifest == ManifestFile.standardInput { return }
+    let (plan, initial) = (try plan(), initial())
+    for task in plan.tasks.lazy.map({ TaskID($0) })
+    where [.run, .afterNeeds].contains(initial[task.index]) {
+      let name = plan.nameString(task)
+      if around.contains(name, of: manifest) { throw .taskAround(name) }
+    }
+  }
+}
+
 extension TaskAround {
   /// The task that this process is part of; nil for none.
   package static var here: TaskAround? {

@@ -108,6 +108,12 @@ package struct NewRun {
     throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
   }
 
+  /// Sees whether none of its tasks runs this process.
+  package mutating func expectNotAround() throws(PreparationError) {
+    try PreparationError.expectNotAround(
+      try prepared.open(), of: manifest.realPath, initial)
+  }
+
   /// Sees whether this machine has the GPUs that its tasks want.
   package mutating func expectDevices() throws(PreparationError) {
     try PreparationError.expectDevices(

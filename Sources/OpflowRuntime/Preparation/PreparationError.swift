@@ -40,6 +40,8 @@ package enum PreparationError: Error {
   case workersElsewhere([String])
   /// What `--on` asks for needs this program, which is not in PATH.
   case noProgram(String, for: String)
+  /// A task that this process is part of would run.
+  case taskAround(String)
   /// A task wants more GPUs than this machine has.
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }

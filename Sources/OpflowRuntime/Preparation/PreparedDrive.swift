@@ -69,6 +69,7 @@ package struct PreparedDrive: ~Copyable {
   /// What workers find in their environment of what the drive is a part of.
   private var variables: [String] {
     trace.variables + RunsAround.here.variables(with: folder.id.description)
+      + TasksAround.here.variables(of: manifestPath)
   }
 
   /// Drives the run to its end, by workers of this machine.

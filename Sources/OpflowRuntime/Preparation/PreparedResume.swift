@@ -278,6 +278,11 @@ package struct PreparedResume {
     plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
   }
 
+  /// Sees whether none of its tasks runs this process.
+  package func expectNotAround() throws(PreparationError) {
+    try PreparationError.expectNotAround(plan, of: manifestPath, initial)
+  }
+
   /// Sees whether there is a terminal, where tasks need one.
   ///
   /// - Throws: the places of those tasks, where there is none.
