@@ -103,13 +103,8 @@ enum ValueName: String {
       if let equals = text.firstIndex(of: "="), equals > text.startIndex { return }
       throw Complaint("\(spelled) needs \(rawValue), not `\(text.clean)`")
     case .name:
-      let isPlain = text.utf8.allSatisfy { byte in
-        byte | 32 >= 97 && byte | 32 <= 122 || byte >= 48 && byte <= 57
-          || byte == 45 || byte == 46 || byte == 95
-      }
-      guard (1...100).contains(text.utf8.count), isPlain else {
-        throw Complaint(
-          "\(spelled) is 1 to 100 letters, digits, `.`, `_` and `-`, not `\(text.clean)`")
+      guard RunName.isValid(text) else {
+        throw Complaint("\(spelled) has \(RunName.rule), and is not `\(text.clean)`")
       }
     case .selector, .file, .folder, .run, .duration, .command, .sites:
       if text.isEmpty { throw Complaint("\(spelled) needs a value (\(rawValue))") }

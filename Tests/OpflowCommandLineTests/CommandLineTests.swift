@@ -226,6 +226,7 @@ import Testing
       ("graph --format dto", "--format is text, dot, mermaid, svg, not `dto`; did you mean dot?"),
       ("pause build", "it is about the whole run; `opflow suspend build` holds tasks"),
       ("skip", "it names no task: SEL..."),
+      ("serve --name ..", "--name has \(RunName.rule), and is not `..`"),
       ("suspend --json", "it names no task: SEL..."),
       ("priority", "SEL... and N are missing"),
       ("priority 5", "it names no task: SEL... N"),

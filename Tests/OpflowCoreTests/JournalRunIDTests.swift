@@ -23,6 +23,17 @@ import Testing
     #expect(RunID(text) == nil)
   }
 
+  @Test(arguments: ["q", "_", "9", "A.b_c-d", "20261129", String(repeating: "x", count: 100)])
+  func `a run can be known by a word`(name: String) { #expect(RunName.isValid(name)) }
+
+  @Test(arguments: [
+    "", ".", "..", "-", "--json", ".x", "a/b", "a b", "ä", "20261129-091754-f62b",
+    String(repeating: "x", count: 101),
+  ])
+  func `a run is not known by a path, a flag or the ID of a run`(name: String) {
+    #expect(!RunName.isValid(name))
+  }
+
   @Test func `a new name is above the newest, whatever the clock does`() {
     let newest = RunID(seconds: 1_000_000, serial: 0x8000)
     for (milliseconds, random) in [

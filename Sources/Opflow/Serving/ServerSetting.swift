@@ -1,3 +1,4 @@
+internal import OpflowCore
 internal import OpflowRuntime
 internal import OpflowSystem
 
@@ -19,11 +20,10 @@ struct ServerSetting: Sendable {
   init(
     name: String, folder: String, maxConcurrent: Int?, goesOn: Bool, opflow: String?
   ) throws(QueueError) {
-    guard Self.isName(name) else {
+    guard RunName.isValid(name) else {
       throw QueueError(
-        .usage,
-        "a queue's name has 1 to \(Self.mostNameBytes) letters, digits, `.`, `_` and `-`, begins with a letter,"
-          + " a digit or `_`, and is not `\(name.prefix(Self.mostNameBytes))`")
+        .usage, "a queue's name has \(RunName.rule), and is not `\(name.prefix(RunName.mostBytes))`"
+      )
     }
     guard !folder.isEmpty, !folder.utf8.contains(0) else {
       throw QueueError(
@@ -43,26 +43,6 @@ struct ServerSetting: Sendable {
     self.maxConcurrent = maxConcurrent
     self.goesOn = goesOn
     program = try Self.find(opflow, from: workingFolder)
-  }
-
-  /// As `--name` has it.
-  private static let mostNameBytes = 100
-
-  private static func isName(_ text: String) -> Bool {
-    guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
-      return false
-    }
-    return text.utf8.count <= mostNameBytes && text.utf8.allSatisfy(mayName)
-  }
-
-  private static func mayName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "-"):
-      true
-    default: false
-    }
   }
 
   private static func absolute(_ path: String, from folder: String) -> String {

@@ -1,0 +1,25 @@
+/// What a run that stays open can be known by beside its ID: `--run NAME` means one run, and no flag.
+package enum RunName {
+  package static let mostBytes = 100
+
+  package static let rule =
+    "1 to \(mostBytes) letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`,"
+    + " does not look like a run's ID"
+
+  package static func isValid(_ text: String) -> Bool {
+    guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
+      return false
+    }
+    return text.utf8.count <= mostBytes && text.utf8.allSatisfy(mayHave) && RunID(text) == nil
+  }
+
+  private static func mayHave(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}
