@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 void clinux_error_text(int32_t number, char *buffer, size_t size) {
@@ -159,6 +160,7 @@ static int32_t store(int result, const struct stat *from, struct clinux_status *
   to->links = from->st_nlink;
   to->mode = from->st_mode;
   to->owner = from->st_uid;
+  to->group = from->st_gid;
   return 0;
 }
 
@@ -175,6 +177,10 @@ int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *s
 int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status) {
   struct stat found;
   return store(fstat(descriptor, &found), &found, status);
+}
+
+int32_t clinux_has_access_list(const char *path) {
+  return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
 int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows) {

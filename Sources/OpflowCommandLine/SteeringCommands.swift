@@ -158,7 +158,8 @@ extension CommandRow {
         summary: "Say yes to a task that asks by `approve`: it succeeds.",
         description: """
           It asks when all that it needs has ended; `opflow status` shows what. Who said yes stands in the
-          journal, and a resume does not ask again. A task of the run itself cannot answer.
+          journal, and a resume does not ask again. opflow refuses the answer of a process that a task
+          of the run started.
 
           \(HelpPhrases.asked)
           """,
@@ -174,7 +175,7 @@ extension CommandRow {
         summary: "Say no to a task that asks by `approve`: it fails.",
         description: """
           Who said no stands in the journal. `opflow retry` asks again in this run, and so does a resume.
-          A task of the run itself cannot answer.
+          opflow refuses the answer of a process that a task of the run started.
 
           \(HelpPhrases.asked)
           """)

@@ -28,7 +28,7 @@ package struct JournalFile: ~Copyable {
     _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {
     let file = try doing("open", path) { () throws(Errno) in
-      try File.open(path, [.writeOnly, .append, .noFollow])
+      try File.openRegular(path, [.writeOnly, .append])
     }
     try doing("repair", path) { () throws(Errno) in
       if let length = repair.truncateTo {
@@ -40,7 +40,7 @@ package struct JournalFile: ~Copyable {
     return JournalFile(path: path, file: file)
   }
 
-  private init(path: String, file: consuming Descriptor) {
+  init(path: String, file: consuming Descriptor) {
     self.path = path
     self.file = file
   }

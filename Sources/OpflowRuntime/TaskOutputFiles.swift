@@ -224,7 +224,7 @@ struct TaskOutputFiles {
   /// The log's size. A log that is not there yet, or cannot be read, shows nothing; the task itself is
   /// unharmed.
   private func open(_ log: OpenLog, _ task: TaskID) -> Int64? {
-    if log.file == nil { log.file = try? File.open(path(task), [.readOnly, .noFollow]) }
+    if log.file == nil { log.file = try? File.openRegular(path(task), .readOnly) }
     return try? log.file?.status().sizeBytes
   }
 

@@ -7,7 +7,7 @@ package struct ByteLocks: ~Copyable, Sendable {
 
   /// Of the file at `path`, which is created where it is missing.
   package init(_ path: String) throws(Errno) {
-    file = try File.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
+    file = try File.openRegular(path, [.readWrite, .create])
   }
 
   /// Takes a lock; false where another open file has it.

@@ -9,6 +9,7 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
 
   package static let noSuchFile = Errno(rawValue: ENOENT)
   package static let notPermitted = Errno(rawValue: EPERM)
+  package static let noDevice = Errno(rawValue: ENXIO)
   package static let noSuchProcess = Errno(rawValue: ESRCH)
   package static let interrupted = Errno(rawValue: EINTR)
   package static let ioError = Errno(rawValue: EIO)
@@ -44,8 +45,13 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   /// A name that is no UTF-8; this module's own calls fail with it too.
   package static let notUTF8 = Errno(rawValue: EILSEQ)
 
+  /// Something else than a file stands where one should; this module's own calls fail with it.
+  package static let notRegular = Errno(rawValue: EBADFD)
+  package static let fileTooBig = Errno(rawValue: EFBIG)
+
   /// The C library's words for it.
   package var description: String {
+    if self == .notRegular { return "it is not a regular file; remove it" }
     if self == .notUTF8 { return "the path is not UTF-8; rename the file or folder" }
     // SAFETY: the shim writes at most `count` bytes, the last one a zero.
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

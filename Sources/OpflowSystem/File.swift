@@ -11,6 +11,7 @@ package struct FileStatus: Sendable, Equatable {
   /// The permission bits.
   package let mode: UInt32
   package let owner: UInt32
+  package let group: UInt32
   package let sizeBytes: Int64
   /// Since the epoch.
   package let modifiedNanoseconds: Int64
@@ -33,6 +34,7 @@ package struct FileStatus: Sendable, Equatable {
     }
     mode = status.mode & 0o7777
     owner = status.owner
+    group = status.group
     sizeBytes = status.size
     modifiedNanoseconds =
       status.modified_seconds &* 1_000_000_000 &+ status.modified_nanoseconds
@@ -80,6 +82,10 @@ package enum File {
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
+    /// A terminal does not become that of this process.
+    package static let noTerminal = Flags(rawValue: O_NOCTTY)
+    /// What is left out to open a file that is there.
+    fileprivate static let making = Flags(rawValue: O_CREAT | O_EXCL | O_NOFOLLOW)
     /// To start paths from, and for nothing else: it need not be readable.
     package static let pathOnly = Flags(rawValue: clinux_path_only)
     /// Reading leaves the time of the last access as it is; refused for files of other users.
@@ -91,6 +97,46 @@ package enum File {
     _ path: String, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
     Descriptor(owning: try call { Glibc.open(path, flags.rawValue | O_CLOEXEC, mode) })
+  }
+
+  /// Opens a file that opflow keeps for itself. Whatever else stands in its place, as somebody may have put it
+  /// there, is refused and never waited for: a link, a FIFO, a device, a socket, a folder.
+  ///
+  /// - Parameter followsLink: for a file that others keep.
+  /// - Throws: `notRegular`.
+  package static func openRegular(
+    _ path: String, _ flags: Flags, mode: UInt32 = 0o600, followsLink: Bool = false
+  ) throws(Errno) -> Descriptor {
+    try regular(followsLink ? flags : flags.union(.noFollow)) { flags throws(Errno) in
+      try open(path, flags, mode: mode)
+    }
+  }
+
+  /// `path` is relative to the folder that is open at `folder`.
+  package static func openRegular(
+    _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
+  ) throws(Errno) -> Descriptor {
+    try regular(flags.union(.noFollow)) { flags throws(Errno) in
+      try open(path, in: folder, flags, mode: mode)
+    }
+  }
+
+  private static func regular(
+    _ flags: Flags, _ open: (Flags) throws(Errno) -> Descriptor
+  ) throws(Errno) -> Descriptor {
+    let file: Descriptor
+    do throws(Errno) {
+      file = try open(flags.union([.nonblocking, .noTerminal]))
+    } catch .wouldBlock {
+      // A server of files has lent it to another machine, and has to ask for it back (fcntl(2), F_SETLEASE).
+      let place = try open(flags.intersection(.noFollow).union(.pathOnly))
+      guard try place.status().kind == .file else { throw .notRegular }
+      return try Self.open("/proc/self/fd/\(place.rawValue)", flags.subtracting(.making))
+    } catch {
+      throw [.tooManyLinks, .noDevice, .isADirectory].contains(error) ? .notRegular : error
+    }
+    guard try file.status().kind == .file else { throw .notRegular }
+    return file
   }
 
   /// `path` is relative to the folder that is open at `folder`.
@@ -149,6 +195,15 @@ package enum File {
   /// All of a file's bytes; files of /proc too, whose size nobody knows beforehand.
   package static func read(_ path: String) throws(Errno) -> [UInt8] {
     try open(path, .readOnly).readAll()
+  }
+
+  /// The same of a file that opflow keeps for itself.
+  ///
+  /// - Throws: `fileTooBig` where it has more than `limit` bytes.
+  package static func readRegular(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8] {
+    let file = try openRegular(path, .readOnly)
+    guard try file.status().sizeBytes <= limit else { throw .fileTooBig }
+    return try file.readAll(atMost: limit)
   }
 
   /// Writes a file so that `path` shows all of the new content or what was there before, but for what happens to

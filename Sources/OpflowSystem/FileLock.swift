@@ -13,7 +13,7 @@ package struct FileLock: ~Copyable, Sendable {
   /// Takes the lock on the file at `path`, which is created where it is missing. Returns nil when
   /// somebody else's lock is in the way.
   package static func tryLock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock? {
-    let file = try File.open(path, [.readWrite, .create], mode: 0o600)
+    let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
     let descriptor = file.rawValue
     do throws(Errno) {
       try call { flock(descriptor, mode.operation | LOCK_NB) }
@@ -27,7 +27,7 @@ package struct FileLock: ~Copyable, Sendable {
   /// looks through a shared lock of an instant, during which nobody else can take the lock alone.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
-      let file = try File.open(path, .readOnly)
+      let file = try File.openRegular(path, .readOnly)
       let descriptor = file.rawValue
       try call { flock(descriptor, LOCK_SH | LOCK_NB) }
       return false
@@ -42,7 +42,7 @@ package struct FileLock: ~Copyable, Sendable {
   /// then. A file that is not there is free.
   package static func waitUntilFree(_ path: String) throws(Errno) {
     do throws(Errno) {
-      let file = try File.open(path, .readOnly)
+      let file = try File.openRegular(path, .readOnly)
       let descriptor = file.rawValue
       try call { flock(descriptor, LOCK_SH) }
     } catch .noSuchFile {
@@ -52,7 +52,7 @@ package struct FileLock: ~Copyable, Sendable {
 
   /// Takes the lock, waiting for others to give theirs up.
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
-    let file = try File.open(path, [.readWrite, .create], mode: 0o600)
+    let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
     let descriptor = file.rawValue
     try call { flock(descriptor, mode.operation) }
     return FileLock(file: file)

@@ -8,8 +8,9 @@ package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
 
+  /// Of a file that opflow keeps for itself.
   package init(_ path: String) throws(Errno) {
-    let file = try File.open(path, .readOnly)
+    let file = try File.openRegular(path, .readOnly)
     try self.init(file)
   }
 

@@ -8,7 +8,7 @@ package struct SharedLock: ~Copyable {
 
   /// Takes the lock on the file at `path`, which is created where it is missing. A child that this program forks has it not.
   package init(_ path: String) throws(Errno) {
-    let file = try File.open(path, [.readWrite, .create], mode: 0o600).aboveStandard()
+    let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600).aboveStandard()
     let descriptor = file.rawValue
     try call { clinux_share_lock(descriptor) }
     fork = ForkGuard(descriptor)
@@ -18,7 +18,7 @@ package struct SharedLock: ~Copyable {
   /// Whether anybody has the lock on the file at `path`; nobody where there is none.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
-      let file = try File.open(path, .readOnly)
+      let file = try File.openRegular(path, .readOnly)
       let descriptor = file.rawValue
       return try call { clinux_is_lock_shared(descriptor) } == 1
     } catch .noSuchFile {

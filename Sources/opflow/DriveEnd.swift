@@ -79,7 +79,8 @@ enum DriveEnd {
   ) {
     let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
     do throws(Errno) {
-      let file = try File.open(path, [.writeOnly, .create, .append], mode: 0o644)
+      // A FIFO that nobody reads is told, not waited for.
+      let file = try File.open(path, [.writeOnly, .create, .append, .nonblocking], mode: 0o644)
       // Others of the step may have written to it.
       let room = try mostSummaryBytes - file.status().sizeBytes
       let resume = CommandText.resume(folder, on: run.history.on, view)

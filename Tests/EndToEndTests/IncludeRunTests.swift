@@ -22,6 +22,17 @@ struct IncludeRunTests {
     return place
   }
 
+  @Test(arguments: [
+    "include: [/proc/self/environ]\ntasks: {}",
+    "tasks: { a: { matrix: { x: { lines: /proc/self/environ } }, run: x } }",
+  ])
+  func `the environment of opflow is no file to read, and is not shown`(manifest: String) throws {
+    let place = try Workplace(manifest)
+    let run = try place.opflow("check", status: 3, environment: ["MARK": "hush"])
+    #expect(run.errors.contains("it is an entry of /proc, not a file"))
+    #expect(!run.errors.contains("hush"))
+  }
+
   @Test func `tasks of an included file run in its folder, under their ids`() throws {
     let place = try project()
     try place.write("p/ok", "")

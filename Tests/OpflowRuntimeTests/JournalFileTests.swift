@@ -1,8 +1,9 @@
 import Foundation
 import OpflowCore
-import OpflowRuntime
 import OpflowSystem
 import Testing
+
+@testable import OpflowRuntime
 
 @Suite struct JournalFileTests {
   let fixture: StateFixture
@@ -107,8 +108,7 @@ import Testing
   @Test func `after a failed write nothing more is written`() throws {
     // /dev/full answers every write with ENOSPC (full(4)).
     var journal = WrittenJournal(
-      try JournalFile.reopen(
-        "/dev/full", repair: JournalRepair(truncateTo: nil, appendsLineFeed: false)))
+      JournalFile(path: "/dev/full", file: try File.open("/dev/full", .writeOnly)))
     journal.append(Transition(.pause, .none), at: 1, plan: fixture.plan)
     for _ in 0..<2 {
       do throws(Errno) {

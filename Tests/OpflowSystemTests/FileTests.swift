@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import OpflowSystem
@@ -104,6 +105,26 @@ import Testing
       try file.truncate(to: 0)
       #expect(mapped.bytes[5000] == 1)
     }
+  }
+
+  @Test(arguments: ["fifo", "/dev/zero", "file", "nowhere", "folder"])
+  func `a file of opflow's own is opened where it is one, and nothing is waited for`(
+    other: String
+  ) throws {
+    try File.put([1], at: folder("file"))
+    switch other {
+    case "fifo": #expect(mkfifo(folder("other"), 0o600) == 0)
+    case "folder": try Path.makeDirectory(folder("other"))
+    default: try Path.symbolicLink(other, at: folder("other"))
+    }
+    for flags in [.readOnly, .readWrite, [.writeOnly, .append], [.readWrite, .create]]
+      as [File.Flags]
+    {
+      #expect(throws: Errno.notRegular) { try File.openRegular(folder("other"), flags).close() }
+    }
+    #expect(throws: Errno.notRegular) { try File.readRegular(folder("other"), atMost: 10) }
+    #expect(try File.readRegular(folder("file"), atMost: 1) == [1])
+    #expect(throws: Errno.fileTooBig) { try File.readRegular(folder("file"), atMost: 0) }
   }
 
   @Test func `an exclusive lock keeps others out until it goes`() throws {

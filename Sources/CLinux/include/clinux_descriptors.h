@@ -69,12 +69,15 @@ struct clinux_status {
   uint64_t links;
   uint32_t mode;
   uint32_t owner;
+  uint32_t group;
 };
 
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status);
 /// fstatat(2), AT_SYMLINK_NOFOLLOW.
 int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *status);
 int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status);
+/// 1 where the file has an access control list beside its permission bits, of which the group's are then the mask; else 0.
+int32_t clinux_has_access_list(const char *path);
 
 /// Columns and rows of the terminal at `descriptor` (ioctl TIOCGWINSZ).
 int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows);

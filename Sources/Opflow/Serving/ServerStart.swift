@@ -275,7 +275,7 @@ struct ServerStart {
   }
 
   private func openLog() throws(Errno) -> LogPlace {
-    let log = try File.open(logPath, [.writeOnly, .create, .append], mode: 0o600)
+    let log = try File.openRegular(logPath, [.writeOnly, .create, .append])
     if try log.status().sizeBytes > Self.mostLogBytes { try log.truncate(to: 0) }
     let start = try log.status().sizeBytes
     return LogPlace(descriptor: log, start: start)
@@ -311,10 +311,16 @@ struct ServerStart {
   /// Who says nothing was killed.
   private static let mostSilentEnds = 5
 
+  private static func read(_ path: String, from start: Int64) throws(Errno) -> [UInt8] {
+    let file = try File.openRegular(path, .readOnly)
+    try file.seek(to: start)
+    return try file.readAll(atMost: Int(mostLogBytes))
+  }
+
   /// What it complained of; nil for nothing.
   private func complaints(from start: Int64) -> String? {
-    let bytes = (try? File.read(logPath)) ?? []
-    var text = String(decoding: bytes.dropFirst(Int(clamping: start)), as: UTF8.self)
+    let bytes = try? Self.read(logPath, from: start)
+    var text = String(decoding: bytes ?? [], as: UTF8.self)
     while text.last?.isNewline == true { text.removeLast() }
     if text.hasPrefix("opflow: ") { text.removeFirst(8) }
     return text.isEmpty ? nil : text

@@ -10,6 +10,9 @@ package enum CacheSetting: Equatable, Sendable {
   package static let stageName = "stage"
   package static let standardLimitBytes: Int64 = 10 << 30
 
+  /// A path has at most 4,096 bytes (PATH_MAX).
+  package static let longestBytes = 8_192
+
   /// The bytes of the file. Without one there is no cache.
   package var file: [UInt8] {
     switch self {

@@ -15,7 +15,7 @@ struct AbandonedJob {
   init(job: Int64, runFolder: RunFolder) {
     self.job = job
     lock = runFolder.lock
-    driver = try? File.read(lock)
+    driver = try? LockHolder.content(lock)
   }
 
   /// Waits until then, and ends it where nobody drives the run.
@@ -26,7 +26,7 @@ struct AbandonedJob {
     // What cannot be looked at is as good as held: Slurm's own limits end the job then.
     guard let isHeld = try? FileLock.isHeld(lock) else { return }
     // Whoever drives it by now has machines of its own.
-    let isOthers = driver != nil && (try? File.read(lock)) != driver
+    let isOthers = driver != nil && (try? LockHolder.content(lock)) != driver
     guard !isHeld || isOthers else { return }
     AgentMain.complain("who asked for job \(job) drives the run no more: ending it")
     if let complaint = SlurmProgram.cancel(job) { AgentMain.complain(complaint) }

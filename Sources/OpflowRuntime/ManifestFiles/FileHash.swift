@@ -8,7 +8,7 @@ enum FileHash {
 
   /// Reads it piece by piece: memory for all of a large file takes longer than its hash.
   static func planKey(_ path: String) throws(Errno) -> PlanKey {
-    try planKey(of: File.open(path, .readOnly))
+    try planKey(of: File.openRegular(path, .readOnly, followsLink: true))
   }
 
   static func planKey(of file: consuming Descriptor) throws(Errno) -> PlanKey {

@@ -15,9 +15,11 @@ enum FurtherFile {
       throw error == .noSuchFile ? .missing : .failed("\(error)")
     }
     if let kind = words(for: status.kind) { throw .noFile(kind) }
+    // The first line of one shows in an error: in /proc/self/environ that is the environment.
+    if isOfProcesses(status) { throw .noFile("an entry of /proc") }
     if status.sizeBytes > limit { throw .tooLarge }
     do throws(Errno) {
-      bytes = try open(realPath).readAll(atMost: limit + 1)
+      bytes = try File.openRegular(realPath, .readOnly).readAll(atMost: limit + 1)
     } catch {
       throw .failed("\(error)")
     }
@@ -32,18 +34,15 @@ enum FurtherFile {
     do throws(Errno) {
       let realPath = try Path.real(path)
       guard try Path.status(realPath).kind == .file else { return nil }
-      let content = try FileHash.planKey(of: open(realPath))
+      let content = try FileHash.planKey(realPath)
       return PlanFile(path: path, realPath: realPath, content: content)
     } catch {
       return error == .noSuchFile ? PlanFile(missing: path) : nil
     }
   }
 
-  /// Where something else has come to the file's place since it was looked at, it is not waited for.
-  private static func open(_ path: String) throws(Errno) -> Descriptor {
-    let file = try File.open(path, [.readOnly, .nonblocking])
-    guard try file.status().kind == .file else { throw .invalid }
-    return file
+  private static func isOfProcesses(_ status: FileStatus) -> Bool {
+    (try? Path.linkStatus("/proc/self"))?.identity.device == status.identity.device
   }
 
   /// Nil for a file.

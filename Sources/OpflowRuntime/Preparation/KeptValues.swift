@@ -57,7 +57,7 @@ struct KeptValues {
   ) -> [UInt8]? {
     let name = ValueFolder.name(of: plan.nameBytes(task), attempt: attempt)
     let path = "\(folder.values)/\(name)/\(value.name)"
-    guard let file = try? File.open(path, [.readOnly, .noFollow, .nonblocking]),
+    guard let file = try? File.openRegular(path, .readOnly),
       let bytes = try? file.readAll(atMost: ValueRules.longestBytes + 2)
     else { return nil }
     let text = ValueRules.value(ofFile: bytes)

@@ -63,7 +63,7 @@ struct LegSource {
     do throws(Errno) {
       let name = Path.name(located.realPath)
       var manifest = ManifestFile(
-        bytes: try File.read(folder.manifest), displayPath: name, realPath: located.realPath,
+        bytes: try folder.readManifest(), displayPath: name, realPath: located.realPath,
         folder: located.folder)
       manifest.mayBeEmpty = open.serves
       manifest.copies = folder.readKeptFiles().named(by: history.files)

@@ -9,7 +9,7 @@ extension RunFolder {
     of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
   ) -> ReportedOutput? {
     let path = log(of: task, in: plan)
-    guard let file = try? File.open(path, [.readOnly, .noFollow]),
+    guard let file = try? File.openRegular(path, .readOnly),
       let size = try? file.status().sizeBytes
     else { return nil }
     let start = max(0, size - Int64(count))

@@ -90,9 +90,8 @@ package struct AddedFolder: Sendable {
     do throws(Errno) {
       let folder = try File.open(run.added, [.readOnly, .directory, .noFollow])
       let own = try File.open(id.text, in: folder, [.readOnly, .directory, .noFollow])
-      let file = try File.open(name, in: own, [.readOnly, .noFollow, .nonblocking])
-      let status = try file.status()
-      guard status.kind == .file, status.sizeBytes <= Int64(Self.mostBytes) else { throw .invalid }
+      let file = try File.openRegular(name, in: own, .readOnly)
+      guard try file.status().sizeBytes <= Int64(Self.mostBytes) else { throw .fileTooBig }
       return try file.readAll(atMost: Self.mostBytes)
     } catch {
       if mayBeMissing, error == .noSuchFile { return [] }
@@ -132,7 +131,7 @@ package struct AddedFolder: Sendable {
 
   /// None where they cannot be read.
   func readKeptFiles() -> KeptFiles {
-    (try? File.read(included)).map { KeptFiles(reading: $0) } ?? KeptFiles()
+    KeptFiles(at: included)
   }
 }
 

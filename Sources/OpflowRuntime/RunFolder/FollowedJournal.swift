@@ -91,7 +91,7 @@ package struct FollowedJournal {
   ) throws(RunFolderError) -> Result {
     let path = path
     let descriptor = try openingJournal(path) { () throws(Errno) in
-      try File.open(path, .readOnly)
+      try File.openRegular(path, .readOnly)
     }
     let status = try doing("open", path) { () throws(Errno) in try descriptor.status() }
     if status.identity != file || status.sizeBytes < follower.offset { follower = fresh }

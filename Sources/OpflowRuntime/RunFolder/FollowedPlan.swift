@@ -34,7 +34,7 @@ final class FollowedPlan: @unchecked Sendable {
   private func mapped() -> SharedMapping? {
     guard let status = try? Path.status(folder.plan) else { return nil }
     if let mapping, mapping.isAll(of: status) { return mapping }
-    mapping = try? SharedMapping(File.open(folder.plan, .readOnly), at: folder.path)
+    mapping = try? SharedMapping(File.openRegular(folder.plan, .readOnly), at: folder.path)
     return mapping
   }
 }

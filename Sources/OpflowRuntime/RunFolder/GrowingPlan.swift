@@ -115,7 +115,7 @@ final class GrowingPlan {
     let isNetwork = NetworkFiles.isNetwork(at: folder.path)
     var isCounting = false
     do throws(Errno) {
-      let file = try File.open(folder.plan, [.readWrite, .noFollow])
+      let file = try File.openRegular(folder.plan, .readWrite)
       let new = try mapping(of: file)
       for write in records where !isThere(write, in: new.bytes) { try Self.write(write, to: file) }
       if isNetwork { try file.sync() }

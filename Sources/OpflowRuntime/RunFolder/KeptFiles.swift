@@ -1,3 +1,5 @@
+internal import OpflowSystem
+
 /// Copies of the files that a run's manifest names besides itself, in one file of the run's folder: for
 /// the record, and for a resume that finds one gone.
 ///
@@ -58,6 +60,14 @@ struct KeptFiles: Sendable {
       text.append(10)
     }
     return text
+  }
+
+  /// As many as a manifest may name, beside as many of an earlier drive.
+  static let mostBytes = 4 << 30
+
+  /// Of that file; none where it cannot be read.
+  init(at path: String) {
+    self.init(reading: (try? File.readRegular(path, atMost: Self.mostBytes)) ?? [])
   }
 
   /// What is not whole is left out.

@@ -17,7 +17,7 @@ package struct LockHolder: Sendable, Equatable {
 
   /// Nil where nobody wrote it, or its process is of this machine and is no more.
   static func read(_ path: String) -> LockHolder? {
-    guard let bytes = try? File.read(path) else { return nil }
+    guard let bytes = try? content(path) else { return nil }
     let words = bytes.prefix { $0 != Field.lineFeed }
       .split(separator: UInt8(ascii: " "), maxSplits: 1)
     guard let first = words.first, let pid: Int32 = Field.number(first), pid > 0 else { return nil }
@@ -25,6 +25,13 @@ package struct LockHolder: Sendable, Equatable {
     if let host, host != Machine.hostName { return LockHolder(pid: pid, host: host) }
     return ProcessStatus.read(pid) == nil ? nil : LockHolder(pid: pid)
   }
+
+  /// What stands in it: as much as a line can have.
+  static func content(_ path: String) throws(Errno) -> [UInt8] {
+    try File.openRegular(path, .readOnly).readAll(atMost: longestBytes)
+  }
+
+  private static let longestBytes = 1_024
 
   /// Names this process in its lock's file. The room that the file has on a disk stays its own.
   static func write(to file: borrowing Descriptor) throws(Errno) {
@@ -49,7 +56,7 @@ package struct LockHolder: Sendable, Equatable {
 
   /// Whether a lock's file names something else than this process, or nobody any more; no where it cannot be read.
   static func isAnother(_ path: String) -> Bool {
-    guard let bytes = try? File.read(path) else { return false }
+    guard let bytes = try? content(path) else { return false }
     return !bytes.elementsEqual(ownLine.utf8)
   }
 

@@ -17,7 +17,7 @@ package struct LogTail: Sendable {
   ) throws(Errno) -> Bool {
     let file: Descriptor
     do throws(Errno) {
-      file = try File.open(path, [.readOnly, .noFollow])
+      file = try File.openRegular(path, .readOnly)
     } catch .noSuchFile {
       return false
     }

@@ -1,4 +1,5 @@
 package import OpflowCore
+internal import OpflowManifest
 internal import OpflowSystem
 
 /// The folder of one run, and the files in it.
@@ -80,17 +81,22 @@ package struct RunFolder: Equatable, Sendable {
 
   /// The same of a run that was there, where they are others.
   func replace(manifest bytes: [UInt8]) throws(RunFolderError) {
-    if (try? File.read(manifest)) != bytes { try write(manifest: bytes) }
+    if (try? readManifest()) != bytes { try write(manifest: bytes) }
   }
 
   func replace(_ files: KeptFiles) throws(RunFolderError) {
-    let old = try? File.read(keptFiles)
+    let old = try? File.readRegular(keptFiles, atMost: KeptFiles.mostBytes)
     if (old ?? []) != files.text { try replace(keptFiles, with: files.text, mode: 0o600) }
   }
 
   /// None where they cannot be read.
   func readKeptFiles() -> KeptFiles {
-    (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
+    KeptFiles(at: keptFiles)
+  }
+
+  /// The copy of the manifest.
+  func readManifest() throws(Errno) -> [UInt8] {
+    try File.readRegular(manifest, atMost: ManifestCompiler.maximumBytes)
   }
 
   /// Makes the folder of the logs, also where somebody has removed it: they are gone, the results are not.
@@ -159,7 +165,7 @@ package struct RunFolder: Equatable, Sendable {
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
     for file in [manifest, keptFiles, plan] where Path.exists(file) {
-      try doing("sync", file) { () throws(Errno) in try File.open(file, .readOnly).sync() }
+      try doing("sync", file) { () throws(Errno) in try File.openRegular(file, .readOnly).sync() }
     }
     try doing("sync", path) { () throws(Errno) in try Path.syncFolder(path) }
     for folder in newFolders.reversed() {
@@ -170,7 +176,9 @@ package struct RunFolder: Equatable, Sendable {
 
   /// The first line of the journal.
   package func readOpen() throws(RunFolderError) -> OpenEntry {
-    let file = try openingJournal(journal) { () throws(Errno) in try File.open(journal, .readOnly) }
+    let file = try openingJournal(journal) { () throws(Errno) in
+      try File.openRegular(journal, .readOnly)
+    }
     // Mostly all of it is there, and there may be many thousands of runs to look at.
     var start = [UInt8](repeating: 0, count: 4096)
     let count = try doing("read", journal) { () throws(Errno) in
@@ -212,17 +220,23 @@ package struct RunFolder: Equatable, Sendable {
   /// How far the downloads of a live run are, as far as that is known.
   package func readProgress(plan: Plan) -> [TaskID: RunningDownloads.Entry] {
     // There is no such file where no download has come far enough.
-    guard let notes = try? File.read(progress) else { return [:] }
+    guard let notes = try? File.readRegular(progress, atMost: Self.longestProgressBytes) else {
+      return [:]
+    }
     return ProgressNotes.read(notes, plan: plan)
   }
 
   /// What the process that drives the run waits for so that machines come, in words; nil for nothing.
   package func readAwaited() -> String? {
-    guard let bytes = try? File.read(awaited), !bytes.isEmpty else { return nil }
-    return String(decoding: bytes.prefix(Self.longestAwaitedBytes), as: UTF8.self)
+    guard let file = try? File.openRegular(awaited, .readOnly),
+      let bytes = try? file.readAll(atMost: Self.longestAwaitedBytes), !bytes.isEmpty
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static let longestAwaitedBytes = 1_000
+  /// Of as many downloads as a plan can have.
+  private static let longestProgressBytes = 1 << 30
 
   /// It is a help to views and nothing more: what cannot be written is left.
   func writeAwaited(_ what: String) { try? File.put(Array(what.utf8), at: awaited) }

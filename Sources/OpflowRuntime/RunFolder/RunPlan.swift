@@ -40,7 +40,7 @@ extension RunFolder {
   }
 
   private func openPlanFile() throws(RunFolderError) -> Descriptor {
-    try doing("open", plan) { () throws(Errno) in try File.open(plan, .readOnly) }
+    try doing("open", plan) { () throws(Errno) in try File.openRegular(plan, .readOnly) }
   }
 
   /// - Parameter taskCount: how many tasks count, of those that are there; nil for all.

@@ -79,12 +79,11 @@ struct FoundRun: ~Copyable {
   ///
   /// - Returns: nil where somebody drives it, or workers of a dead drive live.
   borrowing func lock() throws(Errno) -> FoundRunLocks? {
-    let own = try File.open(
-      RunFolder.lockName, in: folder, [.readWrite, .create, .noFollow, .nonblocking])
+    let own = try File.openRegular(
+      RunFolder.lockName, in: folder, [.readWrite, .create])
     guard try own.tryLock() else { return nil }
     do throws(Errno) {
-      let workers = try File.open(
-        RunFolder.workersLockName, in: folder, [.readWrite, .noFollow, .nonblocking])
+      let workers = try File.openRegular(RunFolder.workersLockName, in: folder, .readWrite)
       guard try workers.tryLock() else { return nil }
       return FoundRunLocks(own: own, workers: workers)
     } catch .noSuchFile {
@@ -96,7 +95,7 @@ struct FoundRun: ~Copyable {
   borrowing func isHeld() throws(Errno) -> Bool {
     for name in [RunFolder.lockName, RunFolder.workersLockName] {
       do throws(Errno) {
-        let lock = try File.open(name, in: folder, [.readOnly, .noFollow, .nonblocking])
+        let lock = try File.openRegular(name, in: folder, .readOnly)
         if try !lock.tryLock() { return true }
       } catch .noSuchFile {
         continue

@@ -125,7 +125,8 @@ struct RunClaim {
   /// Whether another process has taken the run over. What cannot be looked at is as it was.
   var isLost: Bool {
     // A file that is opened is looked for anew on a network's file system.
-    guard let file = try? File.open(path, .readOnly), let now = try? file.status().identity else {
+    guard let file = try? File.openRegular(path, .readOnly), let now = try? file.status().identity
+    else {
       return false
     }
     return now != identity || isByName && LockHolder.isAnother(path)

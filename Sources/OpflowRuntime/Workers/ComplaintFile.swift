@@ -10,7 +10,7 @@ final class ComplaintFile {
 
   init(_ path: String) throws(Errno) {
     self.path = path
-    file = try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+    file = try File.openRegular(path, [.readWrite, .create, .append])
   }
 
   var rawDescriptor: Int32 { file.rawValue }

@@ -30,7 +30,7 @@ extension CommandWorker {
   }
 
   private func replay(_ path: String) {
-    guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return }
+    guard let file = try? File.openRegular(path, .readOnly) else { return }
     while true {
       let count = chunk.withUnsafeMutableBytes { chunk in (try? file.read(into: chunk)) ?? 0 }
       if count == 0 { return }

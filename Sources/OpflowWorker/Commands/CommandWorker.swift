@@ -77,7 +77,7 @@ final class CommandWorker: WorkerRole {
     let plans = frame.plans
     let folder = frame.runFolder + "/logs"
     logs = try WorkerFailure.naming("cannot open \(folder)") { () throws(Errno) in
-      try File.open(folder, [.readOnly, .directory])
+      try File.open(folder, [.readOnly, .directory, .noFollow])
     }
     children = try WorkerFailure.naming("cannot watch tasks") { () throws(Errno) in
       try ProcessTree.becomeSubreaper()

@@ -94,7 +94,9 @@ final class DeclaredFiles {
   }
 
   private static func cache(state: String, run: String) -> ResultCache? {
-    guard let bytes = try? File.read(run + "/" + CacheSetting.fileName),
+    guard
+      let bytes = try? File.readRegular(
+        run + "/" + CacheSetting.fileName, atMost: CacheSetting.longestBytes),
       let setting = CacheSetting(file: bytes)
     else { return nil }
     return ResultCache(setting, state: state)
@@ -302,8 +304,8 @@ final class DeclaredFiles {
       }
       do throws(Errno) {
         try Path.makeDirectories(seen)
-        let file = try File.open(
-          seenPath(check.task), [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
+        let file = try File.openRegular(
+          seenPath(check.task), [.writeOnly, .create, .truncate])
         try RecordLines.forEachPiece(
           record, of: declaring.identity, name: name, atMilliseconds: now
         ) { piece throws(Errno) in try file.writeAll(piece) }

@@ -113,7 +113,8 @@ struct RunningValues {
     guard isRead, let own else { return }
     for (name, path) in values {
       do throws(Errno) {
-        let bytes = try File.open(path, [.readOnly, .noFollow]).readAll()
+        let bytes = try File.openRegular(path, .readOnly).readAll(
+          atMost: ValueRules.longestBytes + 2)
         let file = try File.open(
           "\(own)/\(name)", [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
         try file.writeAll(bytes)

@@ -33,7 +33,7 @@ struct WorkerLog: ~Copyable {
   private func open(
     _ name: String, in folder: borrowing Descriptor
   ) throws(Errno) -> Descriptor {
-    let file = try File.open(name, in: folder, [.readWrite, .create, .append, .noFollow])
+    let file = try File.openRegular(name, in: folder, [.readWrite, .create, .append])
     guard attempt > 1 else { return file }
     let size = try file.status().sizeBytes
     var header = AttemptHeader.line(attempt)

@@ -49,7 +49,7 @@ package final class WorkerPlan {
 
   private static func map(_ path: String) throws(WorkerFailure) -> SharedMapping {
     try WorkerFailure.naming("cannot open \(path)") { () throws(Errno) in
-      try SharedMapping(File.open(path, .readOnly), at: path)
+      try SharedMapping(File.openRegular(path, .readOnly), at: path)
     }
   }
 

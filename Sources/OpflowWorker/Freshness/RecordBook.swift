@@ -28,7 +28,7 @@ package final class RecordBook {
     path = Self.path(in: state)
     locks = nil
     do throws(Errno) {
-      file = try File.open(path, [.readOnly, .noFollow])
+      file = try File.openRegular(path, .readOnly)
     } catch .noSuchFile {
       return nil
     }
@@ -36,11 +36,11 @@ package final class RecordBook {
   }
 
   private func open() throws(Errno) -> Descriptor {
-    try locks == nil ? File.open(path, [.readOnly, .noFollow]) : Self.open(path)
+    try locks == nil ? File.openRegular(path, .readOnly) : Self.open(path)
   }
 
   private static func open(_ path: String) throws(Errno) -> Descriptor {
-    try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+    try File.openRegular(path, [.readWrite, .create, .append])
   }
 
   // MARK: - Reading
@@ -301,7 +301,7 @@ package final class RecordBook {
   }
 
   private func copy(_ places: [RecordIndex.Place], to path: String) throws(Errno) {
-    let copy = try File.open(path, [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
+    let copy = try File.openRegular(path, [.writeOnly, .create, .truncate])
     for place in places {
       var start = place.start
       while start < place.end {

@@ -89,7 +89,7 @@ final class RecordKeeping {
 
   /// What was seen of the inputs of a task that is to start; nil where that cannot be read.
   static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
-    guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return nil }
+    guard let file = try? File.openRegular(path, .readOnly) else { return nil }
     var index = RecordIndex()
     guard (try? RecordPieces.follow(file, &index)) != nil, let place = index[identity] else {
       return nil

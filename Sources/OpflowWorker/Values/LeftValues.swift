@@ -164,7 +164,7 @@ package struct LeftValues {
       throw ValueFault(what: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")
     }
     let bytes = try doing("read", name) { () throws(Errno) in
-      let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
+      let file = try File.openRegular(path, .readOnly)
       let bytes = try file.readAll(atMost: ValueRules.longestBytes + 2)
       if lasts { try file.sync() }
       return bytes

@@ -90,7 +90,7 @@ package struct NeededValues {
     let path = path(name, of: need, attempt)
     let bytes: [UInt8]
     do throws(Errno) {
-      let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
+      let file = try File.openRegular(path, .readOnly)
       bytes = try file.readAll(atMost: ValueRules.longestBytes + 2)
     } catch {
       throw ValueFault(what: "cannot read `needs.\(plan.nameString(need)).\(name)`: \(error)")
