@@ -109,7 +109,7 @@ final class PartFile {
 
   private static func readRecord(_ path: String) -> PartRecord? {
     guard let file = try? File.open(path, [.readOnly, .noFollow, .nonblocking]),
-      let status = try? file.status(), status.kind == .file,
+      let status = try? file.status(), status.kind == .file, SharedFile.isOwn(status),
       status.sizeBytes <= Int64(PartRecord.longestBytes), let bytes = try? file.readAll()
     else { return nil }
     return bytes.withUnsafeBytes { PartRecord($0) }

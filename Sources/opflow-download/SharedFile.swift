@@ -34,9 +34,16 @@ final class SharedFile: Sendable {
       throw DownloadFailure(
         .local(Errno.tooManyLinks.rawValue), "\(path) is a symbolic link, and is not followed")
     } catch {
+      if let status = try? Path.linkStatus(path), !isOwn(status) {
+        throw LocalFailure.of(
+          "cannot remove \(path), which belongs to user \(status.owner) or is not its alone", error)
+      }
       throw LocalFailure.of("cannot open \(path)", error)
     }
   }
+
+  /// Whether nobody else has made it: else its bytes, and the file that it becomes, were not ours.
+  static func isOwn(_ status: FileStatus) -> Bool { status.isOwn && status.linkCount <= 1 }
 
   /// Whoever puts another file there as often is not a holder that has come to its end.
   private static let mostTries = 100
@@ -44,10 +51,25 @@ final class SharedFile: Sendable {
   private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {
     // Again when the file was put in place, or removed, by its holder between open and lock.
     for _ in 0..<mostTries {
-      let file = try File.open(path, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o600)
+      let isNew = Path.isMissing(path)
+      // The kernel may refuse to open the file of another user with O_CREAT (fs.protected_regular).
+      let making: File.Flags = isNew ? [.create, .exclusive] : []
+      let file: Descriptor
+      do throws(Errno) {
+        file = try File.open(
+          path, making.union([.readWrite, .noFollow, .nonblocking]), mode: 0o600)
+      } catch {
+        if error == (isNew ? .exists : .noSuchFile) { continue }
+        throw error
+      }
       guard try file.tryLock() else { throw .wouldBlock }
       let status = try file.status()
       guard status.kind == .file else { throw .exists }
+      // Some file systems name another owner for what this process has just made.
+      guard isNew || isOwn(status) else {
+        try Path.removeIfThere(path)
+        continue
+      }
       do throws(Errno) {
         if try status.identity == Path.linkStatus(path).identity {
           if status.mode != 0o600 { try file.setMode(0o600) }

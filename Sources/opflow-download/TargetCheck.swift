@@ -21,7 +21,9 @@ final class TargetCheck {
       let status = try? file.status()
     else { return nil }
     let size = last?.sizeBytes ?? spec.sizeBytes
-    guard status.kind == .file, size == nil || size == status.sizeBytes else { return nil }
+    guard status.kind == .file, size == nil || size == status.sizeBytes,
+      TrustedWriters.own.mayKeep(status, in: Path.parent(of: spec.target))
+    else { return nil }
     self.file = file
   }
 

@@ -35,8 +35,8 @@ enum CommandText {
     var words = ["opflow", command]
     if let directory = view.directory { words += ["-C", directory] }
     let state = Path.parent(of: Path.parent(of: folder.path))
-    let here = try? Path.workingDirectory()
-    if here.flatMap({ StateFolder.nearest(to: $0) })?.path != state {
+    let here = (try? Path.workingDirectory()).flatMap { StateFolder.nearest(to: $0) }
+    if here?.path != state || (try? here?.expectTrusted()) == nil {
       words += ["--state-dir", ShownPath(view).text(state)]
     }
     // By hand: the types of `joined` are made at run time when it is first called, which with those of

@@ -38,12 +38,24 @@ enum ManifestLookup {
       let path =
         folder == "/" ? "/\(ManifestFile.defaultName)" : "\(folder)/\(ManifestFile.defaultName)"
       // A folder of that name is none; anything else is, and says itself what is wrong with it.
-      if Path.exists(path), !Path.isDirectory(path) { return above + ManifestFile.defaultName }
+      if Path.exists(path), !Path.isDirectory(path) {
+        let found = above + ManifestFile.defaultName
+        if let foreign = TrustedWriters.own.doubt(path) { throw refusal(foreign, found) }
+        return found
+      }
       let parent = Path.parent(of: folder)
       if parent == folder { return nil }
       folder = parent
       above += "../"
     }
+  }
+
+  /// - Parameter found: the manifest, as seen from here.
+  private static func refusal(_ foreign: ForeignFile, _ found: String) -> CommandError {
+    CommandError(
+      .usage,
+      "\(CleanText.string(foreign.description)): opflow does not use a manifest that it found and that"
+        + " others may have written. If you trust it, name it: `-f \(CleanText.string(found))`")
   }
 
   /// There is no manifest, and none is named.

@@ -94,7 +94,7 @@ extension CommandError {
       case .file: .io
       case .journal, .plan: .journal
       case .held, .heldElsewhere, .live, .beginning, .aroundItself: .held
-      case .link, .removed, .noRuns, .noSuchRun, .ambiguous: .usage
+      case .foreign, .foreignManifest, .link, .removed, .noRuns, .noSuchRun, .ambiguous: .usage
       }
     self.init(code, error.message)
   }

@@ -14,7 +14,7 @@ enum RunLookup {
       }
       return StateFolder(path: try absolute(path))
     }
-    if let state = StateFolder.nearest(to: try workingDirectory()) { return state }
+    if let state = StateFolder.nearest(to: try workingDirectory()) { return try trusted(state) }
     if let own = RunsAround.innermostFolder { return StateFolder(holding: own) }
     throw CommandError(
       .usage,
@@ -27,7 +27,13 @@ enum RunLookup {
     _ arguments: ViewArguments, for manifest: ManifestFile
   ) throws(CommandError) -> StateFolder {
     if let path = arguments.stateDirectory { return StateFolder(path: try absolute(path)) }
-    return StateFolder.beside(manifest: "\(manifest.folder)/-")
+    let isFile = manifest.realPath != ManifestFile.standardInput
+    return try trusted(.beside(manifest: isFile ? manifest.realPath : "\(manifest.folder)/-"))
+  }
+
+  private static func trusted(_ state: StateFolder) throws(CommandError) -> StateFolder {
+    try reading { () throws(RunFolderError) in try state.expectTrusted() }
+    return state
   }
 
   /// The run that a word of the command line names; the newest one for none. A manifest's runs are
@@ -92,7 +98,7 @@ enum RunLookup {
     if let reference, arguments.stateDirectory == nil, !Path.isDirectory(reference),
       let manifest = try? Path.real(reference)
     {
-      return StateFolder.beside(manifest: manifest)
+      return try trusted(.beside(manifest: manifest))
     }
     return try state(arguments)
   }

@@ -132,6 +132,66 @@ struct PlacementTests {
     withExtendedLifetime(holder) {}
   }
 
+  /// Gives a file to another user, who may write it.
+  private func give(_ path: String) throws {
+    guard chown(path, 65_534, 65_534) == 0 else { throw Errno(rawValue: errno) }
+    try File.open(path, .readOnly).setMode(0o666)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "root alone can give files to another user"))
+  func `a part of another user is not continued, and does not become the file`() throws {
+    let server = try #require(BadServer.shared)
+    var spec = DownloadSpec(sources: [server.url("/plain/2000000/58/x")], target: "file")
+    spec.maxBytesPerSecond = 1_000_000
+    let harness = try DownloadHarness([spec])
+    try harness.run()
+    try harness.progress(700_000)
+    harness.kill()
+    let part = harness.path("file.part")
+    let bytes = try #require(harness.content("file.part"))
+    try File.open(part, .readWrite).writeAll([UInt8](repeating: 7, count: bytes.count))
+    for path in [part, part + ".meta"] { try give(path) }
+    let theirs = try File.open(part, .readWrite)
+    try harness.launch()
+    try harness.run()
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(harness.content("file") == Payload.bytes(2_000_000, seed: 58))
+    let status = try Path.status(harness.path("file"))
+    #expect(status.owner == geteuid())
+    #expect(try status.identity != theirs.status().identity)
+  }
+
+  @Test func `a part that has a second name is not continued`() throws {
+    let server = try #require(BadServer.shared)
+    let harness = try DownloadHarness([
+      DownloadSpec(sources: [server.url("/plain/3000000/59/x")], target: "file")
+    ])
+    try File.put(Array("other".utf8), at: harness.path("other"))
+    try Path.link(harness.path("other"), to: harness.path("file.part"))
+    try harness.run()
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(harness.content("file") == Payload.bytes(3_000_000, seed: 59))
+    #expect(harness.content("other") == Array("other".utf8))
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "root alone can give files to another user"))
+  func `in a sticky folder a right file of another user is replaced`() throws {
+    let server = try #require(BadServer.shared)
+    let bytes = Payload.bytes(1_000, seed: 60)
+    var spec = DownloadSpec(sources: [server.url("/plain/1000/60/x")], target: "file")
+    spec.sha256 = sha(bytes)
+    let harness = try DownloadHarness([spec])
+    try File.put(bytes, at: harness.path("file"))
+    try give(harness.path("file"))
+    try harness.run()
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(try Path.status(harness.path("file")).owner == 65_534)
+    try File.open(harness.folder + "/work", .readOnly).setMode(0o1777)
+    try harness.run(attempt: 2)
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(try Path.status(harness.path("file")).owner == geteuid())
+  }
+
   /// Keeps a lock for as long as it lives.
   private final class SharedLock {
     let file: Descriptor

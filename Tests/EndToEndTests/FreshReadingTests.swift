@@ -288,10 +288,10 @@ struct FreshReadingTests {
       "tasks: { a: { inputs: ['in/*'], run: 'echo a >> trace', outputs: [] } }")
     let other = "chmod 777 .; setpriv --reuid=65534 --clear-groups"
     try place.shell("mkdir in; for i in 1 2 3; do echo $i > in/$i; done")
-    try place.shell("\(other) \"$opflow\" run")
+    try place.shell("\(other) \"$opflow\" run -f opflow.yaml")
     try place.shell("touch in/*; echo 4 > in/4")
-    try place.shell("\(other) \"$opflow\" run")
-    try place.shell("touch in/*; \(other) \"$opflow\" run")
+    try place.shell("\(other) \"$opflow\" run -f opflow.yaml")
+    try place.shell("touch in/*; \(other) \"$opflow\" run -f opflow.yaml")
     #expect(place.lines() == ["a", "a"])
   }
 

@@ -176,7 +176,7 @@ struct InheritedStateTests {
     let user = 70_000 + Int(getpid()) * 8 % 400_000 + limit
     let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? ""
     let run = try place.shell(
-      "exec setpriv --reuid=\(user) --clear-groups bash -c 'ulimit -u \(limit); exec ./opflow run'",
+      "exec setpriv --reuid=\(user) --clear-groups bash -c 'ulimit -u \(limit); exec ./opflow run -f opflow.yaml'",
       status: nil, environment: ["LD_LIBRARY_PATH": libraries])
     #expect([0, 1, 74].contains(run.status), "\(limit): \(run)")
     #expect(!run.errors.contains("journal cannot be written"), "\(limit): \(run)")

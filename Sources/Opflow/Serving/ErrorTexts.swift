@@ -9,7 +9,7 @@ extension QueueError {
       case .file: .io
       case .journal, .plan: .journal
       case .held, .heldElsewhere, .live, .beginning, .aroundItself: .held
-      case .link, .removed, .noRuns, .noSuchRun, .ambiguous: .usage
+      case .foreign, .foreignManifest, .link, .removed, .noRuns, .noSuchRun, .ambiguous: .usage
       }
     self.init(kind, error.message)
   }

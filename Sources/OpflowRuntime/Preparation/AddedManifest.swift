@@ -16,7 +16,8 @@ extension AddedFolder {
     }
     do throws(Errno) {
       var file = ManifestFile(
-        bytes: try File.read(manifest), displayPath: manifest,
+        bytes: try File.readRegular(manifest, atMost: ManifestFile.mostBytes),
+        displayPath: manifest,
         realPath: located.place(of: entry.manifestPath),
         folder: located.place(of: entry.folder))
       file.kept = readKeptFiles()

@@ -106,7 +106,7 @@ package struct ManifestFile {
   private static let largeBytes = 64 << 20
 
   /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
-  private static let mostBytes = ManifestCompiler.maximumBytes + 1
+  static let mostBytes = ManifestCompiler.maximumBytes + 1
 
   /// Reads a file, but nothing beyond a beginning that is refused whatever follows.
   private static func read(_ path: String) throws(Errno) -> [UInt8] {
@@ -251,11 +251,13 @@ package struct ManifestFile {
   /// Reads the files that it names; one that is gone and may not be
   /// from its copy, where there is one.
   private var furtherFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile {
-    let (kept, copies, folder) = (kept, copies, folder)
+    let (kept, copies, folder, manifest) = (kept, copies, folder, realPath)
     return { (path, limit, mayBeMissing) throws(NamedFileFault) in
       if let bytes = copies.bytes(of: path, from: folder) { return Self.copy(bytes, of: path) }
       do throws(NamedFileFault) {
-        return try FurtherFile.read(path, atMost: limit)
+        let file = try FurtherFile.read(path, atMost: limit)
+        if mayBeMissing { try Self.expectTrusted(path, of: manifest) }
+        return file
       } catch {
         guard error == .missing, !mayBeMissing, let bytes = kept.bytes(of: path, from: folder)
         else {
@@ -264,6 +266,15 @@ package struct ManifestFile {
         return Self.copy(bytes, of: path)
       }
     }
+  }
+
+  /// Checks a file that is read only where it is found: in a folder such as `/tmp` anybody can put it there.
+  private static func expectTrusted(
+    _ path: String, of manifest: String
+  ) throws(NamedFileFault) {
+    let writers = TrustedWriters.own.including(writersOf: manifest)
+    guard let foreign = writers.doubt(path) else { return }
+    throw .failed("\(foreign). If you trust it, name it without the `?`")
   }
 
   private static func copy(_ bytes: [UInt8], of path: String) -> NamedFile {

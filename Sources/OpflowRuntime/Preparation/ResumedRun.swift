@@ -102,6 +102,7 @@ package struct ResumedRun {
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
+      if given == nil, !asked.watches { try Self.expectTrusted(manifest, located, folder) }
       manifest.mayBeEmpty = open.serves
       kept = folder.readKeptFiles().named(by: driven.files)
       manifest.kept = kept
@@ -137,6 +138,17 @@ package struct ResumedRun {
     self.early = early
   }
 
+  /// Checks that nobody else may have written the manifest, where it is not the one that the run was driven with:
+  /// the journal names it, the user does not.
+  private static func expectTrusted(
+    _ manifest: ManifestFile, _ located: RunManifest, _ folder: RunFolder
+  ) throws(PreparationError) {
+    guard !located.isCopy, let foreign = TrustedWriters.own.doubt(located.realPath),
+      manifest.bytes != (try? folder.readManifest())
+    else { return }
+    throw .folder(.foreignManifest(foreign, path: located.realPath))
+  }
+
   func manifest() throws(PreparationError) -> ManifestFile {
     var manifest = if let given { given } else { try located.read() }
     manifest.mayBeEmpty = open.serves
@@ -159,7 +171,7 @@ package struct ResumedRun {
   ) -> KeptFiles {
     var files = kept
     for file in compiled.furtherFiles { files.add(file.path, file.bytes, from: manifest.folder) }
-    if let old = try? File.read(folder.manifest), old != manifest.bytes {
+    if let old = try? folder.readManifest(), old != manifest.bytes {
       files.add(manifest.realPath, old, from: manifest.folder)
     }
     return files

@@ -84,7 +84,8 @@ package struct RunManifest {
   func read() throws(PreparationError) -> ManifestFile {
     if !isCopy { return try ManifestFile(at: realPath) }
     do throws(Errno) {
-      let bytes = if let copy { copy } else { try File.read(source) }
+      let bytes =
+        if let copy { copy } else { try File.readRegular(source, atMost: ManifestFile.mostBytes) }
       return ManifestFile(
         bytes: bytes, displayPath: source, realPath: realPath, folder: folder)
     } catch {

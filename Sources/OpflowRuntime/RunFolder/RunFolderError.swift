@@ -19,6 +19,10 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case aroundItself(run: String, group: String)
   /// The run was there, and is no more.
   case removed(run: String)
+  /// A state folder that was found, not named, and that somebody else may have written.
+  case foreign(ForeignFile, state: String)
+  /// The manifest of a run that is resumed, which somebody else may have changed since.
+  case foreignManifest(ForeignFile, path: String)
   /// Runs are not removed behind a link.
   case link(String)
   /// No run at all in this state folder.
@@ -55,6 +59,12 @@ package enum RunFolderError: Error, Equatable, Sendable {
     case .aroundItself(let run, let group):
       "this is a task of run \(run) \(group): to wait for it would never end."
         + " `--if-running allow` runs beside it; so does a manifest of another `concurrency`"
+    case .foreign(let file, let state):
+      "\(CleanText.string(file.description)): opflow does not use a state folder that it found and that"
+        + " others may have written. If you trust it, name it: `--state-dir \(CleanText.string(state))`"
+    case .foreignManifest(let file, let path):
+      "\(CleanText.string(file.description)), and \(CleanText.string(path)) has changed since the run"
+        + " began. If you trust it, name it: `opflow run --resume -f \(CleanText.string(path))`"
     case .link(let path):
       "\(path) is a symbolic link: what is behind it may be another's, and nothing of it is removed."
         + " --state-dir names the folder that holds the runs themselves"

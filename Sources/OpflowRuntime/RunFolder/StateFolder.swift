@@ -7,22 +7,36 @@ package struct StateFolder: Equatable, Sendable {
 
   /// Absolute.
   package let path: String
+  private let origin: Origin
 
-  package init(path: String) { self.path = path }
+  private enum Origin: Equatable {
+    case named
+    case found
+    case foundBeside(manifest: String)
+  }
+
+  package init(path: String) { self.init(path: path, .named) }
+
+  private init(path: String, _ origin: Origin) {
+    self.path = path
+    self.origin = origin
+  }
 
   /// The one that a run is in.
-  package init(holding run: RunFolder) { path = Path.parent(of: Path.parent(of: run.path)) }
+  package init(holding run: RunFolder) {
+    self.init(path: Path.parent(of: Path.parent(of: run.path)))
+  }
 
   /// Where the runs of a manifest are kept: in its folder.
   package static func beside(manifest path: String) -> StateFolder {
-    within(Path.parent(of: path))
+    within(Path.parent(of: path), .foundBeside(manifest: path))
   }
 
   /// The state folder of `folder` or of the nearest one above it that has one; `folder` is absolute.
   package static func nearest(to folder: String) -> StateFolder? {
     var folder = folder
     while true {
-      let candidate = within(folder)
+      let candidate = within(folder, .found)
       if Path.isDirectory(candidate.path) { return candidate }
       let parent = Path.parent(of: folder)
       if parent == folder { return nil }
@@ -30,8 +44,21 @@ package struct StateFolder: Equatable, Sendable {
     }
   }
 
-  private static func within(_ folder: String) -> StateFolder {
-    StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)")
+  private static func within(_ folder: String, _ origin: Origin) -> StateFolder {
+    StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)", origin)
+  }
+
+  /// Checks that nobody else may have written what is in it, where it was not named.
+  package func expectTrusted() throws(RunFolderError) {
+    let writers: TrustedWriters
+    switch origin {
+    case .named: return
+    case .found: writers = .own
+    case .foundBeside(let manifest): writers = .own.including(writersOf: manifest)
+    }
+    for entry in [path, runsFolder] {
+      if let foreign = writers.doubt(entry) { throw .foreign(foreign, state: path) }
+    }
   }
 
   package var isThere: Bool { Path.isDirectory(path) }
@@ -97,6 +124,8 @@ package struct StateFolder: Equatable, Sendable {
     var made = try doing("make", runsFolder) { () throws(Errno) in
       try Path.makeDirectories(runsFolder, mode: 0o700)
     }
+    // In a folder such as `/tmp` somebody else may have been faster.
+    try expectTrusted()
     // The folder itself may have been made before, for a lock in it.
     if !made.isEmpty { try ignoreRuns() }
     var newest = made.contains(runsFolder) ? nil : try runs().first

@@ -18,6 +18,7 @@ package struct StateFolderLock: ~Copyable {
     _ state: StateFolder, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
     try makeFolder(state.path)
+    try state.expectTrusted()
     return try take(state.path + "/lock", waiting: waiting)
   }
 
@@ -66,7 +67,7 @@ package struct StateFolderLock: ~Copyable {
   /// Removes such a file where nobody holds its lock. Who has it open by then, and takes the lock of what
   /// has no name any more, looks whether the name is still that of the file.
   static func removeUnheld(_ path: String) throws(Errno) {
-    let file = try File.open(path, [.readWrite, .noFollow, .nonblocking])
+    let file = try File.openRegular(path, .readWrite)
     guard try file.tryLock(), (try? file.isStill(at: path)) ?? false else { return }
     try Path.removeIfThere(path)
   }

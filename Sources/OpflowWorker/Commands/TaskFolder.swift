@@ -173,6 +173,6 @@ package struct TaskFolder: ~Copyable {
   private static func isOwn(_ path: String) -> Bool {
     guard let status = try? Path.linkStatus(path) else { return false }
     // A file has the script of a task (`WorkerLauncher.scriptFile`).
-    return [.directory, .file].contains(status.kind) && status.owner == ProcessID.ownUser
+    return [.directory, .file].contains(status.kind) && status.isOwn
   }
 }
