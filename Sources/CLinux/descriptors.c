@@ -90,6 +90,17 @@ int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uin
   return (int32_t)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
+int32_t clinux_is_folder_without_links(const char *path) {
+  struct open_how how = {
+      .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+      .resolve = RESOLVE_NO_SYMLINKS,
+  };
+  int folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+  if (folder < 0) return 0;
+  close(folder);
+  return 1;
+}
+
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on) {
   int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0) return -1;

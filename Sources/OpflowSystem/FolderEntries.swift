@@ -4,8 +4,9 @@ internal import Glibc
 package enum FolderEntries {
   package enum Kind: Sendable {
     case file, directory
+    case link
     case other
-    /// A link, or what the file system does not tell: somebody has to look.
+    /// The file system does not tell: somebody has to look.
     case unknown
   }
 
@@ -27,7 +28,8 @@ package enum FolderEntries {
         switch Int(entry.pointee.d_type) {
         case Int(DT_REG): .file
         case Int(DT_DIR): .directory
-        case Int(DT_LNK), Int(DT_UNKNOWN): .unknown
+        case Int(DT_LNK): .link
+        case Int(DT_UNKNOWN): .unknown
         default: .other
         }
       // SAFETY: d_name ends with a zero and stays until the next readdir.

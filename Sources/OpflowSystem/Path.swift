@@ -63,10 +63,35 @@ package enum Path {
 
   /// The same, whatever bytes it has.
   package static func linkBytes(_ path: String) throws(Errno) -> [UInt8] {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // SAFETY: at most as many bytes are written as there are.
-    let count = try call { readlink(path, &bytes, Int(PATH_MAX)) }
-    return bytes[..<count].map { UInt8(bitPattern: $0) }
+    try linkBytes(ofBytes: Array(path.utf8) + [0])
+  }
+
+  /// The same of a path by its bytes, the last of which is zero.
+  package static func linkBytes(ofBytes path: [UInt8]) throws(Errno) -> [UInt8] {
+    let room = Int(PATH_MAX)
+    let bytes = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { bytes in
+      Result { () throws(Errno) in
+        let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        // SAFETY: the zero stands there, and at most as many bytes are written as there are.
+        let count = try call {
+          path.withUnsafeBytes { path in
+            guard let path = path.baseAddress, let text else { return -1 }
+            return readlink(path.assumingMemoryBound(to: CChar.self), text, room)
+          }
+        }
+        return Array(bytes.prefix(count))
+      }
+    }
+    return try bytes.get()
+  }
+
+  /// Whether a path by its bytes, the last of which is zero, is known to be that of a folder to which no link
+  /// leads.
+  package static func isFolderWithoutLinks(ofBytes path: [UInt8]) -> Bool {
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    path.withUnsafeBytes {
+      clinux_is_folder_without_links($0.baseAddress?.assumingMemoryBound(to: CChar.self)) == 1
+    }
   }
 
   /// Whether nothing is there, not even a link. False where that cannot be found out.

@@ -137,7 +137,7 @@ struct CachedResultTests {
       "printf X | dd of=$f bs=1 seek=1 conv=notrunc 2>/dev/null", "truncate -s -1 $f",
       "truncate -s 0 $f", "head -c 3000 /dev/urandom > $f", "echo more >> $f",
     ] {
-      try place.shell("for f in .opflow/cache/1/??/*; do \(damage); done; rm -rf out made")
+      try place.shell("for f in .opflow/cache/2/??/*; do \(damage); done; rm -rf out made")
       let again = try run(place)
       #expect(again.starts == ["build", "use one one one.o "], "\(damage): \(again.told)")
       try place.shell("rm -rf out made")
@@ -228,23 +228,23 @@ struct CachedResultTests {
   @Test func `what stands in place of an entry is replaced, or told with where it is`() throws {
     let place = try place()
     _ = try run(place)
-    let entry = try place.shell("find .opflow/cache/1/?? -type f").output.split(separator: "\n")[0]
+    let entry = try place.shell("find .opflow/cache/2/?? -type f").output.split(separator: "\n")[0]
     try place.shell("rm \(entry); mkfifo \(entry); rm -r out")
     #expect(try run(place).starts.first == "build")
     try place.shell("test -f \(entry); rm \(entry); mkdir \(entry); rm -r out")
     let told = try run(place).told
     let path = "\(place.file(String(entry))): Is a directory"
     #expect(told.contains("cache: a result cannot be written to \(path)"), "\(told)")
-    try place.shell("rmdir \(entry); rm -r .opflow/cache/1/size out; mkdir .opflow/cache/1/size")
+    try place.shell("rmdir \(entry); rm -r .opflow/cache/2/size out; mkdir .opflow/cache/2/size")
     let uncounted = try run(place).told
-    let size = "\(place.file(".opflow/cache/1/size")): Is a directory"
+    let size = "\(place.file(".opflow/cache/2/size")): Is a directory"
     #expect(uncounted.contains("how much it holds cannot be written to \(size)"), "\(uncounted)")
   }
 
   @Test func `an entry with wrong bytes is told with where it is, and its task runs`() throws {
     let place = try place()
     _ = try run(place)
-    let entry = try place.shell("find .opflow/cache/1/?? -type f").output.split(separator: "\n")[0]
+    let entry = try place.shell("find .opflow/cache/2/?? -type f").output.split(separator: "\n")[0]
     try place.shell("chmod u+w \(entry); printf x | dd of=\(entry) conv=notrunc; rm -r out")
     let again = try run(place)
     #expect(again.starts.first == "build")

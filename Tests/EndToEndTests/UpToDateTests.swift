@@ -83,7 +83,7 @@ struct UpToDateTests {
     try place.write("all.txt", "garbage\n")
     #expect(try starts(place) == ["all"])
     try place.shell("mv out/b elsewhere; ln -s ../elsewhere out/b")
-    // A link counts as its text, so what reads it has another input.
+    // What reads it has a link on the way now.
     #expect(try starts(place) == ["all", "b"])
     #expect(try place.text("all.txt") == "text a\nhead\ntext b\nhead\n")
   }

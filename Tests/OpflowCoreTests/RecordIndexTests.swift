@@ -13,10 +13,12 @@ struct RecordIndexTests {
       terms: SuccessRecord.Terms(fingerprint: 1, declaration: 2, with: nil, needs: 3),
       inputs: [
         SeenFile(
-          path: Array(path.utf8), kind: .file, content: PlanKey(high: 4, low: 5), stamp: stamp),
+          path: Array(path.utf8), kind: .file, content: PlanKey(high: 4, low: 5), stamp: stamp)
+      ],
+      links: [
         SeenFile(
           path: [0xFF, 9, 10, 92, 13], kind: .link, content: PlanKey(high: 6, low: .max), stamp: nil
-        ),
+        )
       ],
       readings: [
         SuccessRecord.Reading(

@@ -15,6 +15,42 @@ struct StalenessTests {
     #expect(Staleness.text([.needs]) == "what it needs ran again")
   }
 
+  private func record(_ files: [(String, SeenFile.Kind, UInt64)]) -> SuccessRecord {
+    let seen = files.map {
+      SeenFile(
+        path: bytes($0.0), kind: $0.1, content: PlanKey(high: 0, low: $0.2), stamp: nil)
+    }
+    return SuccessRecord(
+      terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0),
+      inputs: SeenFiles(seen.filter { $0.kind != .link }),
+      links: SeenFiles(seen.filter { $0.kind == .link }), readings: [])
+  }
+
+  @Test func `a link is told where it alone is another, and what it leads to otherwise`() {
+    let old = record([("d/l", .link, 1), ("d/l/x", .file, 2), ("m", .link, 3), ("m", .absent, 0)])
+    func told(_ files: (String, SeenFile.Kind, UInt64)...) -> String {
+      Staleness.text(old.differences(to: record(files)) { _ in Array("text".utf8) })
+    }
+    #expect(told(("d/l", .link, 1), ("d/l/x", .file, 2), ("m", .link, 3), ("m", .absent, 0)) == "")
+    #expect(
+      told(("d/l", .link, 9), ("d/l/x", .file, 2), ("m", .link, 3), ("m", .file, 5))
+        == "changed: m, d/l -> text")
+    #expect(
+      told(("d/l", .link, 9), ("d/l/x", .file, 9), ("m", .link, 9), ("m", .absent, 0))
+        == "changed: d/l/x, m -> text")
+    #expect(
+      told(
+        ("d/l/x", .file, 2), ("m", .link, 3), ("m", .absent, 0), ("n", .link, 1), ("n", .file, 1))
+        == "changed: +n, d/l")
+  }
+
+  @Test func `a record that knows a link by its text alone makes what it leads to a change`() {
+    let old = record([("l", .link, 1)])
+    let new = record([("l", .link, 1), ("l", .file, 2)])
+    #expect(Staleness.text(old.differences(to: new)) == "changed: l")
+    #expect(old.differences(to: old).isEmpty)
+  }
+
   @Test func `what is not told is counted`() {
     let reasons = (0..<1000).map { Staleness.changed(bytes("file-\($0)")) }
     #expect(

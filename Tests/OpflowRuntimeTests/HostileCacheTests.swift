@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     let place = NSTemporaryDirectory() + "opflow-cache-" + UUID().uuidString
-    for folder in ["", "/project", "/victim", "/C/1"] {
+    for folder in ["", "/project", "/victim", "/C/2"] {
       try Path.makeDirectories(place + folder)
     }
     root = try Path.real(place)
@@ -46,7 +46,7 @@ import Testing
   func `nothing elsewhere is removed or written through links in a cache`() throws {
     let shelf = String(Self.key.description.prefix(2))
     let other = shelf == "ab" ? "cd" : "ab"
-    for (name, link) in [("new", "C/1/new"), ("shelf", "C/1/\(shelf)"), ("other", "C/1/\(other)")] {
+    for (name, link) in [("new", "C/2/new"), ("shelf", "C/2/\(shelf)"), ("other", "C/2/\(other)")] {
       try Path.makeDirectories("\(root)/victim/\(name)")
       try write("victim/\(name)/f", String(repeating: "x", count: 2000), hoursOld: 100)
       try Path.symbolicLink("\(root)/victim/\(name)", at: "\(root)/\(link)")
@@ -68,7 +68,7 @@ import Testing
   @Test(.timeLimit(.minutes(30)), arguments: ["link", "fifo", "name", "folder"])
   func `how much there is is told by a file of the cache alone`(_ kind: String) throws {
     try write("victim/f", "a text that is none of opflow's")
-    let size = root + "/C/1/size"
+    let size = root + "/C/2/size"
     switch kind {
     case "link": try Path.symbolicLink(root + "/victim/f", at: size)
     case "fifo": #expect(mkfifo(size, 0o666) == 0)
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `what is no file under the name of a result is none`() throws {
     let digits = Self.key.description
-    let folder = "\(root)/C/1/\(digits.prefix(2))"
+    let folder = "\(root)/C/2/\(digits.prefix(2))"
     let path = "\(folder)/\(digits.dropFirst(2))"
     try keep("x")
     #expect(try cache.open(Self.key) != nil)
@@ -103,7 +103,7 @@ import Testing
   @Test func `others may count what they add where they may add it`() throws {
     let mask = File.creationMask
     try keep("x")
-    #expect(try Path.status(root + "/C/1/size").mode == 0o666 & ~mask)
+    #expect(try Path.status(root + "/C/2/size").mode == 0o666 & ~mask)
   }
 
   @Test func `a locked size is waited for once, and counted when it is free`() throws {
@@ -198,7 +198,7 @@ import Testing
         ], paths: ["a", "l"]))
     let fault = #expect(throws: CacheFault.self) { _ = try restoring.goOn(until: .max) }
     // It is named, and the entry.
-    #expect(fault?.what.contains("/1/") == true, "\(String(describing: fault))")
+    #expect(fault?.what.contains("/2/") == true, "\(String(describing: fault))")
     #expect(
       fault?.what.hasSuffix("it is damaged: its link `l` leads elsewhere") == true,
       "\(String(describing: fault))")
@@ -222,7 +222,8 @@ import Testing
     let restoring = try #require(
       try restore(
         [
-          Made(kind: .folder, name: "n", content: ""), Made(kind: .link, name: "n/l", content: "x"),
+          Made(kind: .folder, name: "n", content: ""),
+          Made(kind: .danglingLink, name: "n/l", content: "x"),
           Made(kind: .file, name: "o/a", content: "a"), Made(kind: .file, name: "p", content: "p"),
         ], paths: ["n", "o/a", "p"]))
     try write("project/p", "p")

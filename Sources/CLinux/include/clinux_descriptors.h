@@ -38,6 +38,10 @@ extern const int32_t clinux_path_only;
 /// Fails with EXDEV or ELOOP where it does not.
 int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode);
 
+/// openat2(2): 1 where `path` is a folder and no link is on the way to it or at its end. 0 where it is not,
+/// or where that cannot be found out in one call.
+int32_t clinux_is_folder_without_links(const char *path);
+
 /// fcntl(2), F_SETFL with O_NONBLOCK added or taken away.
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on);
 

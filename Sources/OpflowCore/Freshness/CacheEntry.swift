@@ -9,14 +9,14 @@
 //   opflow-cache <TAB> VERSION <TAB> KEY <TAB> LENGTH OF THE LIST <TAB> SHA-256 OF THE LIST <LF>
 //
 // KIND is `f` for a file, `x` for one that can be executed, `d` for a folder and `l` for a link, whose content is
-// its text; `v` is a value and `o` the output of the task. MODE is octal, LENGTH has 16 hexadecimal digits, NAME is
+// its text, or `a` where that led to nothing; `v` is a value and `o` the output of the task. MODE is octal, LENGTH has 16 hexadecimal digits, NAME is
 // a path as seen from the manifest's folder, or a value's name, in the journal's escapes.
 //
 // The list stands last so that contents are read once when an entry is made.
 
 /// What a task left, as an entry of a cache tells it.
 package struct CacheEntry: Equatable, Sendable {
-  package static let version = 1
+  package static let version = 2
 
   package struct Item: Equatable, Sendable {
     package enum Kind: UInt8, Sendable {
@@ -24,6 +24,8 @@ package struct CacheEntry: Equatable, Sendable {
       case executable = 120  // x
       case folder = 100  // d
       case link = 108  // l
+      /// A link that led to nothing.
+      case danglingLink = 97  // a
       case value = 118  // v
       case output = 111  // o
     }
@@ -139,7 +141,7 @@ extension CacheEntry.Item.Kind {
   /// What lies in the project has names of its own, as values have.
   fileprivate var place: UInt8 {
     switch self {
-    case .file, .executable, .folder, .link: 0
+    case .file, .executable, .folder, .link, .danglingLink: 0
     case .value: 1
     case .output: 2
     }
@@ -149,7 +151,7 @@ extension CacheEntry.Item.Kind {
     switch self {
     case .value: return ValueRules.isName(name)
     case .output: return name.isEmpty
-    case .file, .executable, .folder, .link:
+    case .file, .executable, .folder, .link, .danglingLink:
       if name.isEmpty || name.contains(0) { return false }
       return name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         .allSatisfy { part in

@@ -30,11 +30,13 @@ package enum CacheKey {
     add(seen.terms.with == nil ? 0 : 1)
     add(seen.terms.with ?? 0)
     add(seen.terms.needs)
-    add(UInt64(seen.inputs.count))
-    for file in seen.inputs {
-      add(file.path)
-      add(UInt64(file.kind.rawValue))
-      add(file.content)
+    for files in [seen.inputs, seen.links] {
+      add(UInt64(files.count))
+      for file in files {
+        add(file.path)
+        add(UInt64(file.kind.rawValue))
+        add(file.content)
+      }
     }
     add(UInt64(seen.readings.count))
     for reading in seen.readings {

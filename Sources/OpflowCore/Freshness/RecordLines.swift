@@ -9,9 +9,11 @@
 // path and the task's id, 16 hexadecimal digits.
 //
 //   void [looked PATH...]                         the task is about to start: what stood before is no record
-//   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start
+//   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start, or a
+//                                                       link on the way to one
 //   read  KIND CONTENT NAME                       what it reads besides; KIND `f` only in what is seen before a start
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
+//   target KIND CONTENT DEV INO SIZE MTIME CTIME PATH  what a link among these led to when it was read last
 //   found PATH [own]                              one of these that lay there before, as it is
 //   value NAME TEXT                               a value that it left for others, as its file has it
 //   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
@@ -36,11 +38,12 @@
 // crash cuts it off, or a bit of it is flipped, it is none, and the `void` before it holds.
 package enum RecordLines {
   package enum Event: Equatable, Sendable {
-    case void, input, reading, output, found, value, record, left, failure
+    case void, input, reading, output, target, found, value, record, left, failure
   }
 
   static let words: [(Event, StaticString)] = [
     (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"),
+    (.target, "target"),
     (.found, "found"), (.value, "value"), (.record, "record"), (.left, "left"),
     (.failure, "failed"),
   ]
@@ -102,6 +105,10 @@ package enum RecordLines {
       lines.write("in", record.inputs, place)
       if lines.isLong { try body(lines.take()) }
     }
+    for place in record.links.indices {
+      lines.write("in", record.links, place)
+      if lines.isLong { try body(lines.take()) }
+    }
     for reading in record.readings {
       lines.begin("read")
       lines.field(reading.kind.rawValue)
@@ -111,6 +118,10 @@ package enum RecordLines {
     }
     for place in record.outputs.indices {
       lines.write("out", record.outputs, place)
+      if lines.isLong { try body(lines.take()) }
+    }
+    for place in record.targets.indices {
+      lines.write("target", record.targets, place)
       if lines.isLong { try body(lines.take()) }
     }
     for (paths, isOwn) in [(record.foundOutputs, false), (record.untouchedOutputs, true)] {

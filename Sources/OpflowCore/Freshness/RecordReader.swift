@@ -20,8 +20,12 @@ package struct RecordReader {
     guard !isComplete, let line = RecordLine(line) else { return false }
     var fields = line.fields
     switch line.event {
-    case .input: return fields.file(into: &record.inputs)
+    case .input:
+      var kind = fields
+      return kind.byte() == SeenFile.Kind.link.rawValue
+        ? fields.file(into: &record.links) : fields.file(into: &record.inputs)
     case .output: return fields.file(into: &record.outputs)
+    case .target: return fields.file(into: &record.targets)
     case .reading:
       guard let kind = fields.byte().flatMap(SuccessRecord.Reading.Kind.init),
         let content = fields.content(), let name = fields.bytes()

@@ -44,8 +44,11 @@ package struct SeenFile: Equatable, Sendable {
     case file = 102  // f
     case executable = 120  // x
     case folder = 100  // d
-    /// Its text counts, not where it leads.
+    /// Among inputs the links on the way to something, which counts for itself: their texts. An output counts as
+    /// its text alone.
     case link = 108  // l
+    /// Nothing, where a link leads. An output is a link that leads there, by its text.
+    case absent = 97  // a
     /// A device, a socket: it is never opened.
     case other = 111  // o
   }
@@ -53,7 +56,7 @@ package struct SeenFile: Equatable, Sendable {
   /// As seen from the task's folder, or from the root; bytes that a name may have.
   package var path: [UInt8]
   package var kind: Kind
-  /// Of its contents; of a link: of its text.
+  /// Of its contents; of a link: of its text, and those of further links that it leads through.
   package var content: PlanKey
   /// Nil where it could have been changed since without a trace.
   package var stamp: FileStamp?

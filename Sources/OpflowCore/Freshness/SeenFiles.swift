@@ -98,9 +98,13 @@ package struct SeenFiles: Equatable, Sendable {
   package func content(_ place: Int) -> PlanKey { states.contents[place] }
   package func stamp(_ place: Int) -> FileStamp? { states.stamp(place) }
 
-  /// Whether the two are the same to a task.
+  /// Whether the two are the same to a task. A link that led to nothing may lead to something later.
+  ///
+  /// - Parameter other: that was seen later.
   func isSame(_ place: Int, as other: SeenFiles, _ otherPlace: Int) -> Bool {
-    kind(place) == other.kind(otherPlace) && content(place) == other.content(otherPlace)
+    let (old, new) = (kind(place), other.kind(otherPlace))
+    return (old == new || old == .absent && new == .link)
+      && content(place) == other.content(otherPlace)
   }
 
   /// Whether a file was replaced or written since, as far as that shows in what it is now, however young that

@@ -12,6 +12,8 @@ package enum Staleness: Equatable, Sendable {
   case changed([UInt8])
   case added([UInt8])
   case removed([UInt8])
+  /// A link has another text, and what it leads to is the same.
+  case relinked([UInt8], text: [UInt8])
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
@@ -40,6 +42,7 @@ package enum Staleness: Equatable, Sendable {
     case .changed(let bytes): return path(bytes)
     case .added(let bytes): return "+\(path(bytes))"
     case .removed(let bytes): return "-\(path(bytes))"
+    case .relinked(let bytes, let text): return "\(path(bytes)) -> \(path(text))"
     case .reading(let reading):
       switch reading.kind {
       case .variable: return "env \(path(reading.name))"
@@ -59,7 +62,7 @@ package enum Staleness: Equatable, Sendable {
 
   private var isOfInput: Bool {
     switch self {
-    case .changed, .added, .removed: true
+    case .changed, .added, .removed, .relinked: true
     case .reading(let reading): reading.kind != .failure
     case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
       .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
@@ -69,10 +72,20 @@ package enum Staleness: Equatable, Sendable {
 
   private var isOfFile: Bool {
     switch self {
-    case .changed, .added, .removed: true
+    case .changed, .added, .removed, .relinked: true
     case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
       .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
       false
+    }
+  }
+
+  /// Of an input.
+  fileprivate var path: [UInt8]? {
+    switch self {
+    case .changed(let path), .added(let path), .removed(let path), .relinked(let path, _): path
+    case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
+      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked:
+      nil
     }
   }
 
@@ -120,19 +133,19 @@ package enum Staleness: Equatable, Sendable {
 extension SuccessRecord {
   /// What of a task is not as it was when it succeeded; nothing where it is up to date, but for its outputs.
   ///
-  /// - Parameter now: what is seen of it, without outputs.
-  package func differences(to now: SuccessRecord) -> [Staleness] {
+  /// - Parameters:
+  ///   - now: what is seen of it, without outputs.
+  ///   - linkText: the text of a link as it is now.
+  package func differences(
+    to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
+  ) -> [Staleness] {
     if hash != now.hash { return [.hash] }
     var reasons: [Staleness] = []
     if terms.fingerprint != now.terms.fingerprint { reasons.append(.definition) }
     if terms.declaration != now.terms.declaration { reasons.append(.declaration) }
     if terms.with != now.terms.with { reasons.append(.values) }
     if terms.needs != now.terms.needs { reasons.append(.needs) }
-    reasons += Self.differences(inputs, now.inputs, changed: { .changed($0) }) {
-      .added($0)
-    } removed: {
-      .removed($0)
-    }
+    reasons += inputDifferences(to: now, linkText)
     // A task may need thousands of others.
     if readings != now.readings {
       let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
@@ -144,6 +157,42 @@ extension SuccessRecord {
       }.map { .reading($0) }
     }
     return reasons
+  }
+
+  private func inputDifferences(
+    to now: SuccessRecord, _ linkText: ([UInt8]) -> [UInt8]?
+  ) -> [Staleness] {
+    var reasons = Self.differences(inputs, now.inputs, changed: { .changed($0) }) {
+      .added($0)
+    } removed: {
+      .removed($0)
+    }
+    if links.isEmpty, now.links.isEmpty { return reasons }
+    let (old, new) = (Set(links.lazy.map(\.path)), Set(now.links.lazy.map(\.path)))
+    reasons = reasons.map { reason in
+      switch reason {
+      case .added(let path) where old.contains(path): .changed(path)
+      case .removed(let path) where new.contains(path): .changed(path)
+      default: reason
+      }
+    }
+    let ofLinks = Self.differences(
+      links, now.links, changed: { .relinked($0, text: linkText($0) ?? []) }
+    ) {
+      .relinked($0, text: linkText($0) ?? [])
+    } removed: {
+      .changed($0)
+    }
+    if ofLinks.isEmpty { return reasons }
+    // What is different behind a link tells more than the link.
+    var told: Set<[UInt8]> = []
+    for path in reasons.compactMap(\.path) {
+      told.insert(path)
+      for cut in path.indices where path[cut] == UInt8(ascii: "/") {
+        told.insert(Array(path[..<cut]))
+      }
+    }
+    return reasons + ofLinks.filter { reason in reason.path.map { !told.contains($0) } ?? true }
   }
 
   /// What of its outputs is not as it left them.

@@ -59,8 +59,12 @@ package struct SuccessRecord: Equatable, Sendable {
   package var terms: Terms
   /// Sorted by their paths.
   package var inputs: SeenFiles
+  /// The links on the way to them, sorted too.
+  package var links: SeenFiles
   package var readings: [Reading]
   package var outputs: SeenFiles
+  /// What links among its outputs led to when a task that needs it looked: a memory, and nothing that decides.
+  package var targets: SeenFiles = []
   /// Paths of outputs that lay there before the task started, and that it did not touch: they may be somebody's
   /// own, so that nothing is removed or replaced by what is known of them.
   package var foundOutputs: [[UInt8]] = []
@@ -82,11 +86,13 @@ package struct SuccessRecord: Equatable, Sendable {
   package var isAsked = false
 
   package init(
-    terms: Terms, inputs: SeenFiles, readings: [Reading], outputs: SeenFiles = [],
+    terms: Terms, inputs: SeenFiles, links: SeenFiles = [], readings: [Reading],
+    outputs: SeenFiles = [],
     values: [Value]? = nil, origin: UInt64 = 0, hash: ContentHash = .quick
   ) {
     self.terms = terms
     self.inputs = inputs
+    self.links = links
     self.readings = readings
     self.outputs = outputs
     self.values = values
@@ -150,6 +156,21 @@ extension SuccessRecord {
     if foundOutputs.isEmpty { return outputs }
     let found = Set(foundOutputs)
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
+  }
+
+  /// What serves as a memory of the outputs and of what links among them lead to.
+  package var followedOutputs: SeenFiles {
+    if targets.isEmpty { return outputs }
+    let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
+    return SeenFiles(files.sorted { $0.path.lexicographicallyPrecedes($1.path) })
+  }
+
+  /// Notes what the links among the outputs lead to.
+  ///
+  /// - Parameter followed: all outputs, with links followed.
+  package mutating func setTargets(_ followed: SeenFiles) {
+    let own = Set(outputs.lazy.filter { $0.kind != .link && $0.kind != .absent }.map(\.path))
+    targets = SeenFiles(followed.lazy.filter { !own.contains($0.path) })
   }
 
   /// What serves as a memory of contents where these are known by that hash.

@@ -45,7 +45,9 @@ struct MissingOutputs {
         return areMissing(
           at: path.hasPrefix("/") ? path : folder + "/" + path, followingLinks: false)
       case .glob(let pattern):
-        guard case .success(let names) = FileNames.fitting(pattern, in: folder, folders: folders)
+        guard
+          case .success(let names) = FileNames.fitting(
+            pattern, in: folder, folders: folders, keepsLinks: true)
         else { return false }
         return names.isEmpty
       }

@@ -36,7 +36,8 @@ final class OwnFiles {
       return false
     }
     let seen = files[place].seen
-    guard SeenFile.Kind(status) == seen.kind else { return false }
+    let kind = seen.kind == .absent ? .link : seen.kind
+    guard SeenFile.Kind(status) == kind else { return false }
     if let stamp = seen.stamp, stamp == FileStamp(status) { return true }
     return content(of: path, seen.kind, hash) == seen.content
   }
@@ -51,7 +52,7 @@ final class OwnFiles {
     let file = files[place]
     switch file.seen.kind {
     case .file, .executable: return status.kind == .file && !file.isUntouched
-    case .link: return status.kind == .link && !file.isUntouched
+    case .link, .absent: return status.kind == .link && !file.isUntouched
     case .folder, .other: return false
     }
   }
@@ -89,7 +90,7 @@ final class OwnFiles {
   func content(of path: String, _ kind: SeenFile.Kind, _ hash: ContentHash) -> PlanKey? {
     switch kind {
     case .folder, .other: return nil
-    case .link:
+    case .link, .absent:
       guard let target = try? project.linkTarget(path) else { return nil }
       return hash.of(target.utf8)
     case .file, .executable:

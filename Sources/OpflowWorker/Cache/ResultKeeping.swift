@@ -110,14 +110,15 @@ final class ResultKeeping {
         throw .noSuchFile
       }
       add(.folder, mode: status.mode & 0o777, [], file.path)
-    case .link:
+    case .link, .absent:
       let target = try folder.linkTarget(file.path)
       leadsOut = !LinkReach.isWithin(target, at: file.path, folder: folderPath)
       if leadsOut { return }
       let text = Array(target.utf8)
       guard SHA256.digest(of: text).high == file.seen.content else { throw .noSuchFile }
       try write(text)
-      add(.link, mode: 0o777, text, file.path)
+      add(
+        file.seen.kind == .link ? .link : .danglingLink, mode: 0o777, text, file.path)
     case .file, .executable:
       let open = try folder.open(file.path, [.readOnly, .nonblocking])
       let status = try open.status()

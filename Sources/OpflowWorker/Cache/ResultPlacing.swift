@@ -22,7 +22,8 @@ final class ResultPlacing {
     for file in own.files where !kept.contains(Array(file.path.utf8)) {
       switch file.seen.kind {
       case .folder, .other: break
-      case .file, .executable, .link: if own.isAsLeft(file.path) { leaving.insert(file.path) }
+      case .file, .executable, .link, .absent:
+        if own.isAsLeft(file.path) { leaving.insert(file.path) }
       }
     }
   }
@@ -85,7 +86,7 @@ final class ResultPlacing {
       switch item.kind {
       case .file: .file
       case .executable: .executable
-      case .link: .link
+      case .link, .danglingLink: .link
       case .folder, .value, .output: .other
       }
     guard SeenFile.Kind(status) == kind, status.sizeBytes == item.sizeBytes else { return false }
@@ -143,7 +144,7 @@ final class ResultPlacing {
       try own.project.place(new, at: path)
     } catch {
       guard error == .crossDevice else { throw error }
-      if item.kind == .link {
+      if item.kind == .link || item.kind == .danglingLink {
         try own.project.placeLink(to: try Path.linkTarget(new), at: path)
       } else {
         try own.project.placeCopy(of: new, at: path)

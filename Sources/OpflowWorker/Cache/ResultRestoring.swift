@@ -130,10 +130,22 @@ final class ResultRestoring {
         if item.kind.isOfProject { try placing.check(item) }
       } else {
         try placing.put(entry.items) { path($0) }
+        try checkLinks()
         return brought
       }
     } while Clock.monotonicNanoseconds < deadline
     return nil
+  }
+
+  /// A link whose target was there when it was kept is not to lead to nothing here.
+  private func checkLinks() throws(CacheFault) {
+    for item in entry.items where item.kind == .link {
+      let path = String(decoding: item.name, as: UTF8.self)
+      if Path.exists(folder + "/" + path) { continue }
+      throw CacheFault(
+        what: "the target of its link `\(path)` is missing, so that nothing is brought back",
+        isOfProject: true)
+    }
   }
 
   /// What was put in place goes again.
@@ -144,7 +156,7 @@ final class ResultRestoring {
   private func begin(_ item: CacheEntry.Item) throws(Errno) {
     switch item.kind {
     case .folder: next += 1
-    case .link:
+    case .link, .danglingLink:
       guard item.sizeBytes <= 4096 else { throw .nameTooLong }
       let text = try Self.read(file, at: offset, count: Int(item.sizeBytes))
       guard SHA256.digest(of: text) == item.digest,
@@ -198,7 +210,7 @@ final class ResultRestoring {
       case .value:
         brought.values.append((String(decoding: item.name, as: UTF8.self), path(place)))
       case .output: brought.output = path(place)
-      case .file, .executable, .folder, .link: break
+      case .file, .executable, .folder, .link, .danglingLink: break
       }
     }
     return brought
@@ -209,7 +221,7 @@ extension CacheEntry.Item.Kind {
   /// Whether it lies in the project.
   var isOfProject: Bool {
     switch self {
-    case .file, .executable, .folder, .link: true
+    case .file, .executable, .folder, .link, .danglingLink: true
     case .value, .output: false
     }
   }

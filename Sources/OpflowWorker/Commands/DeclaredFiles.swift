@@ -194,6 +194,13 @@ final class DeclaredFiles {
         let name = plan.nameString(check.task)
         news.append(.said(.warning("task \(name): nothing fits its input `\(pattern)`")))
       }
+      for (pattern, link, instead) in look.unentered {
+        let name = plan.nameString(check.task)
+        news.append(
+          .said(
+            .warning(
+              "task \(name): `\(pattern)` does not enter the link `\(link)`; add `\(instead)`")))
+      }
       answer(check, verdict)
     } catch {
       self.look = nil

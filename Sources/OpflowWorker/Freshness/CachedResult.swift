@@ -54,6 +54,10 @@ final class CachedResult {
       case .link:
         return byPath[item.name].map { $0.kind == .link && $0.content == item.digest.high }
           ?? false
+      case .danglingLink:
+        return byPath[item.name].map {
+          ($0.kind == .absent || $0.kind == .link) && $0.content == item.digest.high
+        } ?? false
       case .file, .executable:
         return byPath[item.name].map {
           ($0.kind == .file || $0.kind == .executable) && $0.content == item.digest.high

@@ -75,13 +75,24 @@ package struct DeclaringTask {
     }
   }
 
-  /// Whether a path is no input, though a pattern or a folder of them has it: what the task leaves itself, and
-  /// what runs are kept in.
-  var leavesOut: (UnsafeRawBufferPointer) -> Bool {
+  /// How links among its inputs count. What the task leaves itself, and what runs are kept in, is no input,
+  /// though a pattern, a folder or a link has it.
+  var followedLinks: FileLook.Links {
     var own = LeftOutPaths(folder)
     for output in outputs { own.add(output) }
     own.add(.path(state))
-    return { [own] in own.contains($0) }
+    return .followed(
+      project: plan.string(plan.manifest.folder),
+      LeftOut(path: own.contains, target: own.containsTarget))
+  }
+
+  /// The same among its outputs, for the tasks that need it.
+  var followedOutputLinks: FileLook.Links {
+    var own = LeftOutPaths(folder)
+    own.add(.path(state))
+    return .followed(
+      project: plan.string(plan.manifest.folder),
+      LeftOut(path: { _ in false }, target: own.containsTarget))
   }
 
   /// A path of it from the root.

@@ -43,7 +43,7 @@ final class FileCleaning {
     guard try own.project.status(file.path) != nil, !isOfOther(file.path) else { return }
     switch file.seen.kind {
     case .other: return
-    case .file, .executable, .link:
+    case .file, .executable, .link, .absent:
       if own.isAsLeft(file.path) { try own.project.remove(file.path, isFolder: false) }
     // Somebody else may have put something there.
     case .folder: try? own.project.remove(file.path, isFolder: true)

@@ -36,14 +36,22 @@ package struct LookFault: Error, Equatable {
 
 /// Looks at files, a little at a time: what they are, and what is in them, by memory where that holds.
 package final class FileLook {
+  /// How links count.
+  enum Links {
+    /// As their texts, and by whether they lead to something.
+    case themselves
+    /// As their texts and as what they lead to.
+    ///
+    /// `project` is the manifest's folder: how that is reached does not count.
+    case followed(project: String, LeftOut)
+  }
+
   private let folder: String
   private let memory: SeenFiles
   /// The first of the memory that what comes may be.
   private var remembered = 0
-  private var places = ByteStrings()
-  /// What had to be asked for to find a place, by a number for each; empty where nothing had to be.
-  private var statusOf: [Int32] = []
-  private var statuses: [(stamp: FileStamp, kind: SeenFile.Kind)] = []
+  private let places: FilePlaces
+  private let follows: Bool
   private var next = 0
   private var hashing: FileHashing?
   /// Shared between looks of one process: two tasks may read one file.
@@ -57,8 +65,10 @@ package final class FileLook {
   private var gone: Set<Int32> = []
 
   /// Paths that were named and are not there, and patterns that nothing fits.
-  package private(set) var missing: [String] = []
-  package private(set) var unmatched: [String] = []
+  package private(set) var missing: [String]
+  package var unmatched: [String] { places.unmatched }
+  /// Links that a pattern does not enter, and the pattern that would.
+  var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
   /// Of the memory what was replaced or written since, whatever it holds now.
   package private(set) var replaced: [[UInt8]] = []
   /// Whether anything had to be read that need not be the next time.
@@ -84,24 +94,16 @@ package final class FileLook {
 
   /// - Parameters:
   ///   - folder: where relative paths start.
-  ///   - leavesOut: whether a path does not count, as it is written here.
   ///   - memory: what was seen before, sorted by the paths.
-  package init(
-    _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory,
-    leavesOut: (UnsafeRawBufferPointer) -> Bool
+  init(
+    _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory, links: Links
   ) throws(LookFault) {
     self.folder = folder
     self.memory = memory
     self.hashes = hashes
-    for item in items {
-      switch item {
-      case .glob(let pattern): try find(pattern, leavesOut)
-      case .path(let path): try add(path, leavesOut)
-      }
-    }
-    guard let order = places.ordered() else { return }
-    places = places.picked(order)
-    if !statusOf.isEmpty { statusOf = order.map { status(of: Int($0)) } }
+    places = try FilePlaces(items, in: folder, hashes, links)
+    missing = places.missing
+    follows = if case .followed = links { true } else { false }
   }
 
   /// What was seen, sorted by the paths; once all was.
@@ -109,116 +111,19 @@ package final class FileLook {
     guard let own else {
       return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
     }
-    if gone.isEmpty { return SeenFiles(places, own) }
-    return SeenFiles(
-      places.picked((0..<Int32(places.count)).filter { !gone.contains($0) }), own)
+    let paths = places.paths
+    if gone.isEmpty { return SeenFiles(paths, own) }
+    return SeenFiles(paths.picked((0..<Int32(paths.count)).filter { !gone.contains($0) }), own)
   }
 
-  private func find(
-    _ pattern: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
-  ) throws(LookFault) {
-    let names: ByteStrings
-    switch FileNames.all(fitting: pattern, in: folder, folders: hashes.folders) {
-    case .failure(let fault): throw LookFault(what: "`\(pattern)`: \(fault.text)")
-    case .success(let found): names = found
-    }
-    let before = places.count
-    let fitsFolders = pattern.utf8.last == UInt8(ascii: "/")
-    // Mostly all of them count, and are all that there is.
-    let first = (0..<names.count).first { names.with($0, leavesOut) } ?? names.count
-    var isMatched = first > 0
-    if !fitsFolders, before == 0, first == names.count {
-      places = names
-    } else {
-      for place in 0..<names.count where place < first || !names.with(place, leavesOut) {
-        isMatched = true
-        if fitsFolders {
-          try add(names.text(place), leavesOut)
-        } else {
-          names.with(place) { places.append($0) }
-        }
-      }
-    }
-    if !isMatched { unmatched.append(pattern) }
-  }
+  /// The links on the way to the files, sorted by their paths.
+  var links: SeenFiles { places.links }
 
-  /// A folder is all that is in it.
-  private func add(
-    _ path: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
-  ) throws(LookFault) {
-    // Mostly it is none.
-    guard try addItself(path, leavesOut) else { return }
-    var open = try entries(of: path)
-    while let (path, kind) = open.popLast() {
-      if kind == .file {
-        var text = path
-        text.withUTF8 { bytes in
-          let bytes = UnsafeRawBufferPointer(bytes)
-          if !leavesOut(bytes) { places.append(bytes) }
-        }
-      } else if try addItself(path, leavesOut) {
-        open += try entries(of: path)
-      }
-    }
-  }
+  /// The text of one of them.
+  func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// - Returns: whether it is a folder, which counts.
-  private func addItself(
-    _ path: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
-  ) throws(LookFault) -> Bool {
-    var text = path
-    let found: Result<FileStatus, Errno>? = text.withUTF8 { bytes in
-      let bytes = UnsafeRawBufferPointer(bytes)
-      return leavesOut(bytes) ? nil : hashes.linkStatus(bytes, from: folder)
-    }
-    switch found {
-    case nil: return false
-    case .failure(let error):
-      try note(error, at: path)
-      return false
-    case .success(let status):
-      note(SeenFile.Kind(status), FileStamp(status), of: places.count)
-      places.append(path)
-      return status.kind == .directory
-    }
-  }
-
-  /// What is in a folder, the first last.
-  private func entries(
-    of path: String
-  ) throws(LookFault) -> [(path: String, kind: FolderEntries.Kind)] {
-    var entries: [(path: String, kind: FolderEntries.Kind)] = []
-    do throws(Errno) {
-      let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-      let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
-      for place in (0..<listing.count).reversed() {
-        if !listing.names.isUTF8(place) { throw .notUTF8 }
-        entries.append((inside + listing.names.text(place), listing.kind(place)))
-      }
-    } catch {
-      try note(error, at: path)
-    }
-    return entries
-  }
-
-  private func note(_ error: Errno, at path: String) throws(LookFault) {
-    switch error {
-    case .noSuchFile, .notADirectory: missing.append(path)
-    case .notUTF8: throw LookFault(what: "a name in `\(path)` is not UTF-8")
-    default: throw LookFault(what: "cannot look at `\(path)`: \(error)")
-    }
-  }
-
-  /// Of one folder.
-  private static let mostEntries = 4_000_000
-
-  private func note(_ kind: SeenFile.Kind, _ stamp: FileStamp, of place: Int) {
-    while statusOf.count < place { statusOf.append(-1) }
-    statusOf.append(Int32(statuses.count))
-    statuses.append((stamp, kind))
-  }
-
-  private func status(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
+  /// Folders, besides those of the paths, in which something may change.
+  var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
@@ -232,7 +137,7 @@ package final class FileLook {
     repeat {
       if let hashing {
         try finish(hashing)
-      } else if next < places.count {
+      } else if next < places.paths.count {
         try look(at: next)
       } else {
         return true
@@ -240,15 +145,21 @@ package final class FileLook {
       count += 1
       // To look at the clock takes a good part of a look at a file.
     } while hashing?.isShort ?? true && count % 32 != 0 || Clock.monotonicNanoseconds < deadline
-    return hashing == nil && next == places.count
+    return hashing == nil && next == places.paths.count
   }
 
   private func look(at place: Int) throws(LookFault) {
     do throws(Errno) {
-      let (stamp, kind) = try stampAndKind(of: place)
+      let status = try status(of: place)
+      let (stamp, kind) = (status.stamp, status.kind)
+      let none = PlanKey(high: 0, low: 0)
+      // Nothing is there to be known again.
+      if follows, kind == .absent { return add(kind, none, nil) }
       // Another machine may write it, and what is known here of its times be old: it is read, whatever is remembered.
-      let isOnNetwork = hashes.network.have(device: stamp.device) { absolute(places.text(place)) }
-      let known = places.with(place) { remembered(of: $0) }
+      let isOnNetwork = hashes.network.have(device: stamp.device) {
+        absolute(places.paths.text(place))
+      }
+      let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
         // A file has another device and number on each machine.
         if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
@@ -257,13 +168,12 @@ package final class FileLook {
         }
       }
       let now = Clock.wallMilliseconds * 1_000_000
-      let none = PlanKey(high: 0, low: 0)
       let trusted = !isOnNetwork && stamp.isTelling(atNanoseconds: now) ? stamp : nil
       switch kind {
       // Its entries tell what is in it.
       case .folder, .other: add(kind, none, nil)
-      case .link:
-        let target = try Path.linkBytes(absolute(places.text(place)))
+      case .link, .absent:
+        let target = try Path.linkBytes(absolute(places.paths.text(place)))
         add(kind, hashes.hash.of(target), trusted)
       case .file, .executable:
         if !isOnNetwork, let content = hashes[stamp] {
@@ -271,9 +181,10 @@ package final class FileLook {
         } else {
           hasRead = hasRead || !isOnNetwork
           let seen = SeenFile(path: [], kind: kind, content: none, stamp: trusted)
-          hashing = try places.with(place) {
+          hashing = try places.paths.with(place) {
             hashes.reading(
-              $0, from: folder, expected: isOnNetwork ? nil : stamp, into: seen)
+              $0, from: folder, isTarget: status.isOfTarget,
+              expected: isOnNetwork ? nil : stamp, into: seen)
           }.get()
         }
       }
@@ -282,11 +193,19 @@ package final class FileLook {
     }
   }
 
-  private func stampAndKind(of place: Int) throws(Errno) -> (FileStamp, SeenFile.Kind) {
-    let number = status(of: place)
-    if number >= 0 { return (statuses[Int(number)].stamp, statuses[Int(number)].kind) }
-    let status = try places.with(place) { hashes.linkStatus($0, from: folder) }.get()
-    return (FileStamp(status), SeenFile.Kind(status))
+  private func status(of place: Int) throws(Errno) -> FilePlaces.Status {
+    let found: FilePlaces.Status
+    if let known = places.status(of: place) {
+      found = known
+    } else {
+      let status = try places.paths.with(place) { hashes.linkStatus($0, from: folder) }.get()
+      found = FilePlaces.Status(
+        stamp: FileStamp(status), kind: SeenFile.Kind(status), isOfTarget: false)
+    }
+    guard found.kind == .link, !follows, !Path.exists(absolute(places.paths.text(place))) else {
+      return found
+    }
+    return FilePlaces.Status(stamp: found.stamp, kind: .absent, isOfTarget: false)
   }
 
   private func finish(_ hashing: FileHashing) throws(LookFault) {
@@ -314,16 +233,19 @@ package final class FileLook {
   private func add(_ kind: SeenFile.Kind, _ content: PlanKey, _ stamp: FileStamp?) {
     if own == nil {
       own = SeenStates(unchanged, of: memory)
-      own?.reserve(places.count)
+      own?.reserve(places.paths.count)
     }
     own?.append(kind, content, stamp)
     next += 1
   }
 
   private func fault(_ error: Errno) throws(LookFault) {
-    let path = places.text(next)
+    let path = places.paths.text(next)
     guard error == .noSuchFile || error == .notADirectory else {
-      throw LookFault(what: "cannot read `\(path)`: \(error)")
+      let target =
+        places.isLinked(Array(path.utf8))
+        ? (try? Path.real(absolute(path))).map { ", which leads to `\($0)`" } : nil
+      throw LookFault(what: "cannot read `\(path)`\(target ?? ""): \(error)")
     }
     // It was there when it was looked for.
     missing.append(path)

@@ -12,6 +12,7 @@ package final class FileMemory {
   /// By which contents are known here.
   package let hash: ContentHash
   let folders: FolderMemory
+  let links = LinkWalk()
   let network: NetworkFiles
   let piece = FilePiece()
   private var folder = HeldFolder()
@@ -54,7 +55,13 @@ package final class FileMemory {
   /// Until `letFoldersGo` files are looked at from folders that are kept open: to be done for a moment only.
   func holdFolders() { folder.hold() }
 
-  func letFoldersGo() { folder.letGo() }
+  func letFoldersGo() {
+    folder.letGo()
+    links.forget()
+  }
+
+  /// Before links are followed: what is known of them is of this moment.
+  func prepareLinks() { if !folder.isHeld { links.forget() } }
 
   /// What stands there itself.
   ///
@@ -65,17 +72,19 @@ package final class FileMemory {
     folder.linkStatus(path, from: start)
   }
 
-  /// Begins to read a file for its hash, not what a link there names, and waits for nobody.
+  /// Begins to read a file for its hash, and waits for nobody.
   ///
   /// - Parameters:
+  ///   - isTarget: it is what a link there leads to; else a link there is not followed.
   ///   - start: the folder where the path starts if it is relative.
   ///   - expected: of the file that was found there; nil where that is known once it is open: a network's file system
   ///     looks then how it is.
   func reading(
-    _ path: UnsafeRawBufferPointer, from start: String, expected: FileStamp?, into seen: SeenFile
+    _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
+    into seen: SeenFile
   ) -> Result<FileHashing, Errno> {
     do throws(Errno) {
-      let file = try open(path, from: start)
+      let file = try open(path, from: start, isTarget ? [] : .noFollow)
       let expected = if let expected { expected } else { FileStamp(try file.status()) }
       return .success(try FileHashing(file, expected: expected, into: seen, hash, piece))
     } catch {
@@ -86,9 +95,9 @@ package final class FileMemory {
   /// To look whether a file is another one is no use of it that its time of access should tell, and to write
   /// down that time takes as long as to hash a small file. Of a file of another user it cannot be helped.
   private func open(
-    _ path: UnsafeRawBufferPointer, from start: String
+    _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {
-    let flags: File.Flags = [.readOnly, .noFollow, .nonblocking]
+    let flags = flags.union([.readOnly, .nonblocking])
     if keepsAccessTimes {
       do throws(Errno) {
         return try folder.open(path, from: start, flags.union(.noAccessTime))

@@ -6,17 +6,36 @@ internal import OpflowSystem
 /// `**` enters no folder that is a link or whose name begins with a dot, so it always comes to an end.
 /// What cannot be looked into is told: a file that is left out unseen is a task that is not there.
 package struct FileNames {
+  /// What a pattern fits where links count by their own names.
+  struct Found {
+    var names = ByteStrings()
+    /// Links, and what is reached through one.
+    var linked = ByteStrings()
+    /// Links to folders outside what `**` walks, and the patterns that would enter them.
+    var unentered: [(link: String, pattern: String)] = []
+  }
+
+  /// Whether a folder is reached through a link.
+  private enum Way { case plain, unknown, linked }
+
   private let pattern: PathPattern
+  private let text: String
   /// With its slash.
   private let root: String
-  private var found = ByteStrings()
+  private var found = Found()
   /// Folders still to be looked at, as seen from the root, with their slash; and for which part of the
   /// pattern. The last one comes next.
-  private var open: [(folder: [UInt8], part: Int)] = [([], 0)]
+  private var open: [(folder: [UInt8], part: Int, way: Way)] = [([], 0, .plain)]
+  /// Links that `**` came across, and for which part of the pattern.
+  private var passed: [(link: [UInt8], part: Int)] = []
+  /// Of the folder that is looked at.
+  private var way = Way.plain
   private var seen: Set<[UInt8]> = []
   private var lookedAt = 0
   private var fault: FileNameFault?
   private let folders: FolderMemory
+  /// Nil where a link counts as what it leads to.
+  private let links: LinkWalk?
 
   /// Names that are looked at: whoever has more means something else.
   private static let mostNames = 4_000_000
@@ -24,68 +43,99 @@ package struct FileNames {
 
   /// The names that fit, as seen from a folder and sorted by their bytes.
   ///
-  /// - Parameter folders: what is known of folders already.
+  /// - Parameters:
+  ///   - folders: what is known of folders already.
+  ///   - keepsLinks: links count by their own names; else they count as what they lead to.
   package static func fitting(
-    _ text: String, in folder: String, folders: FolderMemory = FolderMemory()
+    _ text: String, in folder: String, folders: FolderMemory = FolderMemory(),
+    keepsLinks: Bool = false
   ) -> Result<[String], FileNameFault> {
-    all(fitting: text, in: folder, folders: folders).map { names in
-      (0..<names.count).map { names.text($0) }
+    all(fitting: text, in: folder, folders: folders, links: keepsLinks ? LinkWalk() : nil).map {
+      found in
+      var names = found.names
+      if !found.linked.isEmpty {
+        for place in 0..<found.linked.count { found.linked.with(place) { names.append($0) } }
+        names.sort()
+      }
+      return (0..<names.count).map { names.text($0) }
     }
   }
 
   /// The same, of which there may be millions. All are UTF-8.
+  ///
+  /// - Parameter links: to have links count by their own names; nil to have them count as what they lead to.
   static func all(
-    fitting text: String, in folder: String, folders: FolderMemory
-  ) -> Result<ByteStrings, FileNameFault> {
+    fitting text: String, in folder: String, folders: FolderMemory, links: LinkWalk? = nil
+  ) -> Result<Found, FileNameFault> {
     guard let pattern = PathPattern(text) else {
       return .failure(FileNameFault("a `[` in it is not closed"))
     }
-    var search = FileNames(pattern, folder, folders)
+    var search = FileNames(text, pattern, folder, folders, links)
     search.run()
     if let fault = search.fault { return .failure(fault) }
-    search.found.sort()
+    search.found.names.sort()
+    search.found.linked.sort()
+    if !search.passed.isEmpty { search.noteUnentered() }
     return .success(search.found)
   }
 
-  private init(_ pattern: PathPattern, _ folder: String, _ folders: FolderMemory) {
+  private init(
+    _ text: String, _ pattern: PathPattern, _ folder: String, _ folders: FolderMemory,
+    _ links: LinkWalk?
+  ) {
+    self.text = text
     self.pattern = pattern
     self.folders = folders
+    self.links = links
     root = pattern.isAbsolute ? "/" : folder.hasSuffix("/") ? folder : folder + "/"
   }
 
   private mutating func run() {
-    while let (folder, part) = open.popLast(), fault == nil {
+    while let (folder, part, way) = open.popLast(), fault == nil {
       if part == pattern.parts.count { continue }
       let isLast = part == pattern.parts.count - 1
+      self.way = way
+      if case .literal = pattern.parts[part], !isLast {
+        // Asked once for several.
+      } else if way == .unknown {
+        self.way = isLinked(folder) ? .linked : .plain
+      }
       switch pattern.parts[part] {
       case .literal(let name):
         if isLast {
           add(folder + Array(name.utf8), .unknown)
         } else {
-          open.append((folder + Array(name.utf8) + [Self.slash], part + 1))
+          let next = links == nil || way == .linked ? way : .unknown
+          open.append((folder + Array(name.utf8) + [Self.slash], part + 1, next))
         }
       case .pattern(let names):
         look(into: folder, from: Array(names.beginning.utf8)) { search, name, kind in
           guard names.matches(name) else { return }
           if isLast {
             search.add(folder, name, kind)
-          } else if kind == .directory || kind == .unknown {
-            search.open.append((folder + Array(name) + [Self.slash], part + 1))
+          } else if kind == .directory || kind == .link || kind == .unknown {
+            let way: Way = kind == .directory || search.links == nil ? search.way : .unknown
+            search.open.append((folder + Array(name) + [Self.slash], part + 1, way))
           }
         }
       case .anyFolders:
         guard seen.insert(Array("\(part) ".utf8) + folder).inserted else { continue }
         if isLast, !folder.isEmpty { add(folder.dropLast(), .directory) }
         look(into: folder, from: []) { search, name, kind in
-          guard name.first != UInt8(ascii: "."), search.isFolderItself(folder, name, kind)
+          guard name.first != UInt8(ascii: "."), search.isFolderItself(folder, name, kind, part)
           else { return }
-          search.open.append((folder + Array(name) + [Self.slash], part))
+          search.open.append((folder + Array(name) + [Self.slash], part, search.way))
         }
         // What is in the folder itself comes before what is in those below: then hardly anything is left to
         // sort.
-        if !isLast { open.append((folder, part + 1)) }
+        if !isLast { open.append((folder, part + 1, self.way)) }
       }
     }
+  }
+
+  private func isLinked(_ folder: [UInt8]) -> Bool {
+    let head = pattern.isAbsolute ? [Self.slash] : []
+    return links?.hasLinks(toFolder: head + folder.dropLast(), from: Array(root.utf8)) ?? false
   }
 
   private func path(_ folder: [UInt8]) -> String {
@@ -104,9 +154,11 @@ package struct FileNames {
       for place in listing.places(from: beginning) {
         lookedAt += 1
         if lookedAt > Self.mostNames { throw .tooBig }
-        let before = (found.count, open.count)
+        let before = (found.names.count, found.linked.count, open.count)
         listing.names.with(place) { body(&self, $0, listing.kind(place)) }
-        if (found.count, open.count) != before, !listing.names.isUTF8(place) {
+        if (found.names.count, found.linked.count, open.count) != before,
+          !listing.names.isUTF8(place)
+        {
           fault = FileNameFault(
             "a name in `\(path(folder))` is not UTF-8: \(listing.names.text(place))")
         }
@@ -115,6 +167,8 @@ package struct FileNames {
     } catch {
       switch error {
       case .noSuchFile, .notADirectory: return
+      // Where links count, a loop of them is not a folder.
+      case .tooManyLinks where links != nil: return
       case .tooBig:
         fault = FileNameFault("more than four million names would have to be looked at")
       default: fault = FileNameFault("`\(path(folder))`: \(error)")
@@ -124,15 +178,48 @@ package struct FileNames {
   }
 
   /// A link to a folder is none here.
-  private func isFolderItself(
-    _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind
+  private mutating func isFolderItself(
+    _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind, _ part: Int
   ) -> Bool {
+    let link = folder + Array(name)
     switch kind {
-    case .directory: true
-    case .file, .other: false
-    case .unknown: (try? Path.linkStatus(path(folder + Array(name))))?.kind == .directory
+    case .directory: return true
+    case .file, .other: return false
+    case .link: break
+    case .unknown:
+      guard let status = try? Path.linkStatus(path(link)) else { return false }
+      if status.kind != .link { return status.kind == .directory }
+    }
+    if links != nil { passed.append((link, part)) }
+    return false
+  }
+
+  /// Of the links that were passed, those whose folders are not walked.
+  private mutating func noteUnentered() {
+    let names = text.split(separator: "/")
+    let fitting = Set((0..<found.linked.count).map { found.linked[$0] })
+    for (link, part) in passed {
+      let head = pattern.isAbsolute ? [Self.slash] : []
+      // As many names as the pattern has before it.
+      let start = Array(
+        link.split(separator: Self.slash).prefix(part).joined(separator: [Self.slash]))
+      guard found.unentered.count < Self.mostUnentered, !fitting.contains(head + link),
+        Path.isDirectory(path(link)), let real = try? Path.real(path(link)),
+        let walked = try? Path.real(path(start))
+      else { continue }
+      let above = walked == "/" ? walked : walked + "/"
+      let isWalked =
+        (real + "/").hasPrefix(above)
+        && real.dropFirst(above.count).split(separator: "/").allSatisfy { $0.first != "." }
+      if isWalked { continue }
+      let text = String(decoding: head + link, as: UTF8.self)
+      found.unentered.append(
+        (text, ([Substring(text)] + names[part...]).joined(separator: "/")))
     }
   }
+
+  /// Links that are told.
+  private static let mostUnentered = 5
 
   private mutating func add(_ path: some Collection<UInt8>, _ kind: FolderEntries.Kind) {
     Array(path).withUnsafeBytes { add([], $0, kind) }
@@ -145,22 +232,36 @@ package struct FileNames {
     case .file: if !pattern.fitsFolders { keep(folder, name) }
     case .directory: if pattern.fitsFolders { keep(folder, name) }
     case .other: break
-    case .unknown:
+    case .link where links != nil && !pattern.fitsFolders: keep(folder, name, isLink: true)
+    case .link, .unknown:
       let path = path(folder + Array(name))
       do throws(Errno) {
+        if links != nil, try Path.linkStatus(path).kind == .link {
+          let counts = !pattern.fitsFolders || Path.isDirectory(path)
+          return counts ? keep(folder, name, isLink: true) : ()
+        }
         let status = try Path.status(path)
         add(
           folder, name,
           status.kind == .directory ? .directory : status.kind == .file ? .file : .other)
       } catch {
         if error == .noSuchFile || error == .notADirectory { return }
+        if links != nil, error == .tooManyLinks { return }
         fault = FileNameFault("`\(path)`: \(error)")
       }
     }
   }
 
-  private mutating func keep(_ folder: [UInt8], _ name: UnsafeRawBufferPointer) {
+  private mutating func keep(
+    _ folder: [UInt8], _ name: UnsafeRawBufferPointer, isLink: Bool = false
+  ) {
     let head = pattern.isAbsolute ? [Self.slash] + folder : folder
-    head.withUnsafeBytes { found.append($0, name) }
+    head.withUnsafeBytes {
+      if isLink || way == .linked {
+        found.linked.append($0, name)
+      } else {
+        found.names.append($0, name)
+      }
+    }
   }
 }

@@ -36,7 +36,9 @@ struct FoundOutputs {
       switch output {
       case .path(let path): add(path, of: declaring, folders, to: &files)
       case .glob(let pattern):
-        switch FileNames.fitting(pattern, in: declaring.folder, folders: folders) {
+        switch FileNames.fitting(
+          pattern, in: declaring.folder, folders: folders, keepsLinks: true)
+        {
         case .success(let names):
           for name in names { add(name, of: declaring, folders, to: &files) }
         case .failure: files.isUnknown = true

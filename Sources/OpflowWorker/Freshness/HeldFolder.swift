@@ -5,7 +5,7 @@ internal import OpflowSystem
 ///
 /// For a moment only, since another folder may be put in its place.
 struct HeldFolder: ~Copyable {
-  private var isHeld = false
+  private(set) var isHeld = false
   private var path = ""
   private var folder: Descriptor?
   private var bytes: [UInt8] = []

@@ -15,26 +15,31 @@ package struct InputsLook {
     let items: [FileLook.Item]
     /// As it was at the last look, sorted by path: what has the same stamp is not read again.
     var files = SeenFiles()
+    var links: [SeenFile] = []
+    /// In which what links lead to may change.
+    var targetFolders: Set<[UInt8]> = []
   }
 
+  private var project = ""
   private var places: [Place] = []
   private var outputs = DeclaredOutputs()
   private let hashes = FileMemory(.quick)
   private var key: PlanKey?
   private var taskCount = 0
-  /// By path from the root, whose bytes count: two names may look the same.
+  /// By path from the root, whose bytes count: two names may look the same. A zero stands behind a link's.
   private var seen: [[UInt8]: Seen] = [:]
 
   package init() {}
 
   /// How many files there were at the last look.
-  package var fileCount: Int { seen.count }
+  package var fileCount: Int { seen.keys.count { $0.last != 0 } }
 
   /// The folders in which something may change, as far as they are known.
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
-        + seen.keys.map { Path.parent(of: String(decoding: $0, as: UTF8.self)) })
+        + places.flatMap(\.targetFolders).map { String(decoding: $0, as: UTF8.self) + "/" }
+        + seen.keys.map { Path.parent(of: Self.path($0)) })
   }
 
   /// Goes on with the inputs of another plan. What is new among them is as it is now.
@@ -47,6 +52,7 @@ package struct InputsLook {
     if key == plan.key, taskCount == plan.taskCount { return }
     (key, taskCount) = (plan.key, plan.taskCount)
     let records = RecordPlace(plan, state: state)
+    project = plan.string(plan.manifest.folder)
     outputs = DeclaredOutputs()
     outputs.add(.path(state), in: "/")
     var items: [String: Set<FileLook.Item>] = [:]
@@ -69,44 +75,64 @@ package struct InputsLook {
     let now = look()
     defer { seen = now }
     let changed = now.filter { seen[$0.key] != $0.value }.map(\.key)
-    return (changed + seen.keys.filter { now[$0] == nil }).map {
-      String(decoding: $0, as: UTF8.self)
-    }
+    return Array(Set((changed + seen.keys.filter { now[$0] == nil }).map(Self.path)))
   }
 
   /// Whether anything is otherwise than at the last call of `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
+  private static func path(_ key: [UInt8]) -> String {
+    String(decoding: key.last == 0 ? key.dropLast() : key[...], as: UTF8.self)
+  }
+
   private mutating func look() -> [[UInt8]: Seen] {
     var now: [[UInt8]: Seen] = [:]
     for place in places.indices {
-      let folder = places[place].folder
-      places[place].files = look(at: places[place])
+      var found = places[place]
+      look(at: &found)
+      places[place] = found
+      let folder = Array((places[place].folder + "/").utf8)
       for file in places[place].files where file.kind != .folder {
         let isAbsolute = file.path.first == UInt8(ascii: "/")
-        let path = isAbsolute ? file.path : Array((folder + "/").utf8) + file.path
-        now[path] = Seen(kind: file.kind, content: file.content)
+        now[isAbsolute ? file.path : folder + file.path] = Seen(
+          kind: file.kind, content: file.content)
+      }
+      for link in places[place].links {
+        let isAbsolute = link.path.first == UInt8(ascii: "/")
+        now[(isAbsolute ? link.path : folder + link.path) + [0]] = Seen(
+          kind: link.kind, content: link.content)
       }
     }
     return now
   }
 
   /// What cannot be looked at is left as it was found last: of that nothing is known to have changed.
-  private func look(at place: Place) -> SeenFiles {
-    if let files = look(at: place.items, of: place) { return files }
+  private func look(at place: inout Place) {
+    if let look = look(at: place.items, of: place) {
+      (place.files, place.links) = (look.files, Array(look.links))
+      place.targetFolders = look.targetFolders
+      return
+    }
     // One item is enough to see nothing of the others.
-    return SeenFiles(place.items.flatMap { look(at: [$0], of: place) ?? [] })
+    let looks = place.items.compactMap { look(at: [$0], of: place) }
+    place.files = SeenFiles(looks.flatMap(\.files))
+    place.links = looks.flatMap(\.links)
+    place.targetFolders = looks.reduce(into: []) { $0.formUnion($1.targetFolders) }
   }
 
-  private func look(at items: [FileLook.Item], of place: Place) -> SeenFiles? {
+  private func look(at items: [FileLook.Item], of place: Place) -> FileLook? {
     do throws(LookFault) {
-      let look = try FileLook(
-        items, in: place.folder, memory: place.files, hashes: hashes
-      ) { [outputs] path in
+      let outputs = outputs
+      let leftOut = LeftOut { path in
         outputs.contains(String(decoding: path, as: UTF8.self), in: place.folder)
+      } target: { real, _ in
+        outputs.contains(String(decoding: real, as: UTF8.self), in: "/")
       }
+      let look = try FileLook(
+        items, in: place.folder, memory: place.files, hashes: hashes,
+        links: .followed(project: project, leftOut))
       while try !look.goOn(until: .max) {}
-      return look.files
+      return look
     } catch {
       return nil
     }

@@ -120,14 +120,15 @@ final class LateFiles {
     switch item {
     case .path(let path): return Self.isSeen(path)
     case .pattern(let pattern, let folder):
-      let names = FileNames.fitting(pattern, in: folder, folders: FolderMemory(network: network))
+      let names = FileNames.fitting(
+        pattern, in: folder, folders: FolderMemory(network: network), keepsLinks: true)
       // What is the matter tells itself when the task is looked at.
       guard case .success(let names) = names else { return true }
       return !names.isEmpty
     case .look(let path, let declaring):
       guard Self.isSeen(path) else { return false }
       let inputs = RecordKeeping.read(path, declaring.identity)?.inputs ?? []
-      for place in inputs.indices {
+      for place in inputs.indices where inputs.kind(place) != .absent {
         let input = String(decoding: inputs.path(place), as: UTF8.self)
         wanted.append(.path(declaring.absolute(input)))
       }

@@ -1,4 +1,15 @@
 internal import OpflowCore
+internal import OpflowSystem
+
+/// What a look comes across and leaves out.
+struct LeftOut {
+  /// By a path as it is written.
+  let path: (UnsafeRawBufferPointer) -> Bool
+  /// What a link leads to, by its path from the root without links; nil for what is not there.
+  let target: ([UInt8], FileStatus?) -> Bool
+
+  static var nothing: LeftOut { LeftOut(path: { _ in false }, target: { _, _ in false }) }
+}
 
 /// Paths that are no inputs of a task, with all that lies in them, to be asked of each that it names.
 struct LeftOutPaths {
@@ -11,9 +22,16 @@ struct LeftOutPaths {
   private let names = Names()
 
   /// The paths by their names from the root, once somebody asks for them.
-  private final class Names { var ofPaths: [[[UInt8]]] = [] }
+  private final class Names {
+    var ofPaths: [[[UInt8]]] = []
+    /// What is there of the paths and patterns, once somebody asks for a target.
+    var identities: Set<FileIdentity>?
+    /// Folders of targets, without links.
+    var targetFolders: [[UInt8]: Bool] = [:]
+  }
 
   private var patterns: [PlacedPattern] = []
+  private var globs: [String] = []
 
   private static let slash = UInt8(ascii: "/")
 
@@ -24,6 +42,7 @@ struct LeftOutPaths {
     switch item {
     case .glob(let text):
       if let pattern = PlacedPattern(text, in: folder) { patterns.append(pattern) }
+      globs.append(text)
     case .path(let path):
       paths.append(path)
       let bytes = Array(path.utf8)
@@ -65,6 +84,41 @@ struct LeftOutPaths {
     let names = DeclaringTask.names(String(decoding: path, as: UTF8.self), in: folder)
     if !isPlain, beginnings.contains(where: { names.starts(with: $0) }) { return true }
     return patterns.contains { $0.covers(names) }
+  }
+
+  // MARK: - Behind links
+
+  /// Whether a link leads to one, or into one: whichever way, so by what is there and not by its path.
+  ///
+  /// - Parameters:
+  ///   - real: from the root and without links.
+  ///   - status: nil for what is not there.
+  func containsTarget(_ real: [UInt8], _ status: FileStatus?) -> Bool {
+    guard let status else { return real.withUnsafeBytes { contains($0) } }
+    if identities.contains(status.identity) { return true }
+    guard let cut = real.lastIndex(of: Self.slash), cut > 0 else { return false }
+    return containsFolder(Array(real[..<cut]))
+  }
+
+  private func containsFolder(_ real: [UInt8]) -> Bool {
+    if let known = names.targetFolders[real] { return known }
+    let status = try? Path.linkStatus(ofBytes: real + [0], from: File.workingFolder)
+    let isLeftOut = status.map { containsTarget(real, $0) } ?? false
+    names.targetFolders[real] = isLeftOut
+    return isLeftOut
+  }
+
+  private var identities: Set<FileIdentity> {
+    if let known = names.identities { return known }
+    var paths = self.paths
+    for glob in globs {
+      paths += (try? FileNames.fitting(glob, in: folder, keepsLinks: true).get()) ?? []
+    }
+    let found = paths.compactMap {
+      try? Path.linkStatus($0.utf8.first == Self.slash ? $0 : folder + "/" + $0).identity
+    }
+    names.identities = Set(found)
+    return Set(found)
   }
 
   /// Whether it is that path, or lies in it.

@@ -91,7 +91,7 @@ package final class PlanLook {
     case .reading(let reading):
       return reading.kind == .need
         && running.contains { plan.nameBytes($0).elementsEqual(reading.name) }
-    case .changed(let path), .added(let path), .removed(let path):
+    case .changed(let path), .added(let path), .removed(let path), .relinked(let path, _):
       return isLeft(String(decoding: path, as: UTF8.self), in: declaring, before)
     case .needs: return before.isUnsure
     case .unknown, .definition, .declaration, .outputGone, .outputChanged, .valuesUnknown,

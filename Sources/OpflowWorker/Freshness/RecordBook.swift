@@ -138,6 +138,8 @@ package final class RecordBook {
     _ task: UInt64, with record: SuccessRecord, name: UnsafeRawBufferPointer,
     insteadOf place: RecordIndex.Place?, atMilliseconds now: Int64
   ) throws(Errno) {
+    // One that is only read.
+    if locks == nil { return }
     refreshed.append(
       Refreshed(task: task, record: record, name: name, milliseconds: now, place: place))
     refreshedBytes += place.map { $0.end - $0.start } ?? 0

@@ -39,6 +39,7 @@ final class RecordKeeping {
   private var isStarted = false
   private var inputs: FileLook?
   private var outputs: FileLook?
+  private var needs = TaskReadings.NeedsLook()
   /// Nil where results are not cached: then nothing is ever removed by what is known of outputs.
   private var found: FoundOutputs?
   /// What earlier attempts left.
@@ -221,6 +222,7 @@ final class RecordKeeping {
     cache?.takeAway()
     cache?.end()
     (inputs, outputs, heldUp) = (nil, nil, nil)
+    needs = TaskReadings.NeedsLook()
   }
 
   /// Keeps the result, once it is written down.
@@ -273,7 +275,7 @@ final class RecordKeeping {
   private func look(until deadline: Int64) throws(LookFault) -> RecordResult? {
     if let heldUp, let book { return write(heldUp, to: book) }
     let outputs = try look(
-      &self.outputs, declaring.outputs, memory: [], leavesOut: { _ in false })
+      &self.outputs, declaring.outputs, memory: [], links: .themselves)
     guard try outputs.goOn(until: deadline) else { return nil }
     if !isFailure, let path = (outputs.missing + outputs.unmatched).first {
       if mayBeLate(path) {
@@ -288,17 +290,23 @@ final class RecordKeeping {
     guard let book else { return .kept(origin: nil) }
     guard let before else { return unkept("what it read was not noted before it started") }
     let inputs = try look(
-      &self.inputs, declaring.inputs, memory: before.inputs, leavesOut: declaring.leavesOut)
+      &self.inputs, declaring.inputs, memory: before.inputs,
+      links: declaring.followedLinks)
     guard try inputs.goOn(until: deadline) else { return nil }
     var after = before
     after.inputs = inputs.files
+    after.links = inputs.links
     // What it reads besides its own files may have changed as well.
     try? book.follow()
-    after.readings = try readings.all(of: declaring, after: nil)
+    guard try readings.goOn(&needs, of: declaring, after: nil, until: deadline) else {
+      return nil
+    }
+    after.readings = try readings.all(of: declaring, needs, after: nil)
     if !after.failures.isEmpty {
       return unkept("\(Staleness.text(after.failures)): it will run again")
     }
-    var changes = before.answered(by: after.readings).differences(to: after)
+    var changes = before.answered(by: after.readings)
+      .differences(to: after, linkText: inputs.text)
     if changes.isEmpty { changes = inputs.replaced.map { .changed($0) } }
     if !changes.isEmpty {
       return unkept("\(Staleness.text(changes)) while it ran: it will run again")
@@ -360,11 +368,11 @@ final class RecordKeeping {
   /// time that it goes on.
   private func look(
     _ place: inout FileLook?, _ items: @autoclosure () -> [FileLook.Item], memory: SeenFiles,
-    leavesOut: @autoclosure () -> (UnsafeRawBufferPointer) -> Bool
+    links: @autoclosure () -> FileLook.Links
   ) throws(LookFault) -> FileLook {
     if let place { return place }
     let look = try FileLook(
-      items(), in: declaring.folder, memory: memory, hashes: hashes, leavesOut: leavesOut())
+      items(), in: declaring.folder, memory: memory, hashes: hashes, links: links())
     place = look
     return look
   }

@@ -23,9 +23,12 @@ package final class TaskLook {
   private let hashes: FileMemory
   private let inputs: FileLook
   private var outputs: FileLook?
+  private var needs = TaskReadings.NeedsLook()
 
   /// Patterns of its inputs that nothing fits.
   var unmatched: [String] { inputs.unmatched }
+  /// Links that patterns of its inputs do not enter, and the patterns that would.
+  var unentered: [(pattern: String, link: String, instead: String)] { inputs.unentered }
   private var now: SuccessRecord?
 
   init(
@@ -49,8 +52,7 @@ package final class TaskLook {
     inputs = try FileLook(
       declaring.inputs, in: declaring.folder,
       memory: record.map { $0.known(by: hashes.hash).inputs } ?? [],
-      hashes: hashes,
-      leavesOut: declaring.leavesOut)
+      hashes: hashes, links: declaring.followedLinks)
     if let path = inputs.missing.first { throw LookFault(missing: path) }
   }
 
@@ -70,10 +72,16 @@ package final class TaskLook {
       if let path = inputs.missing.first {
         throw LookFault(missing: path)
       }
+      guard try readings.goOn(&needs, of: declaring, after: after, until: deadline) else {
+        return nil
+      }
       var seen = SuccessRecord(
-        terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring, after: after),
+        terms: terms, inputs: inputs.files, links: inputs.links,
+        readings: try readings.all(of: declaring, needs, after: after),
         origin: record?.origin ?? 0, hash: hashes.hash)
-      var reasons = record.map { $0.differences(to: seen) } ?? [.unknown] + seen.failures
+      seen.targets = record?.known(by: hashes.hash).targets ?? []
+      var reasons =
+        record.map { $0.differences(to: seen, linkText: inputs.text) } ?? [.unknown] + seen.failures
       if let record, record.isFailure {
         if reasons.isEmpty, keeps != record.origin { reasons = [.failedBefore] }
       } else if let record, isRead {
@@ -87,7 +95,7 @@ package final class TaskLook {
       self.now = seen
       outputs = try FileLook(
         declaring.outputs, in: declaring.folder, memory: record.outputs, hashes: hashes,
-        leavesOut: { _ in false })
+        links: .themselves)
       return nil
     }
     guard let record, let outputs, try outputs.goOn(until: deadline) else { return nil }

@@ -40,10 +40,25 @@ final class TaskReadings {
     left.removeAll()
   }
 
-  /// - Parameter after: `TaskCheck.after`; what a command printed and what a need left
-  ///   holds as long as that is the same. Nil to ask anew.
-  func all(of declaring: DeclaringTask, after: Int32?) throws(LookFault) -> [SuccessRecord.Reading]
-  {
+  fileprivate struct NeedLook {
+    let files: FileLook
+    /// Where what is known of the need stands, and that.
+    let known: (record: SuccessRecord, place: RecordIndex.Place?)?
+  }
+
+  /// A look at what the needs of a task left, a little at a time.
+  struct NeedsLook {
+    fileprivate var contents: [TaskID: PlanKey] = [:]
+    fileprivate var look: NeedLook?
+  }
+
+  /// - Parameters:
+  ///   - needs: a look that has come to its end.
+  ///   - after: how many tasks have ended in this drive; what a command printed holds as long as that is the same.
+  ///     Nil to ask anew.
+  func all(
+    of declaring: DeclaringTask, _ needs: NeedsLook, after: Int32?
+  ) throws(LookFault) -> [SuccessRecord.Reading] {
     var readings: [SuccessRecord.Reading] = []
     for entry in plan.otherInputs(of: declaring.task) {
       switch entry {
@@ -58,10 +73,10 @@ final class TaskReadings {
     }
     for edge in plan.needs(declaring.task) {
       let need = TaskID(plan.needTargets[edge])
-      guard plan.declaresOutputs(need) else { continue }
+      guard let content = needs.contents[need] else { continue }
       readings.append(
         SuccessRecord.Reading(
-          kind: .need, name: Array(plan.nameBytes(need)), content: try outputs(of: need, after)))
+          kind: .need, name: Array(plan.nameBytes(need)), content: content))
     }
     return readings
   }
@@ -140,30 +155,72 @@ final class TaskReadings {
     text.utf8.count <= 56 ? text : String(text.prefix(55)) + "…"
   }
 
-  /// A hash of what a need left, which thousands of tasks may ask for.
-  private func outputs(of need: TaskID, _ after: Int32?) throws(LookFault) -> PlanKey {
-    if let after, let known = left[need], known.after == after { return known.content }
-    let content = try outputs(of: need)
-    if let after { left[need] = (after, content) }
-    return content
+  // MARK: - Needs
+
+  /// Goes on until then.
+  ///
+  /// - Parameter after: as above, of what a need left, which thousands of tasks may ask for.
+  /// - Returns: whether all was looked at.
+  func goOn(
+    _ needs: inout NeedsLook, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
+  ) throws(LookFault) -> Bool {
+    for edge in plan.needs(declaring.task) {
+      let need = TaskID(plan.needTargets[edge])
+      guard plan.declaresOutputs(need), needs.contents[need] == nil else { continue }
+      if let after, let known = left[need], known.after == after {
+        needs.contents[need] = known.content
+        continue
+      }
+      let look = if let look = needs.look { look } else { try look(at: need) }
+      needs.look = look
+      guard try look.files.goOn(until: deadline) else { return false }
+      needs.look = nil
+      let content = content(of: look.files)
+      needs.contents[need] = content
+      if let after { left[need] = (after, content) }
+      remember(look, of: need)
+    }
+    return true
   }
 
-  private func outputs(of need: TaskID) throws(LookFault) -> PlanKey {
+  private func look(at need: TaskID) throws(LookFault) -> NeedLook {
     let declaring = DeclaringTask(plan: plan, task: need, records: records)
-    let known = (try? book?.record(of: declaring.identity)) ?? nil
+    let identity = declaring.identity
+    var known: (record: SuccessRecord, place: RecordIndex.Place?)?
+    if let record = (try? book?.record(of: identity)) ?? nil, record.hash == hashes.hash {
+      known = (record, book?.place(of: identity))
+    }
     let look = try FileLook(
-      declaring.outputs, in: declaring.folder, memory: known?.known(by: hashes.hash).outputs ?? [],
-      hashes: hashes,
-      leavesOut: { _ in false })
-    while try !look.goOn(until: .max) {}
-    let files = look.files
+      declaring.outputs, in: declaring.folder, memory: known?.record.followedOutputs ?? [],
+      hashes: hashes, links: declaring.followedOutputLinks)
+    return NeedLook(files: look, known: known)
+  }
+
+  private func content(of look: FileLook) -> PlanKey {
     var bytes: [UInt8] = []
-    for place in files.indices {
-      files.withPath(place) { bytes.append(contentsOf: $0) }
-      bytes += [0, files.kind(place).rawValue]
-      let content = files.content(place)
-      withUnsafeBytes(of: (content.high, content.low)) { bytes += $0 }
+    for files in [look.files, look.links] {
+      for place in files.indices {
+        files.withPath(place) { bytes.append(contentsOf: $0) }
+        bytes += [0, files.kind(place).rawValue]
+        let content = files.content(place)
+        withUnsafeBytes(of: (content.high, content.low)) { bytes += $0 }
+      }
     }
     return hashes.hash.of(bytes)
+  }
+
+  /// What links lead to may be much, and is not to be read by each run: the task that made them does not look at it.
+  private func remember(_ look: NeedLook, of need: TaskID) {
+    guard let book, let known = look.known, look.files.hasRead, !look.files.links.isEmpty else {
+      return
+    }
+    var record = known.record
+    record.setTargets(look.files.files)
+    if record.targets == known.record.targets { return }
+    let identity = DeclaringTask(plan: plan, task: need, records: records).identity
+    // To read it again takes time and nothing else.
+    try? book.refresh(
+      identity, with: record, name: plan.nameBytes(need), insteadOf: known.place,
+      atMilliseconds: Clock.wallMilliseconds)
   }
 }

@@ -1,0 +1,363 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Finds the files that paths and patterns name, and the links on the way to them.
+struct FilePlaces {
+  /// What is known of a place that had to be asked for to find it.
+  struct Status {
+    let stamp: FileStamp
+    let kind: SeenFile.Kind
+    /// Of what the link there leads to.
+    let isOfTarget: Bool
+  }
+
+  private let folder: String
+  private let start: [UInt8]
+  private let hashes: FileMemory
+  private let follows: Bool
+  private let leftOut: LeftOut
+
+  private(set) var paths = ByteStrings()
+  /// A number for each path; empty where nothing had to be asked for.
+  private var statusOf: [Int32] = []
+  private var statuses: [Status] = []
+  /// Real folders that the present input was followed into.
+  private var entered: Set<FileIdentity> = []
+
+  private var linkPaths = ByteStrings()
+  private var linkContents: [PlanKey] = []
+  /// Of each link itself, whatever stands behind it.
+  private var linkTexts = ByteStrings()
+  /// In which what links lead to may change, without links.
+  private(set) var targetFolders: Set<[UInt8]> = []
+
+  /// Paths that were named and are not there, and patterns that nothing fits.
+  private(set) var missing: [String] = []
+  private(set) var unmatched: [String] = []
+  /// Links that a pattern does not enter, and the pattern that would.
+  private(set) var unentered: [(pattern: String, link: String, instead: String)] = []
+
+  private static let slash = UInt8(ascii: "/")
+  /// Of one folder.
+  private static let mostEntries = 4_000_000
+
+  /// - Parameter folder: where relative paths start.
+  init(
+    _ items: [FileLook.Item], in folder: String, _ hashes: FileMemory, _ links: FileLook.Links
+  ) throws(LookFault) {
+    self.folder = folder
+    start = Array(folder.utf8)
+    self.hashes = hashes
+    hashes.prepareLinks()
+    switch links {
+    case .themselves: (follows, leftOut) = (false, .nothing)
+    case .followed(let project, let leftOut):
+      (follows, self.leftOut) = (true, leftOut)
+      if !items.isEmpty, folder != project { noteLinks(toFolderFrom: project) }
+    }
+    for item in items {
+      entered.removeAll(keepingCapacity: true)
+      switch item {
+      case .glob(let pattern): try find(pattern)
+      case .path(let path): try add(path)
+      }
+    }
+    sortLinks()
+    guard let order = paths.ordered() else { return }
+    paths = paths.picked(order)
+    if !statusOf.isEmpty { statusOf = order.map { number(of: Int($0)) } }
+  }
+
+  func status(of place: Int) -> Status? {
+    let number = number(of: place)
+    return number < 0 ? nil : statuses[Int(number)]
+  }
+
+  private func number(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
+
+  private func absolute(_ path: String) -> String {
+    path.utf8.first == Self.slash ? path : folder + "/" + path
+  }
+
+  // MARK: - Patterns
+
+  private mutating func find(_ pattern: String) throws(LookFault) {
+    let found: FileNames.Found
+    switch FileNames.all(
+      fitting: pattern, in: folder, folders: hashes.folders, links: hashes.links)
+    {
+    case .failure(let fault): throw LookFault(what: "`\(pattern)`: \(fault.text)")
+    case .success(let names): found = names
+    }
+    let names = found.names
+    let before = paths.count
+    let fitsFolders = pattern.utf8.last == Self.slash
+    // Mostly all of them count, and are all that there is.
+    let first = (0..<names.count).first { names.with($0, leftOut.path) } ?? names.count
+    var isMatched = first > 0
+    if !fitsFolders, before == 0, first == names.count {
+      paths = names
+    } else {
+      for place in 0..<names.count where place < first || !names.with(place, leftOut.path) {
+        isMatched = true
+        if fitsFolders {
+          try add(names.text(place))
+        } else {
+          names.with(place) { paths.append($0) }
+        }
+      }
+    }
+    for place in 0..<found.linked.count where !found.linked.with(place, leftOut.path) {
+      isMatched = true
+      try add(found.linked.text(place))
+    }
+    if !isMatched { unmatched.append(pattern) }
+    unentered += found.unentered.map { (pattern, $0.link, $0.pattern) }
+  }
+
+  // MARK: - Paths
+
+  /// A folder whose entries count.
+  private struct Folder {
+    let path: String
+    /// Nil where it is reached through no link.
+    let real: [UInt8]?
+  }
+
+  private struct Entry {
+    let path: String
+    let kind: FolderEntries.Kind
+    /// Of the folder that it is in.
+    let real: [UInt8]?
+  }
+
+  /// A folder is all that is in it.
+  private mutating func add(_ path: String) throws(LookFault) {
+    // Mostly it is none.
+    guard let folder = try addNamed(path) else { return }
+    var open = try entries(of: folder)
+    while let entry = open.popLast() {
+      if entry.kind == .file, entry.real == nil {
+        var text = entry.path
+        text.withUTF8 { bytes in
+          let bytes = UnsafeRawBufferPointer(bytes)
+          if !leftOut.path(bytes) { paths.append(bytes) }
+        }
+      } else if let folder = try add(entry) {
+        open += try entries(of: folder)
+      }
+    }
+  }
+
+  private mutating func addNamed(_ path: String) throws(LookFault) -> Folder? {
+    var text = path
+    let isPlain = text.withUTF8 { bytes -> Bool? in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      if leftOut.path(bytes) { return nil }
+      return !follows || hashes.links.isPlain(bytes, from: start)
+    }
+    guard let isPlain else { return nil }
+    if isPlain { return try addItself(Entry(path: path, kind: .unknown, real: nil)) }
+    let bytes = Array(path.utf8)
+    return try add(LinkWalk.found(at: bytes, from: start), path, isLink: nil)
+  }
+
+  private mutating func add(_ entry: Entry) throws(LookFault) -> Folder? {
+    var path = entry.path
+    if path.withUTF8({ leftOut.path(UnsafeRawBufferPointer($0)) }) { return nil }
+    return try addItself(entry)
+  }
+
+  /// - Returns: the folder that it is, where that is to be entered.
+  private mutating func addItself(_ entry: Entry) throws(LookFault) -> Folder? {
+    if entry.kind == .link, follows { return try addLink(entry) }
+    var path = entry.path
+    let status: FileStatus
+    do throws(Errno) {
+      status = try path.withUTF8 {
+        hashes.linkStatus(UnsafeRawBufferPointer($0), from: folder)
+      }.get()
+    } catch {
+      try note(error, at: entry.path)
+      return nil
+    }
+    if status.kind == .link, follows { return try addLink(entry) }
+    let real = entry.real.map { $0 + [Self.slash] + Self.name(entry.path) }
+    if let real, leftOut.target(real, status) { return nil }
+    add(entry.path, status)
+    guard status.kind == .directory else { return nil }
+    if follows, !entered.insert(status.identity).inserted { return nil }
+    return Folder(path: entry.path, real: real)
+  }
+
+  private static func name(_ path: String) -> Substring.UTF8View {
+    let start = path.utf8.lastIndex(of: slash).map { path.utf8.index(after: $0) }
+    return path[(start ?? path.startIndex)...].utf8
+  }
+
+  private mutating func add(_ path: String, _ status: FileStatus, isOfTarget: Bool = false) {
+    note(
+      Status(
+        stamp: FileStamp(status), kind: SeenFile.Kind(status), isOfTarget: isOfTarget))
+    paths.append(path)
+  }
+
+  /// Of the path that comes next.
+  private mutating func note(_ status: Status) {
+    while statusOf.count < paths.count { statusOf.append(-1) }
+    statusOf.append(Int32(statuses.count))
+    statuses.append(status)
+  }
+
+  /// What is in a folder, the first last.
+  private mutating func entries(of folder: Folder) throws(LookFault) -> [Entry] {
+    var entries: [Entry] = []
+    let path = folder.path
+    do throws(Errno) {
+      let inside = path.utf8.last == Self.slash ? path : path + "/"
+      let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
+      for place in (0..<listing.count).reversed() {
+        if !listing.names.isUTF8(place) { throw .notUTF8 }
+        entries.append(
+          Entry(
+            path: inside + listing.names.text(place), kind: listing.kind(place),
+            real: folder.real))
+      }
+    } catch {
+      if let real = folder.real, error != .notUTF8 {
+        throw Self.fault(error, path, leadsTo: real)
+      }
+      try note(error, at: path)
+    }
+    return entries
+  }
+
+  private mutating func note(_ error: Errno, at path: String) throws(LookFault) {
+    switch error {
+    case .noSuchFile, .notADirectory: missing.append(path)
+    case .notUTF8: throw LookFault(what: "a name in `\(path)` is not UTF-8")
+    default: throw LookFault(what: "cannot look at `\(path)`: \(error)")
+    }
+  }
+
+  private static func fault(_ error: Errno, _ path: String, leadsTo real: [UInt8]) -> LookFault {
+    let target = String(decoding: real, as: UTF8.self)
+    return LookFault(what: "cannot read `\(path)`, which leads to `\(target)`: \(error)")
+  }
+
+  // MARK: - Links
+
+  private mutating func addLink(_ entry: Entry) throws(LookFault) -> Folder? {
+    let name = Self.name(entry.path)
+    let real = entry.real ?? hashes.links.parent(of: Array(entry.path.utf8), from: start)
+    let found = hashes.links.follow(name, count: entry.path.utf8.count, in: real)
+    return try add(found, entry.path, isLink: true)
+  }
+
+  /// - Parameter isLink: whether a link stands at the path itself; nil where that is to be found out.
+  private mutating func add(
+    _ found: LinkWalk.Found, _ path: String, isLink: Bool?
+  ) throws(LookFault) -> Folder? {
+    let isLink = isLink ?? (found.links.last.map { $0.end >= path.utf8.count } ?? false)
+    switch found.end {
+    case .missing: missing.append(path)
+    case .failure(let error):
+      throw Self.fault(error, path, leadsTo: found.real)
+    case .dangling:
+      if leftOut.target(found.real, nil) {
+        note(found, path, isAlone: true)
+      } else {
+        note(found, path)
+        let none = FileStamp(device: 0, inode: 0, sizeBytes: 0, modified: 0, changed: 0)
+        note(Status(stamp: none, kind: .absent, isOfTarget: true))
+        paths.append(path)
+      }
+    case .there(let status):
+      let isLinked = !found.links.isEmpty
+      if isLinked, leftOut.target(found.real, status) {
+        note(found, path, isAlone: true)
+        return nil
+      }
+      note(found, path)
+      guard status.kind == .directory else {
+        add(path, status, isOfTarget: isLink)
+        return nil
+      }
+      let isNew = entered.insert(status.identity).inserted
+      if isLink, !isNew { return nil }
+      add(path, status, isOfTarget: isLink)
+      return isNew ? Folder(path: path, real: isLinked ? found.real : nil) : nil
+    }
+    return nil
+  }
+
+  /// - Parameter isAlone: of the last link its own text counts, and not those behind it.
+  private mutating func note(_ found: LinkWalk.Found, _ path: String, isAlone: Bool = false) {
+    var path = path
+    targetFolders.formUnion(found.folders)
+    for (place, link) in found.links.enumerated() {
+      let isLast = place == found.links.count - 1
+      let texts = isLast && isAlone ? [link.texts[0]] : link.texts
+      path.withUTF8 { linkPaths.append(UnsafeRawBufferPointer($0).part(0, link.end)) }
+      note(texts)
+    }
+  }
+
+  private mutating func note(_ texts: [[UInt8]]) {
+    linkContents.append(
+      hashes.hash.of(texts.count == 1 ? texts[0] : Array(texts.joined(separator: [0]))))
+    texts[0].withUnsafeBytes { linkTexts.append($0) }
+  }
+
+  /// Those on the way to the folder where relative paths start, as far as they are of the project.
+  private mutating func noteLinks(toFolderFrom project: String) {
+    let isInside = folder.hasPrefix(project + "/")
+    let path = Array(isInside ? folder.utf8.dropFirst(project.utf8.count + 1) : folder.utf8[...])
+    let home = Array(project.utf8)
+    guard hashes.links.hasLinks(toFolder: path, from: home) else { return }
+    let found = LinkWalk.found(at: path, from: home)
+    linkPaths.append(".")
+    note(found.links.flatMap(\.texts))
+    targetFolders.formUnion(found.folders)
+  }
+
+  private mutating func sortLinks() {
+    guard let order = linkPaths.ordered() else { return }
+    linkPaths = linkPaths.picked(order)
+    linkTexts = linkTexts.picked(order)
+    linkContents = order.map { linkContents[Int($0)] }
+  }
+
+  /// The links on the way, sorted by their paths.
+  var links: SeenFiles {
+    if linkContents.isEmpty { return [] }
+    var states = SeenStates()
+    for content in linkContents { states.append(.link, content, nil) }
+    return SeenFiles(linkPaths, states)
+  }
+
+  /// The text of one of them; nil for none.
+  func text(ofLink path: [UInt8]) -> [UInt8]? {
+    var (low, high) = (0, linkPaths.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let order = path.withUnsafeBytes { path in
+        linkPaths.with(middle) { ByteOrder($0, path) }
+      }
+      switch order {
+      case .same: return linkTexts[middle]
+      case .before: low = middle + 1
+      case .behind: high = middle
+      }
+    }
+    return nil
+  }
+
+  /// Whether a link is at a path, or on the way to it.
+  func isLinked(_ path: [UInt8]) -> Bool {
+    (0..<linkPaths.count).contains { place in
+      let link = linkPaths[place]
+      return path.starts(with: link) && (path.count == link.count || path[link.count] == Self.slash)
+    }
+  }
+}
