@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,6 +89,12 @@ int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uin
       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
   };
   return (int32_t)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+int32_t clinux_is_open_for_writing(int32_t descriptor) {
+  // Who opens it for writing in this moment has a signal sent here: one that is ignored unless somebody asks for it.
+  if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return 0;
+  return fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
 }
 
 int32_t clinux_is_folder_without_links(const char *path) {

@@ -50,6 +50,10 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
+  /// Whether somebody has the file, which is open here for reading, open for writing, or mapped so. What is written
+  /// through a mapping need not change its times. False where that cannot be found out. Close the file at once.
+  package borrowing func isOpenForWriting() -> Bool { clinux_is_open_for_writing(rawValue) == 1 }
+
   /// Sets when the file was last modified, since the epoch; the file system may round it.
   package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
     let descriptor = rawValue

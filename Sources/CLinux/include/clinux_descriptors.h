@@ -38,6 +38,11 @@ extern const int32_t clinux_path_only;
 /// Fails with EXDEV or ELOOP where it does not.
 int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode);
 
+/// fcntl(2), F_SETLEASE: 1 where a file that is open for reading is open for writing somewhere, or mapped so. 0 where
+/// it is not, or where that cannot be found out: a lease is given to the owner only, and not by every file system.
+/// Close the descriptor at once: until then the lease keeps others from opening the file for writing.
+int32_t clinux_is_open_for_writing(int32_t descriptor);
+
 /// openat2(2): 1 where `path` is a folder and no link is on the way to it or at its end. 0 where it is not,
 /// or where that cannot be found out in one call.
 int32_t clinux_is_folder_without_links(const char *path);

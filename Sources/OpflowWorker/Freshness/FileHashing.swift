@@ -34,8 +34,7 @@ final class FileHashing {
     // Where all of it was read that it should have, its status tells that there is no more. Files that a kernel
     // makes up say that they are empty.
     if count > 0, count == expected.sizeBytes, try stamp() == expected {
-      seen.content = hash.content
-      return seen
+      return whole
     }
     let got: Int
     do throws(Errno) {
@@ -48,9 +47,17 @@ final class FileHashing {
     count += Int64(got)
     // What grows as fast as it is read has no end.
     if got > 0, count <= expected.sizeBytes { return nil }
-    seen.content = hash.content
     let stamp = try stamp()
     if count != expected.sizeBytes || stamp != expected { seen.stamp = nil }
+    return whole
+  }
+
+  /// What is open for writing may be changed through a mapping without a trace: a page that was written and is not on
+  /// the disk yet changes no time when it is written again.
+  private var whole: SeenFile {
+    var seen = seen
+    seen.content = hash.content
+    if seen.stamp != nil, file.isOpenForWriting() { seen.stamp = nil }
     return seen
   }
 

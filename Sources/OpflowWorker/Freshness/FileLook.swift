@@ -179,7 +179,6 @@ package final class FileLook {
         if !isOnNetwork, let content = hashes[stamp] {
           add(kind, content, trusted)
         } else {
-          hasRead = hasRead || !isOnNetwork
           let seen = SeenFile(path: [], kind: kind, content: none, stamp: trusted)
           hashing = try places.paths.with(place) {
             hashes.reading(
@@ -211,7 +210,10 @@ package final class FileLook {
   private func finish(_ hashing: FileHashing) throws(LookFault) {
     do throws(Errno) {
       guard let seen = try hashing.goOn() else { return }
-      if let stamp = seen.stamp { hashes[stamp] = seen.content }
+      if let stamp = seen.stamp {
+        hashes[stamp] = seen.content
+        hasRead = true
+      }
       self.hashing = nil
       add(seen.kind, seen.content, seen.stamp)
     } catch {
