@@ -20,15 +20,14 @@ package struct TogetherDrill {
   ///   - parent: where it makes its folder.
   package init(program: String, seed: UInt64, tasks: Int, parent: String) throws {
     self.program = program
-    random = DrillNumbers(seed: seed)
     strikes = Strikes(mark: mark)
     folder = parent + "/opflow-together-" + mark
-    var needs: [[Int]] = []
-    for index in 0..<tasks {
-      let count = index == 0 ? 0 : random.below(4)
-      needs.append(Set((0..<count).map { _ in random.below(index) }).sorted())
+    var numbers = DrillNumbers(seed: seed)
+    needs = (0..<tasks).map { index in
+      let count = index == 0 ? 0 : numbers.below(4)
+      return Set((0..<count).map { _ in numbers.below(index) }).sorted()
     }
-    self.needs = needs
+    random = numbers
     edits = [Int](repeating: 0, count: tasks)
     for part in ["src", "tmp", "busy"] {
       try FileManager.default.createDirectory(
