@@ -72,6 +72,12 @@ struct Console {
     return (Environment.value("GITLAB_CI") ?? "").isEmpty ? nil : .gitLab
   }
 
+  /// Whether the run is a step of a job on GitHub, which takes annotations and a summary in every mode of output.
+  static func isGitHubStep(_ arguments: Invocation) -> Bool {
+    mode(arguments) == .gitHub
+      || server == .gitHub && Environment.value(TaskAround.variable) == nil
+  }
+
   enum CIServer { case gitHub, gitLab }
 
   /// Writes to standard output.

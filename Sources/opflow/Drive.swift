@@ -66,6 +66,7 @@ enum Drive {
 
   static func progress(_ arguments: Invocation, _ console: Console) -> ProgressOptions {
     var options = ProgressOptions(mode: Console.mode(arguments))
+    options.annotates = Console.isGitHubStep(arguments)
     options.json = arguments.json
     options.color = console.colorsError
     options.verbose = arguments.verbose

@@ -66,7 +66,7 @@ enum DriveEnd {
 
   /// The file in which GitHub takes a summary of a job's step.
   private static func stepSummary(_ arguments: Invocation) -> String? {
-    guard Console.mode(arguments) == .gitHub, let path = Environment.value("GITHUB_STEP_SUMMARY")
+    guard Console.isGitHubStep(arguments), let path = Environment.value("GITHUB_STEP_SUMMARY")
     else { return nil }
     return path.isEmpty ? nil : path
   }

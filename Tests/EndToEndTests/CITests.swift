@@ -29,11 +29,19 @@ import Testing
     let summary = try place.text("summary.md")
     #expect(summary.hasPrefix("before\n### <code>demo</code> failed\n"))
     #expect(summary.contains("```text\nwhy\n```\n"))
-    // Another view is asked for.
-    let line = try place.opflow(
-      "run", "ci/opflow.yaml", "--output", "line", status: 1, environment: environment)
-    #expect(!line.errors.contains("::"))
-    #expect(try place.text("summary.md") == summary)
+  }
+
+  @Test(arguments: ["line", "group", "quiet"])
+  func `every mode of output has annotations and a summary on GitHub`(mode: String) throws {
+    let place = try Workplace("name: demo\ntasks: { bad: { run: exit 3 } }")
+    let environment = [
+      "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": place.path,
+      "GITHUB_STEP_SUMMARY": place.file("summary.md"), "NO_COLOR": "1",
+    ]
+    let run = try place.opflow("run", "--output", mode, status: 1, environment: environment)
+    #expect(!run.errors.contains("::group::"))
+    #expect(run.errors.contains("\n::error file=opflow.yaml,line=2,title=bad::exit 3 after "))
+    #expect(try place.text("summary.md").hasPrefix("### <code>demo</code> failed\n"))
   }
 
   @Test func `all that a task printed is in its group, however much it is`() throws {

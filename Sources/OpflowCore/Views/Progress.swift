@@ -60,7 +60,7 @@ package struct ProgressView: ~Copyable {
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     json = options.json
     size = options.size
-    annotates = options.mode == .gitHub
+    annotates = options.annotates || options.mode == .gitHub
     text.breaksCommands = !options.passesCommands
     followsOutput = options.mode == .line
     isVerbose = options.verbose

@@ -22,6 +22,8 @@ package struct ProgressOptions: Sendable, Equatable {
   package var color = false
   /// Starts tell the command too.
   package var verbose = false
+  /// Failures are annotations of a step on GitHub too, whatever the mode.
+  package var annotates = false
   /// What tasks print may be commands for the CI server.
   package var passesCommands = true
   /// What the terminal understands beside text.
