@@ -17,9 +17,7 @@ extension Scheduler {
     graph.mark(task, .ran)
     noteChange()
 
-    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil,
-      leftBehind[task]?.areAlive != true
-    {
+    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
       let site = workforce.workers[worker.index].site
       if outcome.reason == .stopped(.timeOver) {
         return interrupted(task, at: site, outcome, complaint: excuse, now, into: &actions)
@@ -101,7 +99,7 @@ extension Scheduler {
     let policy = plan.policy(task)
     if policy.costsTry(transition.outcome.reason, transition.fetch) { triesUsed[task.index] += 1 }
     let tries = Int(triesUsed[task.index])
-    if mayStart(task), !lacksService(task), !transition.leavesAlive,
+    if mayStart(task), !lacksService(task),
       RetryDelay.isWorthwhile(
         task, transition.outcome, policy: policy, triesUsed: tries, plan: plan)
     {

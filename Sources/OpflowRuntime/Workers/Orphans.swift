@@ -13,10 +13,12 @@ internal import OpflowSystem
 /// shed both the mark and the session; the first two are named where they are seen.
 package enum Orphans {
   /// A process that could not be ended.
-  package struct Survivor: Hashable, Sendable {
+  package struct Survivor: Hashable, Sendable, CustomStringConvertible {
     package let pid: Int32
-    /// `ProcessStatus.title`.
-    package let title: String
+    /// The program's name, cut at 15 bytes.
+    package let name: String
+
+    package var description: String { "\(pid) (\(name))" }
   }
 
   /// How long KILL may take to work, and workers to leave by themselves.
@@ -218,7 +220,7 @@ package enum Orphans {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
         let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
       else { continue }
-      let prey = Survivor(pid: pid, title: status.title)
+      let prey = Survivor(pid: pid, name: status.name)
       do throws(Errno) {
         try ProcessTree.send(.kill, through: descriptor.rawValue)
         killed.insert(prey)

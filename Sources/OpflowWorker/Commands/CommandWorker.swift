@@ -220,9 +220,7 @@ final class CommandWorker: WorkerRole {
     case .kill:
       watchChildren()
       tree.signal(.kill)
-    case .abandon:
-      tree.abandon()
-      drainOutput()
+    case .abandon: complainOfSurvivors()
     case .finish(let task, let attempt, let outcome): finish(task, attempt, outcome)
     case .leave:
       files?.leave()
@@ -299,7 +297,10 @@ final class CommandWorker: WorkerRole {
       service = nil
       ports.release()
       endJobserver()
-      tell(error.event, now)
+      tell(
+        error.isOfValues
+          ? .valueMissing(what: error.what)
+          : .refused(errorNumber: error.errorNumber, what: error.what), now)
     }
   }
 
@@ -359,9 +360,7 @@ final class CommandWorker: WorkerRole {
     do throws(Errno) {
       return try Pipe()
     } catch {
-      throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "cannot make a pipe: \(error)",
-        isShortage: error.isShortage)
+      throw WorkerRefusal(errorNumber: error.rawValue, what: "cannot make a pipe: \(error)")
     }
   }
 
@@ -392,11 +391,6 @@ final class CommandWorker: WorkerRole {
     }
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
     if reaped.status != nil || reaped.isGone { service?.end() }
-    if reaped.status != nil, !reaped.isGone {
-      // Its descriptor stays readable for good; what it left behind shows by CHLD.
-      frame.poll.clear(Slot.task)
-      watchChildren()
-    }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
@@ -494,5 +488,13 @@ final class CommandWorker: WorkerRole {
       frame.say(.left(task, attempt: attempt, left))
     }
     frame.say(.ended(task, attempt: attempt, outcome))
+  }
+
+  private func complainOfSurvivors() {
+    for left in tree.abandon() {
+      frame.complain(
+        "task \(plan.nameString(running)): process \(left.pid) (\(left.name)) could not be ended")
+    }
+    drainOutput()
   }
 }

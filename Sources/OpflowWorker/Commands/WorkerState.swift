@@ -8,8 +8,6 @@ package enum WorkerEvent {
   /// The process that `start` asked for exists.
   case started(pid: Int32)
   case refused(errorNumber: Int32, what: String)
-  /// No process can be made for it at the moment.
-  case lacking(what: String)
   /// Children were reaped. `status` is that of the task's own process, once it is among them;
   /// `isGone` tells that nothing of the tree is left.
   case reaped(status: ExitStatus?, isGone: Bool)
@@ -124,12 +122,17 @@ package struct WorkerState {
     }
   }
 
+  private struct Ahead {
+    let task: TaskID
+    let attempt: Int32
+  }
+
   private let policy: (TaskID) -> TaskPolicy
   /// `Plan.recordsEnd`
   private let recordsEnd: (TaskID, Outcome) -> Bool
   private var current: Held?
   /// What it was handed ahead, in the order in which it is to be started.
-  private var ahead: [(task: TaskID, attempt: Int32)] = []
+  private var ahead: [Ahead] = []
   /// No more work comes: leave once idle.
   private var isLeaving = false
   /// Whether the last task ended so that the one handed ahead may follow.
@@ -166,11 +169,11 @@ package struct WorkerState {
     case .endOfOrders: endAll(at: now, into: &actions)
     case .started(let pid): noteStart(pid, at: now, into: &actions)
     case .refused(let errorNumber, let what):
-      leaveUnstarted(into: &actions) {
-        .refused($0, attempt: $1, errorNumber: errorNumber, what: what)
-      }
-    case .lacking(let what):
-      leaveUnstarted(into: &actions) { .lacks($0, attempt: $1, what: what) }
+      guard let held = current else { return }
+      let report = WorkerReport.refused(
+        held.task, attempt: held.attempt, errorNumber: errorNumber, what: what)
+      actions.append(.report(report))
+      next(afterSuccess: false, into: &actions)
     case .reaped(let status, let isGone):
       noteReaped(status, isGone: isGone, at: now, into: &actions)
     case .outputFailed(let errorNumber):
@@ -183,7 +186,10 @@ package struct WorkerState {
       guard let held = current, held.reason == nil else { return }
       current?.reason = .value
       current?.fault = what
-    case .busy: leaveUnstarted(into: &actions) { .revoked($0, attempt: $1) }
+    case .busy:
+      guard let held = current else { return }
+      actions.append(.report(.revoked(held.task, attempt: held.attempt)))
+      next(afterSuccess: false, into: &actions)
     case .unfit(let what): endBeforeStart(.input, what, into: &actions)
     case .unwritten(let what): endBeforeStart(.output, what, into: &actions)
     case .obstructed(let what): endBeforeStart(.unready, what, into: &actions)
@@ -260,7 +266,9 @@ package struct WorkerState {
   }
 
   private mutating func giveBackAll(into actions: inout [WorkerAction]) {
-    for (task, attempt) in ahead { actions.append(.report(.revoked(task, attempt: attempt))) }
+    for given in ahead {
+      actions.append(.report(.revoked(given.task, attempt: given.attempt)))
+    }
     ahead.removeAll()
   }
 
@@ -278,7 +286,7 @@ package struct WorkerState {
     if isLeaving {
       actions.append(.report(.revoked(task, attempt: attempt)))
     } else if current != nil {
-      ahead.append((task, attempt))
+      ahead.append(Ahead(task: task, attempt: attempt))
     } else {
       start(task, attempt, into: &actions)
     }
@@ -358,7 +366,7 @@ package struct WorkerState {
       actions.append(.noteLeft)
       beginKilling(at: now, into: &actions)
     } else if case .killing(_, let until) = held.phase {
-      goOnKilling(at: now, until: until, into: &actions)
+      pass(at: now, until: until, into: &actions)
     }
   }
 
@@ -389,17 +397,12 @@ package struct WorkerState {
 
   private mutating func beginKilling(at now: Instant, into actions: inout [WorkerAction]) {
     let until = now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
-    goOnKilling(at: now, until: until, into: &actions)
+    pass(at: now, until: until, into: &actions)
   }
 
-  /// However often children end, what cannot be ended is given up in time.
-  private mutating func goOnKilling(
+  private mutating func pass(
     at now: Instant, until: Instant, into actions: inout [WorkerAction]
   ) {
-    if until <= now {
-      actions.append(.abandon)
-      return finish(at: now, into: &actions)
-    }
     current?.phase = .killing(
       next: now.advanced(byMilliseconds: Self.killIntervalMilliseconds), until: until)
     actions.append(.kill)
@@ -418,7 +421,12 @@ package struct WorkerState {
     case .stopping(let until):
       if until <= now { beginKilling(at: now, into: &actions) }
     case .killing(let next, let until):
-      if min(next, until) <= now { goOnKilling(at: now, until: until, into: &actions) }
+      if until <= now {
+        actions.append(.abandon)
+        finish(at: now, into: &actions)
+      } else if next <= now {
+        pass(at: now, until: until, into: &actions)
+      }
     }
   }
 
@@ -453,15 +461,6 @@ package struct WorkerState {
       current?.fault = what
     }
     finish(into: &actions)
-  }
-
-  /// The task that is about to start does not, and has no end.
-  private mutating func leaveUnstarted(
-    into actions: inout [WorkerAction], _ report: (TaskID, Int32) -> WorkerReport
-  ) {
-    guard let held = current else { return }
-    actions.append(.report(report(held.task, held.attempt)))
-    next(afterSuccess: false, into: &actions)
   }
 
   /// The task that is about to start does not.
