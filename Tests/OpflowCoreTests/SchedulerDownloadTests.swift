@@ -220,14 +220,14 @@ struct SchedulerDownloadTests {
   }
 
   @Test func `one that came back twice is not handed ahead again`() throws {
-    var run = ImaginedRun(try plan(100), handsAhead: true)
+    var run = ImaginedRun(try plan(300), handsAhead: true)
     run.settle()
     var steps = 0
     // Several at once that end close to each other count as short ones, and then none ends for a while.
     while run.close == nil, steps < 2_000 {
       steps += 1
-      run.now = run.now.advanced(byMilliseconds: steps % 4 == 0 ? 25 : 1)
-      if steps % 4 == 0 {
+      run.now = run.now.advanced(byMilliseconds: steps % 10 == 0 ? 25 : 1)
+      if steps % 10 == 0 {
         run.tell(.timer)
       } else if let worker = run.running.keys.min(by: { $0.rawValue < $1.rawValue }) {
         var outcome = Outcome(status: .success)

@@ -105,6 +105,9 @@ extension Scheduler {
         into: &actions)
     }
     self.attempt[task.index] -= 1
+    if graph.state(task) == .handed, returnCount[task.index] < .max {
+      returnCount[task.index] += 1
+    }
     // Another run of the state folder may have run it, which changes what commands print, too.
     if plan.hasChecks, plan.isChecked(task) { noteChange() }
     goBack(
