@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "kill $PPID", "kill -INT $PPID; kill -HUP $PPID", "sh -c 'kill $PPID; exit' & wait; kill $PPID",
+    "kill $PPID", "kill -INT $PPID; kill -HUP $PPID", "(kill $PPID; exit) & wait; env kill $PPID",
   ])
   func `a task that signals its worker does not end the tasks that follow it`(script: String) throws
   {
