@@ -109,7 +109,7 @@ package struct RecordIndex: Sendable {
       places[block.task] = place
       attempts[block.task] = nil
     case .left: attempts[block.task] = Attempt(left: place)
-    case .void, .input, .reading, .output, .found, .value: return
+    case .void, .input, .reading, .output, .target, .found, .value: return
     }
     open = nil
   }

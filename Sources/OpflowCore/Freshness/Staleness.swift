@@ -84,7 +84,7 @@ package enum Staleness: Equatable, Sendable {
     switch self {
     case .changed(let path), .added(let path), .removed(let path), .relinked(let path, _): path
     case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
-      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked:
+      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
       nil
     }
   }
