@@ -9,6 +9,8 @@ internal import CLinux
 /// - Group: it may write where it is the private group of a trusted user, as Debian and Fedora make one for
 ///   each user, with a umask of 002. The bits of a file with an access control list are not its group's alone.
 /// - Sticky folder, as `/tmp`: only the owner of an entry can replace it. The entry decides, the folder's bits do not.
+/// - Current folder: the user chose it. Its owner and the entry decide: another user can only put a file of his own
+///   there.
 /// - Link: its owner and its folder count, and the file that it leads to with the folder of that.
 package struct TrustedWriters: Equatable, Sendable {
   private var users: [UInt32]
@@ -43,7 +45,8 @@ package struct TrustedWriters: Equatable, Sendable {
   package func doubt(_ path: String) -> ForeignFile? {
     let parent = Path.parent(of: path)
     guard let folder = try? Path.status(parent) else { return nil }
-    if let doubt = doubt(parent, folder, isSafe: folder.isSticky) { return doubt }
+    let isHere = (try? Path.status("."))?.identity == folder.identity
+    if let doubt = doubt(parent, folder, isSafe: folder.isSticky || isHere) { return doubt }
     guard let status = try? Path.linkStatus(path) else { return nil }
     guard status.kind == .link else { return doubt(path, status, isSafe: false) }
     // The bits of a link mean nothing.

@@ -64,6 +64,16 @@ struct ForeignFileTests {
     #expect(place.lines() == ["a"])
   }
 
+  @Test func `in the current folder the file counts, and not who may write to the folder`() throws {
+    let place = try place()
+    try place.shell("chmod 777 .")
+    _ = try opflow("run", in: ".", place, status: 0)
+    _ = try opflow("status", in: ".", place, status: 0)
+    #expect(place.lines() == ["a"])
+    try place.shell("chown \(Self.other) opflow.yaml")
+    #expect(try opflow("run", in: ".", place, status: 2).contains("belongs to user"))
+  }
+
   @Test func `a caller of sudo is trusted`() throws {
     let place = try place()
     try place.shell("chown -R 1234 .")

@@ -313,6 +313,6 @@ struct LaterMatrixTests {
     try place.write("data/b.txt", "b\n")
     try run.waitForRounds(2)
     #expect(place.lines().suffix(4) == ["scan", "count b", "double b", "sum"])
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
   }
 }

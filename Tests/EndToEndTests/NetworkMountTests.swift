@@ -163,7 +163,7 @@ struct NetworkMountTests {
     try run.waitForRounds(2)
     try mount.place.write("in/2", "b\n")
     try run.waitForRounds(3)
-    let told = try run.leave(-SIGINT)
+    let told = try run.leave()
     #expect(
       mount.place.lines() == ["1", "a", ".", "2", "a", ".", "2", "a", "b", "."], "\(told)")
     mount.place.expectNothingAlive()

@@ -22,7 +22,7 @@ struct ViewTests {
     #expect(
       status.counts == [
         "pending": 0, "running": 0, "succeeded": 1, "failed": 1, "failed_allowed": 0, "skipped": 2,
-        "cancelled": 0, "up_to_date": 0,
+        "cancelled": 0, "up_to_date": 0, "suspended": 0, "asking": 0,
       ])
     #expect(status.tasks.map(\.id) == ["good", "bad", "below", "off"])
     let good = try #require(status["good"])

@@ -32,7 +32,7 @@ struct WatchedInputsTests {
     try place.write("inc/h", "head\n")
     try run.waitForError("opflow: changed: inc/h\n")
     try run.waitForRounds(4)
-    let told = try run.leave(-SIGINT)
+    let told = try run.leave()
     #expect(told.split(separator: "\n").count { $0.hasPrefix("opflow: changed: ") } == 3, "\(told)")
     #expect(
       place.lines() == ["part", "all", "note", "part", "all", "part", "all", "part"]
@@ -57,7 +57,7 @@ struct WatchedInputsTests {
     try out.letGo()
     try run.waitForError("opflow: changed: y\n")
     try run.waitForRounds(1)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines().sorted() == ["a", "b", "b"])
   }
 
@@ -84,7 +84,7 @@ struct WatchedInputsTests {
   private func leaveServices(_ run: LiveProcess) throws -> String {
     run.send(SIGINT)
     let end = try run.finish()
-    #expect(end.status == 128 + SIGINT, "\(end)")
+    #expect(end.status == -SIGINT, "\(end)")
     return end.errors
   }
 
@@ -131,7 +131,7 @@ struct WatchedInputsTests {
     try place.shell("mkdir later; echo x > later/x")
     try run.waitForError("opflow: changed: later/x\n")
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["a"])
   }
 
@@ -148,7 +148,7 @@ struct WatchedInputsTests {
     try place.write("in", "2")
     try run.waitForError("opflow: changed: in\n")
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["y", "y"])
   }
 }

@@ -25,7 +25,7 @@ struct WatchedRunTests {
     try run.waitForError("opflow: changed: opflow.yaml")
     try place.waitForJournal { $0.count { $0.event == "success" && $0.task == "b" } == 2 }
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines().sorted() == ["a", "b", "c"])
   }
 
@@ -37,7 +37,7 @@ struct WatchedRunTests {
     try place.write("opflow.yaml", "tasks: { a: { run: 'true' }, b: { needs: a, run: 'true' } }")
     try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "b" } }
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(try place.status()["b"]?.state == "succeeded")
   }
 
@@ -56,7 +56,7 @@ struct WatchedRunTests {
     try place.write("in/two", "2")
     try run.waitForError("opflow: changed: in/*")
     try run.waitForRounds(3)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines().sorted() == ["a in/one", "a in/two", "m", "n"])
   }
 
@@ -73,7 +73,7 @@ struct WatchedRunTests {
     try run.waitForError("opflow: changed: opflow.yaml")
     try place.waitForJournal { $0.count { $0.event == "success" && $0.task == "b" } == 2 }
     try run.waitForRounds(1)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["b", "c"])
   }
 
@@ -117,7 +117,7 @@ struct WatchedRunTests {
     // The one that is there now is watched.
     try place.write(command.hasPrefix("ln") ? "b.yaml" : "opflow.yaml", saying("c"))
     try run.waitForRounds(3)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["a", "b", "c"])
     #expect(place.runs.count == 2)
   }
@@ -132,7 +132,7 @@ struct WatchedRunTests {
     try place.shell("mv q p")
     try place.write("p/opflow.yaml", saying("two"))
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines("p/trace") == ["one", "two"])
     #expect(place.entries("p/.opflow/runs").count == 1)
   }
@@ -144,7 +144,7 @@ struct WatchedRunTests {
     try place.write("opflow.yaml", saying("two"))
     try run.waitForError("opflow: run \(first) was removed: starting anew")
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["one", "two"])
     #expect(place.runs.count == 1)
   }
@@ -167,7 +167,7 @@ struct WatchedRunTests {
     try out.letGo()
     #expect(try resume.finish().status == 0)
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["SAID", "two"])
   }
 
@@ -188,7 +188,7 @@ struct WatchedRunTests {
     try out.letGo()
     #expect(try other.finish().status == 0)
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["SAID", "two"])
   }
 
@@ -199,7 +199,7 @@ struct WatchedRunTests {
     try run.waitForError("which the manifest does not have any more")
     try place.write("opflow.yaml", "tasks: { a: { run: echo again >> trace } }")
     try run.waitForRounds(2)
-    _ = try run.leave(-SIGINT)
+    _ = try run.leave()
     #expect(place.lines() == ["a", "again"])
   }
 

@@ -21,14 +21,11 @@ extension LiveProcess {
 
   /// Does what a person does who is done.
   ///
-  /// - Parameter status: by default of a run that drives, as one does in which services are up.
   /// - Returns: what was told.
-  func leave(
-    _ status: Int32 = 128 + SIGINT, sourceLocation: SourceLocation = #_sourceLocation
-  ) throws -> String {
+  func leave(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
     send(SIGINT)
     let end = try finish()
-    #expect(end.status == status, "\(end)", sourceLocation: sourceLocation)
+    #expect(end.status == -SIGINT, "\(end)", sourceLocation: sourceLocation)
     return end.errors
   }
 }
