@@ -288,7 +288,7 @@ struct CachedResultTests {
         c: { inputs: [src], outputs: [r], cache: true, run: 'touch r; chmod 755 r' }
       """)
     try place.shell("umask 022; \"$opflow\" run -q --cache shared --cache-write")
-    let modes = try place.shell("stat -c %a shared/1/??/* | sort").output
+    let modes = try place.shell("stat -c %a shared/2/??/* | sort").output
     #expect(modes == "600\n640\n644\n")
   }
 

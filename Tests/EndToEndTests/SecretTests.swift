@@ -351,9 +351,9 @@ struct SecretTests {
     let run = try place.start("run", environment: ["TOKEN": Self.token])
     let worker = try #require(Int32(try here.next()))
     // Neither sees the other go.
-    #expect(kill(worker, SIGSTOP) == 0)
-    run.send(SIGKILL)
+    run.send(SIGSTOP)
     #expect(kill(worker, SIGKILL) == 0)
+    run.send(SIGKILL)
     _ = try run.finish()
     let values = try place.runFolder() + "/values"
     #expect(place.entries(values) == ["a.1"])

@@ -20,7 +20,7 @@ struct WhyTests {
       why.output == """
         b pending
           wants 1 of gpu, and 0 of 1 is free; held by a (1)
-          has all it needs, and nothing else waits for its turn
+          nothing else waits for its turn
 
         c pending
           needs b (pending)

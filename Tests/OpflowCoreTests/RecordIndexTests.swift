@@ -191,7 +191,7 @@ struct RecordIndexTests {
   @Test func `a start keeps where it stands what was left before, until the attempt ends`() {
     let (success, left) = (Self.block(Self.record("a"), of: 1), Self.left(Self.record("b"), of: 1))
     var bytes = success + Self.start(1)
-    let kept = RecordIndex.Place(start: 0, end: success.count)
+    let kept = RecordIndex.Place(start: 0, end: success.count, origin: 9)
     let start = RecordIndex.Place(start: success.count, end: bytes.count)
     #expect(Self.index(bytes).attempt(1) == .init(left: kept, start: start))
     // A second one that nobody saw the end of.

@@ -108,7 +108,7 @@ import Testing
 
   @Test func `a locked size is waited for once, and counted when it is free`() throws {
     try keep("x")
-    let size = root + "/C/1/size"
+    let size = root + "/C/2/size"
     let holder = try File.open(size, [.readOnly])
     #expect(try holder.tryLock())
     let start = Clock.monotonicNanoseconds
@@ -124,7 +124,7 @@ import Testing
   @Test func `what is added to a cache whose size stays locked is counted by the next one`() throws
   {
     try keep("x")
-    let size = root + "/C/1/size"
+    let size = root + "/C/2/size"
     let holder = try File.open(size, [.readOnly])
     #expect(try holder.tryLock())
     try keep("yy", as: SHA256.digest(of: "1".utf8))
@@ -137,8 +137,8 @@ import Testing
     for number in 2..<6 {
       try keep(String(repeating: "y", count: 300), as: SHA256.digest(of: "\(number)".utf8))
     }
-    let entries = try names("C/1").filter { $0.utf8.count == 2 }
-      .flatMap { try names("C/1/\($0)") }
+    let entries = try names("C/2").filter { $0.utf8.count == 2 }
+      .flatMap { try names("C/2/\($0)") }
     #expect(entries.count < 6)
     #expect(Path.exists(size))
   }

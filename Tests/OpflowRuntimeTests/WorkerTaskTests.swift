@@ -179,7 +179,7 @@ import Testing
     try worker.order(
       .run(worker.id("a"), attempt: 1), .run(worker.id("b"), attempt: 1))
     let outcome = try worker.ended("a")
-    #expect(outcome.reason == .output && outcome.errorNumber == Errno.isADirectory.rawValue)
+    #expect(outcome.reason == .output && outcome.errorNumber == Errno.notRegular.rawValue)
     #expect(outcome.status == .signal(15))
     #expect(outcome.usage.outputBytes > 0)
     #expect(try worker.next() == .revoked(worker.id("b"), attempt: 1))

@@ -122,7 +122,7 @@ struct Scheduler {
     triesBefore = entering.triesUsed
     triesUsed = Table(repeating: 0, count: plan.taskCount)
     lostCount = Table(repeating: 0, count: plan.taskCount)
-    returnCount = lostCount
+    returnCount = Table(repeating: 0, count: plan.taskCount)
     ranAt = Table(repeating: .local, count: options.usesSites ? plan.taskCount : 0)
     random = SplitMix64(seed: options.seed)
     openness = entering.openness
