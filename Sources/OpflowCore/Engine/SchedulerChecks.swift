@@ -137,11 +137,12 @@ extension Scheduler {
   private mutating func keep(
     _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout StepQueue
   ) {
-    // It was asked for a failure to keep, which was taken back before the answer came.
+    // It was asked for a failure to keep, which was taken back before the answer came: it is asked again without.
     if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state == .failedAllowed
     {
-      return findStale(task, "it failed before", into: &actions)
+      graph.set(task, .ready)
+      return offer(task)
     }
     var transition = Transition(.fresh, task)
     transition.origin = origin
