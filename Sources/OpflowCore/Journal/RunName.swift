@@ -10,16 +10,7 @@ package enum RunName {
     guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
       return false
     }
-    return text.utf8.count <= mostBytes && text.utf8.allSatisfy(mayHave) && RunID(text) == nil
-  }
-
-  private static func mayHave(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "-"):
-      true
-    default: false
-    }
+    return text.utf8.count <= mostBytes && text.utf8.allSatisfy(OrderID.mayContain)
+      && RunID(text) == nil
   }
 }

@@ -41,7 +41,8 @@ package struct OrderID: Hashable, Sendable {
     self.text = text
   }
 
-  private static func mayContain(_ byte: UInt8) -> Bool {
+  /// Names of runs that stay open have the same bytes (`RunName`).
+  static func mayContain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
