@@ -26,8 +26,13 @@ extension Coordinator {
 
   /// Where there are others of its kind, the run goes on with those: once somebody is told why it is
   /// slower than it could be.
-  private func warnOfFewer(_ kind: WorkerKind, what: String) {
-    let count = links.count { $0?.kind == kind }
+  ///
+  /// - Parameter leaving: how many of those that are there leave.
+  private func warnOfFewer(_ kind: WorkerKind, what: String, leaving: Int = 0) {
+    let count = links.count { $0?.kind == kind } - leaving
+    if count == 0, leaving > 0, shortKinds.insert(kind).inserted {
+      progress.warning("\(kind)s wait until processes can be started: \(what)")
+    }
     guard count > 0, kindsWithFewer.insert(kind).inserted else { return }
     progress.warning(
       "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(what)")
@@ -72,8 +77,9 @@ extension Coordinator {
       switch news {
       case .spoke(let link): takeReports(of: link)
       case .silent(let link, let complaint): lose(link, complaint: complaint)
-      case .gone(let link, let complaint, let warnings):
+      case .gone(let link, let complaint, let warnings, let survivors):
         for warning in warnings { progress.warning(warning) }
+        if let survivors { tell(.survived(link.id, survivors)) }
         forget(link, complaint: complaint)
       case .joined(let relay, let hello): join(relay, hello)
       case .leaving(let relay, let what): noteLeaving(relay, what)
@@ -115,6 +121,9 @@ extension Coordinator {
       tell(
         .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
+    case .lacks(let task, let attempt, let what):
+      warnOfFewer(link.kind, what: what, leaving: 1)
+      tell(.lacks(link.id, task, attempt: attempt, what: what))
     case .kept(let task, let serial, let value):
       tell(.keptValue(link.id, task, serial: serial, value))
     case .checked(let task, let serial, let result):

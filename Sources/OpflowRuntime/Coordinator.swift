@@ -107,6 +107,8 @@ package final class Coordinator {
   var stopSignal: Signal?
   /// Kinds of which it was said that there are fewer workers than there could be.
   var kindsWithFewer: Set<WorkerKind> = []
+  /// Kinds of which it was said that the last worker waits for a process.
+  var shortKinds: Set<WorkerKind> = []
   /// Tasks of which it was told that another run has them.
   var awaited: Set<TaskID> = []
   /// Services of which it was told that they have no room.

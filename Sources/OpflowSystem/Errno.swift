@@ -15,6 +15,11 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let ioError = Errno(rawValue: EIO)
   package static let badDescriptor = Errno(rawValue: EBADF)
   package static let noChild = Errno(rawValue: ECHILD)
+  /// Processes, memory or descriptors are short at the moment; later there may be some.
+  package var isShortage: Bool {
+    self == .wouldBlock || self == .noMemory || self == .tooManyFiles || self == .tooManyFilesOfAll
+  }
+
   package static let wouldBlock = Errno(rawValue: EAGAIN)
   package static let noMemory = Errno(rawValue: ENOMEM)
   package static let notSupported = Errno(rawValue: ENOTSUP)

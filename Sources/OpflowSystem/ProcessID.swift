@@ -96,6 +96,23 @@ package struct ProcessStatus: Sendable, Equatable {
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
+  /// What tells a person which process it is: `4711 (sleep)`, of another user `4711 (sleep, user root)`.
+  package var title: String {
+    guard let user = Self.user(of: pid), user != ProcessID.ownUser else {
+      return "\(pid) (\(name))"
+    }
+    return "\(pid) (\(name), user \(user == 0 ? "root" : "\(user)"))"
+  }
+
+  /// As whom a process acts (proc(5), /proc/PID/status); nil when there is no such process.
+  private static func user(of pid: Int32) -> UInt32? {
+    guard let bytes = try? File.read("/proc/\(pid)/status") else { return nil }
+    // Uid: real, effective, saved and that of the file system, each behind a tab.
+    let line = bytes.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "Uid:".utf8) }
+    let words = line?.split(separator: UInt8(ascii: "\t")).dropFirst(2)
+    return words?.first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
+  }
+
   /// nil when there is no such process.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }

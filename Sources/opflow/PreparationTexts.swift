@@ -78,6 +78,14 @@ extension CommandError {
         .held,
         "task \(name) runs this command and would run again within itself, without end: run other tasks, or leave"
           + " it out with `--skip \(name)`")
+    case .survivors(let survivors):
+      let titles = survivors.map { CleanText.string($0.title) }.joined(separator: ", ")
+      let pids = survivors.map { " \($0.pid)" }.joined()
+      self.init(
+        .held,
+        "an earlier session of the run left what opflow cannot end: process \(titles); wait until it ends, or end"
+          + " it (`sudo kill\(pids)`), then resume, so that no task runs twice at once. To resume beside it, add"
+          + " --take-over")
     case .noDescriptors(let count, let error):
       self.init(
         .io,

@@ -131,7 +131,8 @@ final class DownloadHarness {
       case .fetched(_, _, let record): report = record.report
       case .ended(_, _, let outcome): return End(outcome: outcome, report: report)
       case .progress(let told): progress.append(told)
-      case .hello, .started, .refused, .revoked, .left, .value, .kept, .fault, .pulse, .checked,
+      case .hello, .started, .refused, .lacks, .revoked, .left, .value, .kept, .fault, .pulse,
+        .checked,
         .awaits, .recorded, .changed, .restored, .ready, .tokens, .warning:
         break
       }
@@ -146,7 +147,8 @@ final class DownloadHarness {
         progress.append(told)
         if told.doneBytes >= bytes { return }
       case .ended(_, _, let outcome): throw Problem.ended(outcome)
-      case .fetched, .hello, .started, .refused, .revoked, .left, .value, .kept, .fault, .pulse,
+      case .fetched, .hello, .started, .refused, .lacks, .revoked, .left, .value, .kept, .fault,
+        .pulse,
         .checked, .awaits, .recorded, .changed, .restored, .ready, .tokens, .warning:
         break
       }

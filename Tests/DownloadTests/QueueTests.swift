@@ -26,7 +26,7 @@ struct QueueTests {
       case .revoked(let task, _):
         words.append("revoked \(task.rawValue)")
         ends += 1
-      case .hello, .refused, .progress, .left, .value, .kept, .fault, .pulse, .checked,
+      case .hello, .refused, .lacks, .progress, .left, .value, .kept, .fault, .pulse, .checked,
         .awaits, .recorded, .changed, .restored, .ready, .tokens, .warning:
         break
       }

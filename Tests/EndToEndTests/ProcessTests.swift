@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// What a task's process finds, and what is left of its tree.
@@ -60,6 +61,84 @@ struct ProcessTests {
       """)
     let run = try place.opflow("run", "--output", "line", status: 1)
     #expect(!run.errors.contains("left behind"), "\(run)")
+  }
+
+  /// A place that belongs to another user, as whom `./opflow` is run by `as`, and `./root` there is what `sudo` is to a
+  /// person.
+  private func foreignPlace(_ manifest: String) throws -> Workplace {
+    let place = try Workplace(manifest)
+    try place.shell(
+      """
+      cp "$opflow" . && cp "$(command -v setpriv)" root && chmod 4755 root
+      cp "$(dirname "$opflow")/opflow-download" .
+      chown 65534:65534 . opflow.yaml
+      """)
+    return place
+  }
+
+  private static let asOther = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+  private static let needsRoot: ConditionTrait = .enabled(
+    if: geteuid() == 0, "another user's process needs another user")
+
+  @Test(needsRoot)
+  func `a process that opflow may not end is named, and its task ends once`() throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        upgrade:
+          timeout: 200ms
+          retry: 2
+          stop: { grace: 0s }
+          run: "test -e ok || ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null'"
+      """)
+    let run = try place.shell("\(Self.asOther) ./opflow run --json --output line", status: 1)
+    let pid = try #require(place.lines("pid").last)
+    let told = "  could not end 1 process, which may still run: \(pid) (tail, user root)"
+    #expect(run.errorLines.contains(told), "\(run)")
+    #expect(run.output.contains(#""left_alive":true"#), "\(run)")
+    #expect(run.errors.contains("upgrade failed: timeout"), "\(run)")
+    #expect(place.lines("count") == ["start"])
+    let resumed = try place.shell("\(Self.asOther) ./opflow resume", status: 5)
+    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
+    #expect(resumed.errors.contains("`sudo kill \(pid)`"), "\(resumed)")
+    #expect(place.lines("count") == ["start"])
+    try place.write("ok", "")
+    try place.shell("\(Self.asOther) ./opflow resume --take-over")
+    try place.shell("kill -KILL \(pid)")
+    place.expectNothingAlive()
+  }
+
+  @Test(needsRoot)
+  func `a task whose worker is killed does not start beside what opflow may not end`() throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        upgrade: { run: "echo $PPID > worker; ./root --reuid=0 sh -c 'echo start >> count; echo here > here; exec tail -f /dev/null'" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.startShell("exec \(Self.asOther) ./opflow run --output line")
+    _ = try here.next()
+    try place.shell("kill -KILL $(cat worker)")
+    let run = try live.finish()
+    #expect(run.status == 1, "\(run)")
+    #expect(run.errors.contains("(tail, user root)"), "\(run)")
+    #expect(place.lines("count") == ["start"])
+  }
+
+  @Test(needsRoot)
+  func `where processes are few, a run goes on with fewer workers`() throws {
+    let place = try Workplace(
+      "tasks: { t: { matrix: { n: { range: [1, 20] } }, run: [sleep, '0.1'] } }")
+    // Nobody else's processes count.
+    let user = UInt32.random(in: 100_000_000..<200_000_000)
+    try place.shell(
+      "cp \"$opflow\" . && cp \"$(dirname \"$opflow\")/opflow-download\" . && chown \(user) . opflow.yaml"
+    )
+    let run = try place.shell(
+      "prlimit --nproc=12 setpriv --reuid=\(user) --regid=65534 --clear-groups ./opflow run -j 8 --output line"
+    )
+    #expect(run.errors.contains("the run goes on with "), "\(run)")
+    #expect(run.errors.contains("20 succeeded"), "\(run)")
   }
 
   @Test func `a daemon is ended with its task`() throws {

@@ -259,6 +259,14 @@ struct ImaginedRun {
     for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
   }
 
+  /// The worker has no process for what it was to run.
+  mutating func lack(_ worker: WorkerID) {
+    guard let (task, attempt) = running.removeValue(forKey: worker) else { return }
+    let rest = ahead.removeValue(forKey: worker) ?? []
+    tell(.lacks(worker, task, attempt: attempt, what: "no process"))
+    for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
+  }
+
   /// Ends the named task, which must be running.
   mutating func end(_ name: String, exit code: Int32 = 0) {
     settle()

@@ -77,6 +77,15 @@ import Testing
       "left\t3\t1\t2 sleep, nc\n"
     ),
     (
+      .left(
+        TaskID(3), attempt: 1, LeftBehind(count: 1, names: "7 (sleep, user root)", areAlive: true)),
+      "left\t3\t1\talive 1 7 (sleep, user root)\n"
+    ),
+    (
+      .lacks(TaskID(3), attempt: 1, what: "cannot start a process: a\tb"),
+      "lacks\t3\t1\tcannot start a process: a\\tb\n"
+    ),
+    (
       .ended(TaskID(3), attempt: 1, outcome),
       "ended\t3\t1\texit=0\twall=1\tuser=2\tsys=3\trss=4\tout=5\n"
     ),

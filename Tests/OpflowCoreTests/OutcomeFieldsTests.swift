@@ -12,7 +12,10 @@ struct OutcomeFieldsTests {
   func `any end reads the same from the journal and from the wire`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let outcome = Self.outcome(&random)
-    let left = Bool.random(using: &random) ? LeftBehind(["sleep", "a\t\\b\n"]) : nil
+    let areAlive = Bool.random(using: &random)
+    let left =
+      Bool.random(using: &random)
+      ? LeftBehind(["sleep", "a\t\\b\n"], areAlive: areAlive) : nil
 
     var transition = Transition(.failure, TaskID(0), attempt: 1)
     transition.outcome = outcome

@@ -151,4 +151,85 @@ struct SchedulerLossTests {
     run.finish()
     #expect(run.close?.exitCode == 0)
   }
+
+  private static let survivor = LeftBehind(count: 1, names: "7 (sleep)", areAlive: true)
+
+  @Test func `a task of which something may still run is not retried`() throws {
+    var run = ImaginedRun(try plan { $0.add("a") { $0.policy = TaskPolicy(retryMax: 3) } })
+    run.settle()
+    let worker = try #require(run.running.keys.first)
+    run.tell(.left(worker, TaskID(0), attempt: 1, Self.survivor))
+    run.end(worker, Outcome(status: .exit(1), reason: .timeout))
+    run.finish()
+    #expect(run.started.count == 1)
+    #expect(run.state("a") == .failed)
+    #expect(run.journal.last?.left == Self.survivor)
+    #expect(run.journal.last?.outcome.reason == .timeout)
+  }
+
+  @Test func `a task whose worker is lost does not start beside what is left of it`() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a")
+        $0.add("b")
+      }, parallel: 1, maxFailures: 0)
+    run.settle()
+    let worker = try #require(run.running.keys.first)
+    run.tell(.survived(worker, Self.survivor))
+    run.bury(worker)
+    run.finish()
+    #expect(run.order == ["a", "b"])
+    #expect(run.state("a") == .failed && run.state("b") == .succeeded)
+    #expect(run.journal.first { $0.event == .failure }?.left == Self.survivor)
+  }
+
+  @Test(arguments: [false, true])
+  func `where a process cannot be made, the run goes on with fewer workers, at no cost`(
+    handsAhead: Bool
+  ) throws {
+    var run = ImaginedRun(
+      try plan { for index in 0..<12 { $0.add("t\(index)") } }, parallel: 3,
+      handsAhead: handsAhead, expectedWall: 400)
+    run.settle()
+    #expect(run.running.count == 3)
+    run.lack(try #require(run.running.keys.first))
+    run.settle()
+    #expect(run.running.count == 2)
+    run.lack(try #require(run.running.keys.first))
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+    #expect(run.started.allSatisfy { $0.attempt == 1 })
+    #expect(run.journal.filter { $0.event == .success }.count == 12)
+    #expect(run.journal.allSatisfy { $0.event != .interrupt || $0.outcome.reason == .revoked })
+  }
+
+  @Test func `where the last worker has no process its kind waits, and fails in the end`() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a")
+        $0.add("b")
+      }, parallel: 1, maxFailures: 0)
+    #expect(run.runningNames == ["a"])
+    let worker = try #require(run.running.keys.first)
+    run.lack(worker)
+    #expect(run.runningNames.isEmpty)
+    run.wait(milliseconds: 49)
+    #expect(run.runningNames.isEmpty)
+    run.wait(milliseconds: 1)
+    #expect(run.runningNames == ["a"])
+    // What starts has them counted from the beginning.
+    run.tell(.started(worker, TaskID(0), attempt: 1))
+    run.end("a")
+    for _ in 0..<SchedulerOptions.maxShortages {
+      #expect(run.runningNames == ["b"])
+      run.lack(worker)
+      run.wait(milliseconds: 2_000)
+    }
+    #expect(run.runningNames == ["b"])
+    run.lack(worker)
+    #expect(run.state("a") == .succeeded && run.state("b") == .failed)
+    #expect(run.journal.last?.outcome.reason == .refused)
+    #expect(run.journal.last?.what == "no process")
+    #expect(run.close?.exitCode == 1)
+  }
 }

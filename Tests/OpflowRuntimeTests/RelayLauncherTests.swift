@@ -45,7 +45,7 @@ import Testing
     private func take(_ news: LinkNews) -> [Heard] {
       switch news {
       case .silent(let link, let complaint): return [.silent(link.id.rawValue, complaint)]
-      case .gone(let link, let complaint, let warnings):
+      case .gone(let link, let complaint, let warnings, _):
         #expect(warnings.isEmpty)
         return [.gone(link.id.rawValue, complaint)]
       case .spoke(let link): return said(by: link)

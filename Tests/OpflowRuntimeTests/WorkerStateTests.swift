@@ -24,6 +24,7 @@ import Testing
       case .report(.recorded(let task, _, _)): "recorded \(task.rawValue)"
       case .report(.started(let task, _, let pid)): "started \(task.rawValue) \(pid)"
       case .report(.revoked(let task, _)): "revoked \(task.rawValue)"
+      case .report(.lacks(let task, _, _)): "lacks \(task.rawValue)"
       case .report(.refused(let task, _, _, let what)): "refused \(task.rawValue) \(what)"
       case .report: "report"
       case .signal(let number): "signal \(number)"
@@ -95,6 +96,26 @@ import Testing
     #expect(tell(.order(.stop(a, attempt: 1, reason: .kill)), at: 0) == ["kill"])
     #expect(tell(.timer, at: 2999) == ["kill"])
     #expect(tell(.timer, at: 3000) == ["abandon", "finish 0 unknown kill 3000000"])
+  }
+
+  @Test mutating func `it is given up in time, however often children end meanwhile`() {
+    start()
+    #expect(
+      tell(.reaped(status: .exit(0), isGone: false), at: 10) == ["note what is left", "kill"])
+    for time in stride(from: Int64(20), to: 3010, by: 5) {
+      #expect(tell(.reaped(status: nil, isGone: false), at: time) == ["kill"])
+    }
+    #expect(
+      tell(.reaped(status: nil, isGone: false), at: 3010)
+        == ["abandon", "finish 0 exit(0) none 3010000"])
+  }
+
+  @Test mutating func `a task for which there is no process comes back, and what was to follow it`()
+  {
+    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.order(.follow(b, attempt: 1))) == [])
+    #expect(tell(.lacking(what: "no process")) == ["lacks 0", "revoked 1"])
+    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
   }
 
   @Test mutating func `a stop has its grace, and ends when the tree does`() {

@@ -44,7 +44,9 @@ struct Chaos: Sendable {
   var isNone = false
 
   /// Nothing happens for which a worker may be given up.
-  var sparesWorkers: Bool { freezes == 0 && jumpsClock == 0 && lies == 0 && silentOneIn == 0 }
+  var sparesWorkers: Bool {
+    freezes == 0 && jumpsClock == 0 && lies == 0 && silentOneIn == 0 && launchFailsOneIn == 0
+  }
 
   static let none = {
     var chaos = Chaos()

@@ -75,7 +75,7 @@ extension Drive {
     if tree.isBroughtBack {
       moves.append(Move(kind: .broughtBack, worker: index))
     } else if tree.hasLeftovers {
-      if tree.isKilled || tree.isAskedToEnd {
+      if tree.isKilled || tree.isAskedToEnd, !outlivesKill(tree) {
         moves.append(Move(kind: .endOfLeftovers, worker: index))
       }
     } else if canEnd {
@@ -110,6 +110,12 @@ extension Drive {
 
   private func endOfTransfer(_ transfer: ImaginedDownloads.Transfer) -> Outcome? {
     tasks[transfer.task.index].behaviour.outcome(ofDownload: transfer.attempt)
+  }
+
+  /// What it leaves behind belongs to another user.
+  private func outlivesKill(_ tree: ImaginedTree) -> Bool {
+    tasks[tree.task.index].leavesDescendants && !chaos.isNone
+      && (Int(tree.task.rawValue) &* 7 &+ plan.taskCount) % 3 == 0
   }
 
   /// Half of those that are stopped go on some time.
@@ -164,6 +170,12 @@ extension Drive {
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
     case .loss:
       witness.endAll(on: id)
+      if let tree = workers[index].commands.tree, tree.exists, !tree.isBroughtBack,
+        outlivesKill(tree), engine.runningTask(of: id) == tree.task
+      {
+        witness.outliving.insert(tree.task)
+        try tell(.survived(id, ImaginedTree.survivors))
+      }
       workers[index].forgetTasks()
       workers[index].phase = .gone
       lostWorkers += 1
@@ -229,6 +241,9 @@ extension Drive {
     if try lacksValue(tree.task, told: workers[index].commands.told) {
       _ = workers[index].tell(.valueMissing(what: "there is none"), at: now)
       witness.refuse(tree.task, tree.attempt)
+    } else if lacksProcess(tree) {
+      shortages += 1
+      _ = workers[index].tell(.lacking(what: "there is no process"), at: now)
     } else if case .isRefused = tasks[tree.task.index].behaviour,
       tasks[tree.task.index].service == nil
     {
@@ -252,6 +267,12 @@ extension Drive {
       }
       _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
     }
+  }
+
+  /// What there are processes for changes; where they are short, launches fail too.
+  private func lacksProcess(_ tree: ImaginedTree) -> Bool {
+    chaos.launchFailsOneIn > 0 && shortages < SchedulerOptions.maxShortages
+      && (Int(tree.task.rawValue) &+ steps) % (2 * chaos.launchFailsOneIn) == 0
   }
 
   /// Whether what a task reads is not there, by what its worker was told of it.
@@ -315,6 +336,8 @@ extension Drive {
     case .refused(let task, let attempt, let errorNumber, let what):
       try tell(.refused(id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): try tell(.revoked(id, task, attempt: attempt))
+    case .lacks(let task, let attempt, let what):
+      try tell(.lacks(id, task, attempt: attempt, what: what))
     case .kept(let task, let serial, let value):
       try tell(.keptValue(id, task, serial: serial, value))
     case .checked(let task, let serial, let result):
@@ -329,7 +352,9 @@ extension Drive {
       try tell(.ready(id, task, attempt: attempt, ports: ports))
     case .tokens(let task, let count): try tell(.tokens(id, task, count))
     case .pulse: try tell(.heard(id))
-    case .hello, .progress, .left, .awaits, .warning: break
+    case .left(let task, let attempt, let left):
+      try tell(.left(id, task, attempt: attempt, left))
+    case .hello, .progress, .awaits, .warning: break
     }
   }
 

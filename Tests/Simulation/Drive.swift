@@ -102,6 +102,8 @@ struct Drive {
   var wasKilled = false
   /// A kind of worker did not come up, so tasks may fail for want of it.
   var lostWorkers = 0
+  /// Starts for which there was no process.
+  var shortages = 0
   /// All invariants are checked after one event in so many.
   private let checkInterval: Int
   /// Told what happens, for a person who replays a seed.

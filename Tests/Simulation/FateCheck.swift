@@ -455,6 +455,7 @@ struct FateCheck {
     case .stopped(.serviceLost) where isServiceLost(of: task): return
     default: break
     }
+    if line.leavesAlive { return }
     let policy = plan.policy(task)
     let before = Int(drive.entering.triesUsed[task]?.count ?? 0)
     let retries = drive.lines.reduce(before) { count, line in

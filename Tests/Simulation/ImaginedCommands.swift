@@ -42,6 +42,7 @@ struct ImaginedCommands {
       case .start(let task, let attempt): tree = ImaginedTree(task: task, attempt: attempt)
       case .report(let report):
         if case .refused = report { tree = nil }
+        if case .lacks = report { tree = nil }
         if case .revoked(let task, _) = report, tree?.task == task { tree = nil }
         if case .ended = report { tree = nil }
         outbox.append(report)
@@ -49,12 +50,17 @@ struct ImaginedCommands {
       case .proceed: tree?.isStopped = false
       case .suspend: tree?.isStopped = true
       case .kill: tree?.isKilled = true
-      case .abandon, .noteLeft: break
+      case .abandon:
+        guard let tree else { break }
+        self.tree?.isAbandoned = true
+        outbox.append(.left(tree.task, attempt: tree.attempt, ImaginedTree.survivors))
+      case .noteLeft: break
       case .launch: tree?.isBroughtBack = false
       case .record(let task, let isSuccess): (recording, recordsSuccess) = (task, isSuccess)
       // It comes to its end at once.
       case .stopRecording: break
       case .finish(let task, let attempt, let outcome):
+        let outlives = tree?.task == task && tree?.isAbandoned == true
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }
         if outcome.isSuccess, plan.flags(task).contains(.leavesValues) {
@@ -64,7 +70,8 @@ struct ImaginedCommands {
           }
         }
         outbox.append(.ended(task, attempt: attempt, outcome))
-        ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))
+        ends.append(
+          ImaginedTree.End(task: task, attempt: attempt, outcome: outcome, outlives: outlives))
       case .leave: leaves = true
       }
     }
@@ -78,7 +85,11 @@ struct ImaginedTree {
     var task: TaskID
     var attempt: Int32
     var outcome: Outcome
+    /// Something of it could not be ended.
+    var outlives = false
   }
+
+  static let survivors = LeftBehind(count: 1, names: "4711 (daemon, user root)", areAlive: true)
 
   let task: TaskID
   let attempt: Int32
@@ -90,6 +101,8 @@ struct ImaginedTree {
   var isStopped = false
   /// Its own process has ended; what it left behind has not.
   var hasLeftovers = false
+  /// What it left behind could not be ended.
+  var isAbandoned = false
   /// A service that has said so.
   var isReady = false
   /// What its jobserver was lent, and how much of that is asked back.

@@ -92,7 +92,8 @@ struct ImaginedDownloads {
         if transfers.contains(where: { $0.task == task && $0.attempt == attempt }) {
           throw Finding("a download was given back that goes on")
         }
-      case .hello, .progress, .fetched, .left, .value, .kept, .fault, .ended, .refused, .pulse,
+      case .hello, .progress, .fetched, .left, .value, .kept, .fault, .ended, .refused, .lacks,
+        .pulse,
         .checked, .awaits, .recorded, .changed, .restored, .ready,
         .tokens, .warning:
         break

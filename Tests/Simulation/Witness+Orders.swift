@@ -184,6 +184,7 @@ extension Witness {
     case (_, let before): throw fault(task, "it is tried again after '\(before?.kind.word ?? "")'")
     }
     onHold.remove(task)
+    outliving.remove(task)
     stand[task.index] = .waiting
     if effect.event == .resume(.asked) {
       retries[task.index] = 0

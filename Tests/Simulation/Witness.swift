@@ -160,6 +160,7 @@ struct Witness {
 
   mutating func end(_ end: ImaginedTree.End, on worker: WorkerID) throws(Finding) {
     ended[Try(task: end.task, attempt: end.attempt)] = end.outcome
+    if end.outlives { outliving.insert(end.task) }
     release(end.task)
   }
 
@@ -270,6 +271,7 @@ struct Witness {
       }
       if onHold.contains(task) { throw fault(task, "started while it is on hold") }
       guard stood == .waiting else { throw fault(task, "started while \(stood)") }
+      if outliving.contains(task) { throw fault(task, "started beside what is left of it") }
       try checkNeeds(of: task)
       try checkServices(of: task)
       portsAtStart[task] = portsNow(of: task)
@@ -427,7 +429,7 @@ struct Witness {
       if stood == .waiting, usesSites, !isBoundHere(task) {
         throw fault(task, "failed for want of workers, though other machines may come")
       }
-      if stood == .running, isBlock(task) || !noteLoss(of: task).may,
+      if stood == .running, isBlock(task) || !noteLoss(of: task).may, !outliving.contains(task),
         !plan.flags(task).contains(.failWhenInterrupted)
       {
         throw fault(task, "failed after only \(losses[task.index]) lost workers")

@@ -30,7 +30,7 @@ extension QueueError {
       self.init(.journal, "the plan that was compiled is not sound: \(error.message)")
     case .noSuchTask, .selection, .unfitAddition, .noLegSource, .noProcesses, .secrets, .secretSet,
       .secretOn, .secretNamed, .noDescriptors, .noMemoryLimits, .noTerminal, .workersElsewhere,
-      .noProgram, .taskAround, .tooFewDevices:
+      .noProgram, .survivors, .taskAround, .tooFewDevices:
       self.init(.usage, "cannot be added: \(error)")
     }
   }

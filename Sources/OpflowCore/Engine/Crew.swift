@@ -8,14 +8,19 @@ struct Crew {
   private(set) var idle: [WorkerID] = []
   /// How many in a row were lost without a hello.
   var silent = 0
+  /// No processes can be made at the moment: it takes nothing.
+  var isPaused = false
   /// Why tasks of this kind cannot run here at all.
   var complaint: String?
 
   init(limit: Int) { self.limit = max(limit, 1) }
 
+  /// Whether one of them may be given something.
+  var hasIdle: Bool { !idle.isEmpty && !isPaused }
+
   /// One more may be launched, as far as this machine goes.
   var hasRoom: Bool {
-    complaint == nil && alive < limit && launching < SchedulerOptions.maxLaunching
+    complaint == nil && !isPaused && alive < limit && launching < SchedulerOptions.maxLaunching
   }
 
   /// Adds one that is free, and says where it stands.

@@ -62,6 +62,9 @@ struct Scheduler {
   var fetches: [TaskID: FetchRecord] = [:]
   /// What was ended along with tries whose own end is still to come.
   var leftBehind: [TaskID: LeftBehind] = [:]
+  /// How often in a row the last worker of a kind could not make a process, and until when its kind waits.
+  var shortages = 0
+  var shortUntil: Instant?
   var values: Values
   /// Priorities that were given while the run went on.
   var priorities: [TaskID: Int16] = [:]
@@ -155,12 +158,16 @@ struct Scheduler {
       launchFailed(worker, complaint: complaint, at: now, into: &actions)
     case .started(let worker, let task, let attempt):
       if holds(worker, task, attempt, "started", at: now, into: &actions) {
+        shortages = 0
         noteStart(of: task, on: worker, at: now)
       }
     case .left(let worker, let task, let attempt, let left):
       if holds(worker, task, attempt, "left", at: now, into: &actions) {
         leftBehind[task] = left
       }
+    case .survived(let worker, let left):
+      let task = runningTask(of: worker)
+      if !task.isNone { leftBehind[task] = left }
     case .fetched(let worker, let task, let attempt, let record):
       if holds(worker, task, attempt, "fetched", at: now, into: &actions) {
         fetches[task] = record
@@ -206,6 +213,8 @@ struct Scheduler {
       checked(worker, task, serial, result, at: now, into: &actions)
     case .revoked(let worker, let task, let attempt):
       revoked(worker, task, attempt, at: now, into: &actions)
+    case .lacks(let worker, let task, let attempt, let what):
+      lacks(worker, task, attempt, what: what, at: now, into: &actions)
     case .block(let program, let fact): take(fact, of: program, at: now, into: &actions)
     case .heard(let worker):
       hear(worker)
@@ -260,6 +269,7 @@ struct Scheduler {
     if !phase.isSuspended { consider(timers.first?.at) }
     consider(gates.nextDeadline)
     consider(machines.nextLook)
+    consider(shortUntil)
     if !phase.isSuspended, !phase.isPaused { consider(loans.wake) }
     for kind in WorkerKind.allCases { consider(workforce.paces[kind].slowFrom) }
     return wake

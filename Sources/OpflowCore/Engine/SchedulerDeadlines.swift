@@ -44,6 +44,7 @@ extension Scheduler {
         endDelay(of: timer.task, into: &actions)
       }
     }
+    endShortage(at: now)
     heedEnds(at: now, into: &actions)
     for task in gates.overdue(at: now) { closeGate(task, .timeout, at: now, into: &actions) }
     for kind in WorkerKind.allCases where workforce.noteTime(of: kind, now) {

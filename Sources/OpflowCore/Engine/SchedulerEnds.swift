@@ -17,7 +17,9 @@ extension Scheduler {
     graph.mark(task, .ran)
     noteChange()
 
-    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
+    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil,
+      leftBehind[task]?.areAlive != true
+    {
       let site = workforce.workers[worker.index].site
       if outcome.reason == .stopped(.timeOver) {
         return interrupted(task, at: site, outcome, complaint: excuse, now, into: &actions)
@@ -99,7 +101,7 @@ extension Scheduler {
     let policy = plan.policy(task)
     if policy.costsTry(transition.outcome.reason, transition.fetch) { triesUsed[task.index] += 1 }
     let tries = Int(triesUsed[task.index])
-    if mayStart(task), !lacksService(task),
+    if mayStart(task), !lacksService(task), !transition.leavesAlive,
       RetryDelay.isWorthwhile(
         task, transition.outcome, policy: policy, triesUsed: tries, plan: plan)
     {

@@ -14,16 +14,18 @@ package enum SchedulerEvent: Equatable, Sendable {
   case begin
   /// A worker that was launched said hello.
   case workerReady(WorkerID, WorkerOffer)
-  /// A worker is gone, and so is every process below it: it ended, it was killed for a line that is
-  /// no message, or it was discarded.
+  /// A worker is gone, and so is every process below it but those that `survived`: it ended, it was killed
+  /// for a line that is no message, or it was discarded.
   case workerLost(WorkerID, complaint: String)
   /// It could not be launched for want of descriptors, processes or memory.
   case launchFailed(WorkerID, complaint: String)
   case started(WorkerID, TaskID, attempt: Int32)
   /// What a download did; its end follows.
   indirect case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
-  /// What was ended with a task that had left it behind; the task's end follows.
+  /// What was ended with a task that had left it behind, or could not be; the task's end follows.
   case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
+  /// What a worker leaves that could not be ended; its loss follows.
+  case survived(WorkerID, LeftBehind)
   /// What a task left for others; the task's end follows.
   case value(WorkerID, TaskID, attempt: Int32, TaskValue)
   /// What is the matter with values of a task; its end follows.
@@ -31,6 +33,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
+  /// The worker cannot make a process for a task at the moment, and has not started it.
+  case lacks(WorkerID, TaskID, attempt: Int32, what: String)
   /// What a task read and made is written down, under that number; its end follows.
   case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
   /// It is not, so that the success makes nothing up to date; the task's end follows.

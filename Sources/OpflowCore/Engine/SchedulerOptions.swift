@@ -56,6 +56,9 @@ package struct SchedulerOptions: Sendable {
   static let maxLost: UInt8 = 3
   /// Workers in a row that say no hello before their tasks are failed.
   static let maxSilent = 3
+  /// So often in a row the last worker of a kind waits for a process, in half a minute.
+  package static let maxShortages = 20
+  static func shortageMilliseconds(_ count: Int) -> Int64 { min(50 << min(count, 6), 2_000) }
   /// Tasks shorter than this are handed ahead: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
   /// Commands that a worker may be handed ahead, where they are so short that together they take

@@ -318,11 +318,15 @@ extension Scheduler {
     waitAgain(service, transition, into: &actions)
   }
 
-  /// It is idle again, and costs no start.
+  /// It is idle again, and costs no start. Where something of it may still run, it has failed.
   private mutating func waitAgain(
     _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
     var transition = end
+    if transition.leavesAlive {
+      transition.event = .failure
+      return settle(service, as: .failed, transition, into: &actions)
+    }
     transition.event = .interrupt
     graph.set(service, .waiting)
     actions.append(.tell(.transition(transition)))
@@ -336,7 +340,8 @@ extension Scheduler {
     var transition = end
     transition.outcome.reason = .ended
     triesUsed[service.index] += 1
-    guard phase.stopCause == nil, Int(triesUsed[service.index]) <= plan.restarts(of: service)
+    guard phase.stopCause == nil, !transition.leavesAlive,
+      Int(triesUsed[service.index]) <= plan.restarts(of: service)
     else {
       transition.event = .failure
       return settle(service, as: .failed, transition, into: &actions)

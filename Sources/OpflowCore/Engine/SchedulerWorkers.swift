@@ -80,6 +80,36 @@ extension Scheduler {
     actions.append(.began(task, attempt: attempt[task.index]))
   }
 
+  /// The worker cannot make a process for a task at the moment. Where others of its kind are there, the run goes on
+  /// without it, which makes room; for the last one its kind waits a while.
+  mutating func lacks(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    guard mayHold(worker, task, attempt) else {
+      return breach(worker, "lacks", task, into: &actions)
+    }
+    let isSpared = workforce.spare(worker)
+    if !isSpared, shortages >= SchedulerOptions.maxShortages {
+      guard holds(worker, task, attempt, "lacks", at: now, into: &actions) else { return }
+      let outcome = Outcome(status: .unknown, reason: .refused)
+      return ended(worker, task, outcome, what: what, at: now, into: &actions)
+    }
+    revoked(worker, task, attempt, at: now, into: &actions)
+    if isSpared { return discard(worker, complaint: "", into: &actions) }
+    workforce.pauseCrew(of: worker)
+    shortUntil = now.advanced(
+      byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
+    shortages += 1
+  }
+
+  /// Where processes were short there may be some by now.
+  mutating func endShortage(at now: Instant) {
+    guard let until = shortUntil, until <= now else { return }
+    shortUntil = nil
+    workforce.endPauses()
+  }
+
   /// A task that was handed ahead comes back unstarted; it costs no try.
   mutating func revoked(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
@@ -198,21 +228,24 @@ extension Scheduler {
       return
     }
     if let share = loss.share { resources.give(share) }
-    if !loss.current.isNone || !loss.ahead.isEmpty {
+    // One that the run goes on without is no fault of its machine's.
+    let isSpared = loss.current.isNone && loss.complaint.isEmpty
+    if !loss.current.isNone || !loss.ahead.isEmpty, !isSpared {
       noteLoss(at: loss.site, now, into: &actions)
     }
     if !loss.current.isNone {
       interrupted(loss.current, at: loss.site, complaint: loss.complaint, now, into: &actions)
     }
     for task in loss.ahead {
-      var transition = Transition(.interrupt, task, reason: .workerLost)
+      var transition = Transition(.interrupt, task, reason: isSpared ? .revoked : .workerLost)
       transition.attempt = attempt[task.index]
+      if isSpared { attempt[task.index] -= 1 }
       goBack(task, transition, into: &actions)
     }
   }
 
-  /// Its worker is lost, or it was stopped since its machine goes: it runs again, or fails by its own rule or after too
-  /// many such losses.
+  /// Its worker is lost, or it was stopped since its machine goes: it runs again, or fails by its own rule, after too
+  /// many such losses, or where something of it may still run.
   mutating func interrupted(
     _ task: TaskID, at site: SiteID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
@@ -230,11 +263,12 @@ extension Scheduler {
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
     transition.outcome = outcome
     transition.what = complaint
+    if let left = leftBehind[task] { transition.left = left }
     if graph.has(.cancelling, task) {
       transition.event = .cancel
       cancelled(task, transition, into: &actions)
-    } else if plan.flags(task).contains(.failWhenInterrupted)
-      || isLostTooOften
+    } else if plan.flags(task).contains(.failWhenInterrupted) || isLostTooOften
+      || transition.leavesAlive
     {
       forgetTry(of: task)
       transition.event = .failure

@@ -113,13 +113,13 @@ struct Workforce {
   /// Whether a worker of a kind is free there, or may be launched.
   @inline(__always)
   func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    return !sites[site.index].crews[kind].idle.isEmpty
+    return sites[site.index].crews[kind].hasIdle
       || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
   }
 
   /// Whether a worker of a kind has nothing to do there.
   func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    !sites[site.index].crews[kind].idle.isEmpty
+    sites[site.index].crews[kind].hasIdle
   }
 
   /// How many workers of a kind are on their way there.
@@ -135,6 +135,7 @@ struct Workforce {
   /// How many more tasks of a kind could start there at once, where they have their resources.
   func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
     let crew = sites[site.index].crews[kind]
+    if crew.isPaused { return 0 }
     if !crew.idle.isEmpty { return crew.idle.count }
     let mayGrow = crew.alive < crew.limit && paces[kind].wantsMore(alive: alive[kind])
     return paces[kind].growsWhenSlow && mayGrow ? 1 : 0
@@ -399,6 +400,23 @@ struct Workforce {
     let loss = bury(worker, complaint: complaint)
     limit(worker, to: crew(of: worker).alive)
     return loss
+  }
+
+  /// Whether the run goes on without a worker, of which there is no other one then either.
+  mutating func spare(_ worker: WorkerID) -> Bool {
+    let alive = crew(of: worker).alive
+    guard alive > 1, workers[worker.index].kind != .service else { return false }
+    limit(worker, to: alive - 1)
+    return true
+  }
+
+  /// No worker of its kind there takes anything until `endPauses`.
+  mutating func pauseCrew(of worker: WorkerID) { changeCrew(of: worker) { $0.isPaused = true } }
+
+  mutating func endPauses() {
+    for site in sites.indices {
+      for kind in WorkerKind.allCases { sites[site].crews[kind].isPaused = false }
+    }
   }
 
   private mutating func limit(_ worker: WorkerID, to count: Int) {

@@ -285,11 +285,14 @@ package struct Transition: Sendable, Equatable {
     set { details.what = newValue }
   }
 
-  /// Of a try's end: what was ended with it.
+  /// Of a try's end: what was ended with it, or could not be.
   package var left: LeftBehind? {
     get { details.left }
     set { details.left = newValue }
   }
+
+  /// Something of the try may still run: no other one starts beside it by itself.
+  package var leavesAlive: Bool { left?.areAlive == true }
 
   /// Of a `success` and a `fresh`: what the task left for others; nil where nobody was to read it, so that nothing of
   /// it was kept.

@@ -1,19 +1,24 @@
-/// Processes that a task left behind when its own had ended, and that were ended with it.
+/// Processes that a task left behind when its own had ended: those that were ended with it, or, where there are
+/// any, those that opflow could not end.
 package struct LeftBehind: Sendable, Equatable {
   package var count: Int
-  /// What they are called: `sleep, python3 (2)`.
+  /// What they are called: `sleep, python3 (2)`; those that live `4711 (sleep, user root)`.
   package var names: String
+  /// They may still run. Nothing of the task starts beside them by itself.
+  package var areAlive = false
 
   private static let maxNames = 5
 
-  package init(count: Int, names: String) {
+  package init(count: Int, names: String, areAlive: Bool = false) {
     self.count = count
     self.names = names
+    self.areAlive = areAlive
   }
 
   /// Nil for none.
-  package init?(_ all: [String]) {
+  package init?(_ all: [String], areAlive: Bool = false) {
     if all.isEmpty { return nil }
+    self.areAlive = areAlive
     var names: [String] = []
     var counts: [String: Int] = [:]
     for name in all {
@@ -30,11 +35,14 @@ package struct LeftBehind: Sendable, Equatable {
 
   /// From what journal and wire have; nil where it says nothing that makes sense.
   init?(text: String) {
-    let parts = text.split(separator: " ", maxSplits: 1)
+    let areAlive = text.hasPrefix(Self.alive)
+    let parts = text.dropFirst(areAlive ? Self.alive.count : 0).split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let count = Int(parts[0]), count > 0 else { return nil }
-    self.init(count: count, names: String(parts[1]))
+    self.init(count: count, names: String(parts[1]), areAlive: areAlive)
   }
 
-  /// As journal and wire have it: `2 sleep, nc`.
-  var text: String { "\(count) \(names)" }
+  private static let alive = "alive "
+
+  /// As journal and wire have it: `2 sleep, nc`, `alive 1 4711 (sleep, user root)`.
+  var text: String { "\(areAlive ? Self.alive : "")\(count) \(names)" }
 }

@@ -64,6 +64,10 @@ enum ProgressJSON {
         json.number(left.count)
         json.key("left_names")
         json.string(left.names)
+        if left.areAlive {
+          json.key("left_alive")
+          json.bool(true)
+        }
       }
       if transition.event == .retry {
         json.key("delay_ms")

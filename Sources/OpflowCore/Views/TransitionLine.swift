@@ -34,7 +34,11 @@ struct TransitionLine {
   func writeLeft(_ transition: Transition, into text: inout TextBuffer) {
     guard let left = transition.left else { return }
     let noun = left.count == 1 ? "process" : "processes"
-    text.add(palette.yellow("  ended \(left.count) \(noun) that it left behind: "))
+    text.add(
+      palette.yellow(
+        left.areAlive
+          ? "  could not end \(left.count) \(noun), which may still run: "
+          : "  ended \(left.count) \(noun) that it left behind: "))
     text.addCleaned(left.names)
     text.endLine()
   }

@@ -12,6 +12,7 @@
 //   continue ID ATTEMPT                       [wall=US] [user=US] [sys=US] [rss=KIB] [out=BYTES]
 //   watch ID on|off                     refused ID ATTEMPT errno=N what=TEXT
 //   conclude STATE                      revoked ID ATTEMPT
+//                                       lacks ID ATTEMPT TEXT
 //   pulse N                             pulse N
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
 //   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
@@ -156,6 +157,10 @@ package enum MessageCodec {
       writer.begin(.what)
       writer.cut(what, lineStart: start)
     case .revoked(let task, let attempt): writer.message("revoked", task, attempt)
+    case .lacks(let task, let attempt, let what):
+      writer.message("lacks", task, attempt)
+      writer.tab()
+      writer.cut(what, lineStart: start)
     case .kept(let task, let serial, let value):
       writer.message("kept", task, serial)
       writer.value(value)
@@ -301,6 +306,10 @@ package enum MessageCodec {
     } else if word.equals("revoked") {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       report = .revoked(task, attempt: attempt)
+    } else if word.equals("lacks") {
+      guard let task = fields.task(), let attempt = fields.attempt(), let what = fields.text()
+      else { return nil }
+      report = .lacks(task, attempt: attempt, what: what)
     } else if word.equals("refused") {
       guard let task = fields.task(), let attempt = fields.attempt(),
         let errorNumber = fields.number(.errno, as: Int32.self), let what = fields.text(.what)

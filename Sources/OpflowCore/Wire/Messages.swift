@@ -65,6 +65,8 @@ package enum WorkerReport: Equatable, Sendable {
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)
+  /// No process can be made for a task at the moment, so that it comes back unstarted; why, for people.
+  case lacks(TaskID, attempt: Int32, what: String)
   /// What a task left that is up to date; comes before that answer, with the number of the question.
   case kept(TaskID, serial: Int32, TaskValue)
   /// Whether a task is up to date, with the number of the question.

@@ -124,6 +124,8 @@ extension WorkerReport {
     case .refused(let task, let attempt, let errorNumber, let what):
       return .refused(
         task, attempt: attempt, errorNumber: errorNumber, what: masker.masked(what))
+    case .lacks(let task, let attempt, let what):
+      return .lacks(task, attempt: attempt, what: masker.masked(what))
     case .fault(let task, let attempt, let what):
       return .fault(task, attempt: attempt, what: masker.masked(what))
     case .checked(let task, let serial, .stale(let why)):

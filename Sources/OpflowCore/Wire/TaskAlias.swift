@@ -37,6 +37,7 @@ package struct TaskAlias: Equatable, Sendable {
     case .refused(let task, let attempt, let errorNumber, let what):
       .refused(own(task), attempt: attempt, errorNumber: errorNumber, what: what)
     case .revoked(let task, let attempt): .revoked(own(task), attempt: attempt)
+    case .lacks(let task, let attempt, let what): .lacks(own(task), attempt: attempt, what: what)
     case .ready(let task, let attempt, let ports):
       .ready(own(task), attempt: attempt, ports: ports)
     // A service says nothing of this kind.

@@ -304,8 +304,9 @@ final class Agent {
         switch news {
         case .spoke(let link): relay(link, now)
         case .silent(let link, let complaint): end(link, complaint: complaint, now)
-        case .gone(let link, let complaint, let warnings):
+        case .gone(let link, let complaint, let warnings, let survivors):
           for warning in warnings { AgentMain.complain(warning) }
+          if let survivors { AgentMain.complain("process \(survivors.names) could not be ended") }
           forget(link, complaint: complaint)
         // Of streams to other machines.
         case .joined, .heard, .leaving, .lost: break

@@ -42,6 +42,8 @@ package enum PreparationError: Error {
   case noProgram(String, for: String)
   /// A task that this process is part of would run.
   case taskAround(String)
+  /// Processes of an earlier session that could not be ended.
+  case survivors([Orphans.Survivor])
   /// A task wants more GPUs than this machine has.
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }

@@ -317,6 +317,7 @@ package struct PreparedResume {
         run: folder.id.description, workersLock: folder.workersLock, workers: history.workers,
         freesNumbers: plan.hasServices)
       : []
+    guard survivors.isEmpty || takesOver else { throw .survivors(survivors) }
     if mayHaveLeft { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
@@ -352,7 +353,7 @@ package struct PreparedResume {
       )
     }
     for survivor in survivors {
-      drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
+      drive.warnings.append("process \(survivor.title) of an earlier session may still run")
     }
     if left == nil {
       for machine in Orphans.machinesBeyondReach(of: history.workers) {

@@ -65,8 +65,8 @@ enum LinkNews {
   case spoke(WorkerLink)
   /// Nothing more will be heard of it, though it may live. What it said for a reason, or nil.
   case silent(WorkerLink, complaint: String?)
-  /// It is gone, and so is all below it, except what the warnings name. What is known of why, or nil.
-  case gone(WorkerLink, complaint: String?, warnings: [String])
+  /// It is gone, and so is all below it but the survivors. What is known of why, or nil.
+  case gone(WorkerLink, complaint: String?, warnings: [String], survivors: LeftBehind?)
   /// Of a stream: the agent behind it is there.
   case joined(RelayLauncher, AgentHello)
   /// Of a stream: a sign of life that says nothing else.

@@ -22,7 +22,7 @@ final class LocalLauncher: Launcher {
   private var ahead: WorkerChild?
   /// By worker number; nil once it is reaped.
   private var workers: [LocalWorker?] = []
-  /// Workers that could not be ended.
+  /// Workers, and what others left, that could not be ended.
   private var immortals: Set<Int32> = []
 
   /// From KILL to the end of a worker, before it counts as one that cannot be ended.
@@ -212,7 +212,8 @@ final class LocalLauncher: Launcher {
       warnings.append("worker \(worker.pid) could not be reaped: \(error)")
     }
     return .gone(
-      worker.link, complaint: complaint, warnings: warnings + forget(worker, hasLeft: hasLeft))
+      worker.link, complaint: complaint, warnings: warnings,
+      survivors: forget(worker, hasLeft: hasLeft))
   }
 
   func send(to link: WorkerLink) throws(Errno) {
@@ -253,11 +254,13 @@ final class LocalLauncher: Launcher {
   func giveUp(_ link: WorkerLink) -> [String] {
     guard let worker = workers[link.id.index] else { return [] }
     immortals.insert(worker.pid)
-    return ["worker \(worker.pid) could not be ended"] + forget(worker)
+    let survivors = forget(worker).map { "process \($0.names), left by it, could not be ended" }
+    return ["worker \(worker.pid) could not be ended"] + [survivors].compactMap { $0 }
   }
 
-  /// Ends what it left behind. Returns warnings of what could not be ended.
-  private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> [String] {
+  /// Ends what it left behind. Returns what could not be ended and was not told before: of one that has left, it
+  /// has told that itself.
+  private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> LeftBehind? {
     workers[worker.link.id.index] = nil
     var others = Set(workers.compactMap { $0?.pid }).union(immortals)
     if let pid = ahead?.process.pid { others.insert(pid) }
@@ -266,9 +269,9 @@ final class LocalLauncher: Launcher {
       worker.child.removeGroup()
       if !hasLeft { removeFolder(of: worker.pid, worker.link.kind) }
     }
-    return Orphans.endAdopted(sparing: others).map {
-      "process \($0), left by a lost worker, could not be ended"
-    }
+    let survivors = Orphans.endAdopted(sparing: others)
+    immortals.formUnion(survivors.map(\.pid))
+    return hasLeft ? nil : LeftBehind(survivors.map(\.title), areAlive: true)
   }
 
   /// That of its tasks, of a worker that did not leave by itself.

@@ -13,12 +13,10 @@ internal import OpflowSystem
 /// shed both the mark and the session; the first two are named where they are seen.
 package enum Orphans {
   /// A process that could not be ended.
-  package struct Survivor: Hashable, Sendable, CustomStringConvertible {
+  package struct Survivor: Hashable, Sendable {
     package let pid: Int32
-    /// The program's name, cut at 15 bytes.
-    package let name: String
-
-    package var description: String { "\(pid) (\(name))" }
+    /// `ProcessStatus.title`.
+    package let title: String
   }
 
   /// How long KILL may take to work, and workers to leave by themselves.
@@ -220,7 +218,7 @@ package enum Orphans {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
         let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
       else { continue }
-      let prey = Survivor(pid: pid, name: status.name)
+      let prey = Survivor(pid: pid, title: status.title)
       do throws(Errno) {
         try ProcessTree.send(.kill, through: descriptor.rawValue)
         killed.insert(prey)

@@ -175,7 +175,7 @@ final class RelayLauncher: Launcher {
       lose("\(name) passed on a line of worker number \(worker.rawValue), which is not there")
     case .message(.gone(let worker, let complaint)):
       if let link = workers.removeValue(forKey: worker) {
-        return .gone(link, complaint: complaint, warnings: [])
+        return .gone(link, complaint: complaint, warnings: [], survivors: nil)
       }
       lose("\(name) told the end of worker number \(worker.rawValue), which is not there")
     case .message(.pulse(let number)):

@@ -35,6 +35,8 @@ extension CommandWorker {
   }
 
   /// A command that looks whether the service is ready. What it prints last is shown where it never is.
+  ///
+  /// - Returns: its number; 0 where there is no process for it at the moment.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()
@@ -47,6 +49,8 @@ extension CommandWorker {
       tree.probePID = pid
       watchChildren()
       return pid
+    } catch  where error.isShortage {
+      return 0
     } catch {
       let command = words.joined(separator: " ")
       throw WatchFault(

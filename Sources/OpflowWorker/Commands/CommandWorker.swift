@@ -220,7 +220,9 @@ final class CommandWorker: WorkerRole {
     case .kill:
       watchChildren()
       tree.signal(.kill)
-    case .abandon: complainOfSurvivors()
+    case .abandon:
+      tree.abandon()
+      drainOutput()
     case .finish(let task, let attempt, let outcome): finish(task, attempt, outcome)
     case .leave:
       files?.leave()
@@ -297,10 +299,7 @@ final class CommandWorker: WorkerRole {
       service = nil
       ports.release()
       endJobserver()
-      tell(
-        error.isOfValues
-          ? .valueMissing(what: error.what)
-          : .refused(errorNumber: error.errorNumber, what: error.what), now)
+      tell(error.event, now)
     }
   }
 
@@ -360,7 +359,9 @@ final class CommandWorker: WorkerRole {
     do throws(Errno) {
       return try Pipe()
     } catch {
-      throw WorkerRefusal(errorNumber: error.rawValue, what: "cannot make a pipe: \(error)")
+      throw WorkerRefusal(
+        errorNumber: error.rawValue, what: "cannot make a pipe: \(error)",
+        isShortage: error.isShortage)
     }
   }
 
@@ -391,6 +392,11 @@ final class CommandWorker: WorkerRole {
     }
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
     if reaped.status != nil || reaped.isGone { service?.end() }
+    if reaped.status != nil, !reaped.isGone {
+      // Its descriptor stays readable for good; what it left behind shows by CHLD.
+      frame.poll.clear(Slot.task)
+      watchChildren()
+    }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
@@ -488,13 +494,5 @@ final class CommandWorker: WorkerRole {
       frame.say(.left(task, attempt: attempt, left))
     }
     frame.say(.ended(task, attempt: attempt, outcome))
-  }
-
-  private func complainOfSurvivors() {
-    for left in tree.abandon() {
-      frame.complain(
-        "task \(plan.nameString(running)): process \(left.pid) (\(left.name)) could not be ended")
-    }
-    drainOutput()
   }
 }

@@ -7,6 +7,13 @@ struct WorkerRefusal: Error {
   let what: String
   /// What it reads of other tasks is not there.
   var isOfValues = false
+  /// It may be possible in a moment.
+  var isShortage = false
+
+  var event: WorkerEvent {
+    if isOfValues { return .valueMissing(what: what) }
+    return isShortage ? .lacking(what: what) : .refused(errorNumber: errorNumber, what: what)
+  }
 }
 
 /// What a task reads and writes, and the process group it is in.
@@ -282,7 +289,10 @@ final class WorkerLauncher {
     let directory = String(decoding: folder, as: UTF8.self)
     let what: String
     switch error.step {
-    case .process, .session, .descriptors: what = "cannot start a process: \(error.errno)"
+    case .process, .session, .descriptors:
+      return WorkerRefusal(
+        errorNumber: error.errno.rawValue, what: "cannot start a process: \(error.errno)",
+        isShortage: error.errno.isShortage)
     case .directory: what = "cannot enter folder \"\(directory)\": \(error.errno)"
     case .execute:
       // SAFETY: the words are still those of the call that failed.

@@ -8,6 +8,8 @@ package enum WorkerEvent {
   /// The process that `start` asked for exists.
   case started(pid: Int32)
   case refused(errorNumber: Int32, what: String)
+  /// No process can be made for it at the moment.
+  case lacking(what: String)
   /// Children were reaped. `status` is that of the task's own process, once it is among them;
   /// `isGone` tells that nothing of the tree is left.
   case reaped(status: ExitStatus?, isGone: Bool)
@@ -122,17 +124,12 @@ package struct WorkerState {
     }
   }
 
-  private struct Ahead {
-    let task: TaskID
-    let attempt: Int32
-  }
-
   private let policy: (TaskID) -> TaskPolicy
   /// `Plan.recordsEnd`
   private let recordsEnd: (TaskID, Outcome) -> Bool
   private var current: Held?
   /// What it was handed ahead, in the order in which it is to be started.
-  private var ahead: [Ahead] = []
+  private var ahead: [(task: TaskID, attempt: Int32)] = []
   /// No more work comes: leave once idle.
   private var isLeaving = false
   /// Whether the last task ended so that the one handed ahead may follow.
@@ -169,11 +166,11 @@ package struct WorkerState {
     case .endOfOrders: endAll(at: now, into: &actions)
     case .started(let pid): noteStart(pid, at: now, into: &actions)
     case .refused(let errorNumber, let what):
-      guard let held = current else { return }
-      let report = WorkerReport.refused(
-        held.task, attempt: held.attempt, errorNumber: errorNumber, what: what)
-      actions.append(.report(report))
-      next(afterSuccess: false, into: &actions)
+      leaveUnstarted(into: &actions) {
+        .refused($0, attempt: $1, errorNumber: errorNumber, what: what)
+      }
+    case .lacking(let what):
+      leaveUnstarted(into: &actions) { .lacks($0, attempt: $1, what: what) }
     case .reaped(let status, let isGone):
       noteReaped(status, isGone: isGone, at: now, into: &actions)
     case .outputFailed(let errorNumber):
@@ -186,10 +183,7 @@ package struct WorkerState {
       guard let held = current, held.reason == nil else { return }
       current?.reason = .value
       current?.fault = what
-    case .busy:
-      guard let held = current else { return }
-      actions.append(.report(.revoked(held.task, attempt: held.attempt)))
-      next(afterSuccess: false, into: &actions)
+    case .busy: leaveUnstarted(into: &actions) { .revoked($0, attempt: $1) }
     case .unfit(let what): endBeforeStart(.input, what, into: &actions)
     case .unwritten(let what): endBeforeStart(.output, what, into: &actions)
     case .obstructed(let what): endBeforeStart(.unready, what, into: &actions)
@@ -266,9 +260,7 @@ package struct WorkerState {
   }
 
   private mutating func giveBackAll(into actions: inout [WorkerAction]) {
-    for given in ahead {
-      actions.append(.report(.revoked(given.task, attempt: given.attempt)))
-    }
+    for (task, attempt) in ahead { actions.append(.report(.revoked(task, attempt: attempt))) }
     ahead.removeAll()
   }
 
@@ -286,7 +278,7 @@ package struct WorkerState {
     if isLeaving {
       actions.append(.report(.revoked(task, attempt: attempt)))
     } else if current != nil {
-      ahead.append(Ahead(task: task, attempt: attempt))
+      ahead.append((task, attempt))
     } else {
       start(task, attempt, into: &actions)
     }
@@ -366,7 +358,7 @@ package struct WorkerState {
       actions.append(.noteLeft)
       beginKilling(at: now, into: &actions)
     } else if case .killing(_, let until) = held.phase {
-      pass(at: now, until: until, into: &actions)
+      goOnKilling(at: now, until: until, into: &actions)
     }
   }
 
@@ -397,12 +389,17 @@ package struct WorkerState {
 
   private mutating func beginKilling(at now: Instant, into actions: inout [WorkerAction]) {
     let until = now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
-    pass(at: now, until: until, into: &actions)
+    goOnKilling(at: now, until: until, into: &actions)
   }
 
-  private mutating func pass(
+  /// However often children end, what cannot be ended is given up in time.
+  private mutating func goOnKilling(
     at now: Instant, until: Instant, into actions: inout [WorkerAction]
   ) {
+    if until <= now {
+      actions.append(.abandon)
+      return finish(at: now, into: &actions)
+    }
     current?.phase = .killing(
       next: now.advanced(byMilliseconds: Self.killIntervalMilliseconds), until: until)
     actions.append(.kill)
@@ -421,12 +418,7 @@ package struct WorkerState {
     case .stopping(let until):
       if until <= now { beginKilling(at: now, into: &actions) }
     case .killing(let next, let until):
-      if until <= now {
-        actions.append(.abandon)
-        finish(at: now, into: &actions)
-      } else if next <= now {
-        pass(at: now, until: until, into: &actions)
-      }
+      if min(next, until) <= now { goOnKilling(at: now, until: until, into: &actions) }
     }
   }
 
@@ -461,6 +453,14 @@ package struct WorkerState {
       current?.fault = what
     }
     finish(into: &actions)
+  }
+
+  private mutating func leaveUnstarted(
+    into actions: inout [WorkerAction], _ report: (TaskID, Int32) -> WorkerReport
+  ) {
+    guard let held = current else { return }
+    actions.append(.report(report(held.task, held.attempt)))
+    next(afterSuccess: false, into: &actions)
   }
 
   /// The task that is about to start does not.

@@ -5,6 +5,10 @@ package struct PrintingCommand: ~Copyable {
   /// Of its complaints this much is kept.
   private static let mostComplaintBytes = 64 << 10
 
+  /// Where no process can be made, it is tried again after pauses that double: for 10 s in all.
+  private static let firstPauseNanoseconds: Int64 = 20_000_000
+  private static let lastPauseNanoseconds: Int64 = 5_120_000_000
+
   private let process: SpawnedProcess
   private let output: Descriptor
   private let errors: Descriptor
@@ -49,14 +53,21 @@ package struct PrintingCommand: ~Copyable {
     let texts = StringBlock([folder, Environment.value("PATH") ?? "/bin:/usr/bin"])
     // SAFETY: the blocks live to the end of this function.
     defer { withExtendedLifetime((arguments, environment, texts)) {} }
-    do throws(ProgramError) {
-      return try Program.spawn(
-        ProgramStart(
-          file: arguments[0], searchPath: texts[1], arguments: arguments.pointers,
-          environment: environment.pointers, directory: texts[0], input: null.rawValue,
-          output: output, error: errors, options: .diesWithParent))
-    } catch {
-      throw error.errno
+    var pause = Self.firstPauseNanoseconds
+    while true {
+      do throws(ProgramError) {
+        return try Program.spawn(
+          ProgramStart(
+            file: arguments[0], searchPath: texts[1], arguments: arguments.pointers,
+            environment: environment.pointers, directory: texts[0], input: null.rawValue,
+            output: output, error: errors, options: .diesWithParent))
+      } catch {
+        // Others may end in a moment.
+        guard error.step == .process, error.errno.isShortage, pause <= Self.lastPauseNanoseconds
+        else { throw error.errno }
+        try PollSet.pause(nanoseconds: pause)
+        pause *= 2
+      }
     }
   }
 

@@ -15,6 +15,8 @@ struct WorkerTree {
   private var leftAlive: [Int32: String] = [:]
   /// Those of them that were killed.
   private var leftKilled: [String] = []
+  /// Those of the task that could not be ended.
+  private var survivors: [String] = []
 
   struct Reaped {
     /// How the task's own process ended, when it is among those that were reaped now.
@@ -35,6 +37,7 @@ struct WorkerTree {
     usage = Usage()
     leftAlive = [:]
     leftKilled = []
+    survivors = []
   }
 
   /// The task's own process has ended: notes what it has left behind, which a readiness probe is not.
@@ -47,8 +50,8 @@ struct WorkerTree {
     }
   }
 
-  /// What was left behind, and did not end by itself before it was killed.
-  var left: LeftBehind? { leftKilled.isEmpty ? nil : LeftBehind(leftKilled) }
+  /// What was left behind and may still run; else what did not end by itself before it was killed.
+  var left: LeftBehind? { LeftBehind(survivors, areAlive: true) ?? LeftBehind(leftKilled) }
 
   /// Reaps what has ended, and sums what it used.
   mutating func reap() throws(Errno) -> Reaped {
@@ -105,10 +108,12 @@ struct WorkerTree {
     ProcessStatus.environment(of: pid).map { RunsAround.isWithin(run, $0) } == true
   }
 
-  /// Gives up what is left, and tells what that is.
-  mutating func abandon() -> [ProcessStatus] {
+  /// Gives up what cannot be ended: processes of another user, and those that the kernel does not let go.
+  mutating func abandon() {
     let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
     abandoned.formUnion(left)
-    return left.compactMap(ProcessStatus.read)
+    survivors = left.compactMap { pid in
+      ProcessStatus.read(pid).flatMap { $0.isZombie ? nil : $0.title }
+    }
   }
 }
