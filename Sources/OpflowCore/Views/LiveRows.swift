@@ -92,10 +92,9 @@ struct LiveRows {
   }
 
   var lines: [StyledLine] {
-    rows.map { row in
+    zip(rows, TextWidth.cutApart(rows.map(\.name), to: nameColumns)).map { row, name in
       var line = StyledLine()
-      line.add(
-        TextWidth.padded(TextWidth.cutMiddle(row.name, to: nameColumns), to: nameColumns))
+      line.add(TextWidth.padded(name, to: nameColumns))
       let elapsed = Self.elapsed(row, nowMilliseconds)
       line.add("  " + TextWidth.rightAligned(elapsed, to: elapsedColumns), .dim)
       if machineColumns > 0 {

@@ -40,6 +40,41 @@ enum TextWidth {
     return cut(text, to: columns - of(tail)) + tail
   }
 
+  /// Names cut to a width so that those that differ look different: where their ends are alike, what lies between them is
+  /// kept and the ends are cut.
+  static func cutApart(_ names: [String], to columns: Int) -> [String] {
+    var shown = names.map { cutMiddle($0, to: columns) }
+    let alike = Dictionary(grouping: names.indices) { shown[$0] }.values
+      .map { places in (places, Set(places.map { names[$0] })) }
+    for (places, different) in alike where different.count > 1 {
+      let ends = commonEnds(different.map { Array($0) })
+      for place in places {
+        let name = Array(names[place])
+        let own = String(name[ends.first..<(name.count - ends.last)])
+        let room = columns - of(own)
+        guard room > 1 else {
+          shown[place] = cutMiddle(own, to: columns)
+          continue
+        }
+        let tail = String(name.suffix(ends.last))
+        let shownTail = of(tail) <= room / 2 ? tail : "…" + tail.suffix(room / 2 - 1)
+        let head = cut(String(name.prefix(ends.first)), to: room - of(shownTail))
+        shown[place] = head + own + shownTail
+      }
+    }
+    return shown
+  }
+
+  /// How many characters all of them begin and end with.
+  private static func commonEnds(_ names: [[Character]]) -> (first: Int, last: Int) {
+    let shortest = names.map(\.count).min() ?? 0
+    func common(_ limit: Int, _ character: ([Character], Int) -> Character) -> Int {
+      (0..<limit).first { place in Set(names.map { character($0, place) }).count > 1 } ?? limit
+    }
+    let first = common(shortest) { $0[$1] }
+    return (first, common(shortest - first) { $0[$0.count - 1 - $1] })
+  }
+
   /// With blanks for tabs, up to stops of eight columns: a terminal moves its cursor over what stands there.
   static func expandingTabs(_ text: String) -> String {
     guard text.utf8.contains(9) else { return text }
