@@ -27,6 +27,15 @@ struct ManualTests {
     try DocumentTrial(try Self.page(name)).run()
   }
 
+  @Test(arguments: try names())
+  func `a loop of a page pauses between its questions`(_ name: String) throws {
+    for block in try Self.page(name).blocks {
+      #expect(
+        !block.text.contains(try Regex(#"do\s*:\s*;?\s*done|while [^\n]*:\n\s+pass\b"#)),
+        "line \(block.line)")
+    }
+  }
+
   @Test func `what cannot be tried is found`() {
     let page = DocumentBlocks(
       "p.md",
