@@ -12,11 +12,12 @@ struct ProxySettings {
 
   /// - Parameter late: values in place of those of the plan, by their place.
   init(_ plan: Plan, _ task: TaskID, _ late: [Int: [UInt8]] = [:]) {
-    for (place, item) in plan.environmentList(plan.record(task).environment).enumerated() {
+    for item in plan.environmentList(plan.record(task).environment) {
       let name = plan.string(item.name)
       if Self.names.contains(name) {
         values[name] =
-          late[place].map { String(decoding: $0, as: UTF8.self) } ?? plan.string(item.value)
+          item.place.flatMap { late[$0] }.map { String(decoding: $0, as: UTF8.self) }
+          ?? plan.string(item.value)
       }
     }
   }

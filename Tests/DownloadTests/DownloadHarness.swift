@@ -185,7 +185,7 @@ final class DownloadHarness {
       entry.sha256 = builder.intern(spec.sha256)
       entry.sha512 = builder.intern(spec.sha512)
       if let size = spec.sizeBytes { entry.sizeBytes = UInt64(size) }
-      entry.headers = builder.environment(
+      entry.headers = builder.variables(
         spec.headers.map {
           EnvironmentItem(name: builder.intern($0.name), value: builder.intern($0.value))
         })

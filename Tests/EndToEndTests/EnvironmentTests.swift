@@ -17,6 +17,27 @@ struct EnvironmentTests {
     #expect(place.lines() == ["inherited manifest defaults task"])
   }
 
+  @Test func `a task has the variables of its file and its own over these, late ones too`() throws {
+    let place = try Workplace(
+      """
+      env: { A: file, PATH: /bin:/usr/bin, C: file, D: file }
+      tasks:
+        first: { run: 'echo left > "$OPFLOW_VALUES/V"' }
+        plain: { run: env > plain }
+        own: { run: env > own, env: { C: own, A: file, E: own } }
+        late: { run: env > late, needs: [first], env: { E: own, A: "${{ needs.first.V }}" } }
+      """)
+    try place.opflow("run")
+    func variables(_ name: String) -> [String] {
+      place.lines(name).filter { line in
+        ["A=", "C=", "E=", "D="].contains { line.hasPrefix($0) }
+      }.sorted()
+    }
+    #expect(variables("plain") == ["A=file", "C=file", "D=file"])
+    #expect(variables("own") == ["A=file", "C=own", "D=file", "E=own"])
+    #expect(variables("late") == ["A=left", "C=file", "D=file", "E=own"])
+  }
+
   @Test func `env reads the manifest's value over the inherited one`() throws {
     let place = try Workplace(
       """

@@ -320,6 +320,24 @@ struct HygieneTests {
     #expect(try place.bytes(place.runFolder() + "/logs/lines.log").count == 20_000_000)
   }
 
+  /// Of a plan that had the environment in each task, or the text in each leg, these took 700 and 1300 MiB.
+  @Test func `memory for a plan grows as the manifest does`() throws {
+    let place = try Workplace("tasks: { a: { run: x } }\n")
+    let variables = (0..<10_000).map { "K\($0): v" }.joined(separator: ", ")
+    let tasks = (0..<2500).map { "  t\($0): { run: x, env: { Z: '\($0)' } }\n" }.joined()
+    try place.write("environment.yaml", "env: { \(variables) }\ntasks:\n" + tasks)
+    #expect(try peak(place, "plan", "environment.yaml") < 100 << 10)
+    try place.write(
+      "legs.yaml",
+      "vars: { long: '\(String(repeating: "x", count: 300_000))' }\ntasks:\n  a:\n"
+        + "    run: 'echo ${{ matrix.n }} ${{ vars.long }}'\n    matrix: { n: { range: [1, 2000] } }\n"
+    )
+    let refused = try place.shell(
+      "python3 peak.py sh -c '$opflow plan legs.yaml 2> legs.errors || test $? = 3'")
+    #expect(try #require(Int(refused.outputLines.last ?? "")) < 100 << 10)
+    #expect(try place.text("legs.errors").contains("the plan grows too large"))
+  }
+
   /// The largest resident set of the program and of any process below it, in KiB.
   private func peak(_ place: Workplace, _ words: String...) throws -> Int {
     try place.write(

@@ -168,6 +168,100 @@ import Testing
     #expect(plan.demandList(plan.demand[task.index]).count == Self.many + 1)
   }
 
+  @Test func `columns of a table and axes cost no more each than the first`() throws {
+    let names = (0..<Self.many).map { "k\($0)" }
+    let table = names.joined(separator: "\t") + "\n" + names.joined(separator: "\t") + "\n"
+    let ofTable = try plan(
+      "tasks: { a: { run: 'echo ${{ matrix.k39999 }}', matrix: { rows: t.tsv } } }\n",
+      files: ["t.tsv": table])
+    #expect(ofTable.ids == ["a[k0=k0]"])
+    #expect(try ofTable.scriptText("a[k0=k0]") == "echo k39999")
+    let ofAxes = try plan(
+      "tasks:\n  a:\n    run: x\n    matrix:\n" + Self.lines { "k\($0): [v]" })
+    #expect(ofAxes.taskCount == 1)
+    let rows = "{ \(names.map { "\($0): v" }.joined(separator: ", ")) }"
+    #expect(
+      try refused(
+        "tasks: { a: { run: x, matrix: { rows: [\(rows)], exclude: [{ l: v }] } } }\n"
+      ).diagnostics.first?.help?.hasSuffix(" and 39980 more") == true)
+  }
+
+  @Test func `the environment of a file stands once in a plan, beside what each task adds`() throws
+  {
+    func bytes(_ tasks: (Int) -> String) throws -> Int {
+      try compile(
+        "env:\n" + Self.lines { "V\($0): x" } + "tasks:\n"
+          + (0..<1000).map { "  t\($0): { run: x\(tasks($0)) }\n" }.joined()
+      ).planBytes.count
+    }
+    let more = try bytes { ", env: { OWN: '\($0)' }" } - bytes { _ in "" }
+    #expect((1..<200_000).contains(more))
+  }
+
+  @Test func `the environment of defaults that name the task stands once as well`() throws {
+    let compiled = try compile(
+      "defaults:\n  env:\n    ID: ${{ task.id }}\n" + (0..<1000).map { "    V\($0): x\n" }.joined()
+        + "tasks:\n" + (0..<1000).map { "  t\($0): { run: x }\n" }.joined())
+    #expect(compiled.planBytes.count < 1_000_000)
+    let plan = try Plan(copying: compiled.planBytes)
+    #expect(try plan.environmentTexts("t7").prefix(2) == ["ID=t7", "V0=x"])
+  }
+
+  @Test(arguments: [
+    "a: { run: 'echo ${{ matrix.n }} ${{ vars.long }}', matrix: { n: { range: [1, 2000] } } }",
+    "a: { run: [x, '${{ matrix.n }}${{ vars.long }}'], matrix: { n: { range: [1, 2000] } } }",
+    "a: { run: x, desc: '${{ matrix.n }}${{ vars.long }}', matrix: { n: { range: [1, 2000] } } }",
+    "a: { run: x, env: { A: '${{ matrix.n }}${{ vars.long }}' }, matrix: { n: { range: [1, 2000] } } }",
+    "a: { run: x, matrix: { n: { range: [1, 2000] }, m: ['${{ vars.long }}'] } }",
+  ])
+  func `a long text in each of many legs is refused before all of them are made`(
+    _ task: String
+  ) throws {
+    let long = String(repeating: "x", count: 300_000)
+    let error = try refused("vars: { long: '\(long)' }\ntasks:\n  \(task)\n")
+    #expect(
+      ["3:3: the plan grows too large", "3:3: the values of 2000 legs take too much memory"]
+        .contains(first(error)))
+  }
+
+  @Test func `many legs of a few kilobytes are not too much, nor is a long one among short ones`()
+    throws
+  {
+    let script = String(repeating: "x", count: 4000)
+    #expect(
+      try plan(
+        "tasks: { a: { run: '\(script) ${{ matrix.n }}', matrix: { n: { range: [1, 20000] } } } }\n"
+      ).taskCount == 20_000)
+    let long = String(repeating: "y", count: 3_000_000)
+    #expect(
+      try plan(
+        "tasks:\n  a:\n    run: 'echo ${{ matrix.v }}'\n    matrix: { v: { lines: v } }\n",
+        files: ["v": long + "\n" + (0..<1000).map { "v\($0)\n" }.joined()]
+      ).taskCount == 1001)
+  }
+
+  @Test func `an axis of a million beside many others is refused before its values are made`()
+    throws
+  {
+    let error = try refused(
+      "tasks:\n  a:\n    run: x\n    matrix:\n      n: { range: [1, 1000000] }\n"
+        + Self.lines { "k\($0): [v]" })
+    #expect(first(error) == "2:3: the values of 1000000 legs take too much memory")
+  }
+
+  @Test func `files that join see a variable of the first where they have none`() throws {
+    let plan = try plan(
+      "vars: { A: 1, B: 2 }\ninclude: [one.yaml, { path: two.yaml, vars: { B: 4 } }]\n"
+        + "tasks: { a: { run: '${{ vars.A }}${{ vars.B }}' } }\n",
+      files: [
+        "one.yaml":
+          "vars: { B: 2, C: 3 }\ntasks: { b: { run: '${{ vars.A }}${{ vars.B }}${{ vars.C }}' } }",
+        "two.yaml":
+          "vars: { D: '${{ vars.A }}' }\ntasks: { c: { run: '${{ vars.B }}${{ vars.D }}' } }",
+      ])
+    #expect(try ["a", "b", "c"].map { try plan.scriptText($0) } == ["12", "123", "41"])
+  }
+
   @Test func `anchors by the hundred thousand are found at once`() throws {
     var text = ""
     for index in 0..<20_000 { text += "x-\(index): &a\(index) 1\n" }

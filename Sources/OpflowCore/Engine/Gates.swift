@@ -16,6 +16,8 @@ struct Gates {
   /// In the order in which they came to be ready.
   private(set) var ready: [TaskID] = []
   private(set) var open: [TaskID: Open] = [:]
+  /// How many of these wait no longer than they may: mostly none, so that none is looked at.
+  private var timedCount = 0
   private(set) var answers: [TaskID: Answer] = [:]
   /// Answered in an earlier drive, which died before the task had its end.
   private var approved: Set<TaskID>
@@ -41,21 +43,27 @@ struct Gates {
     let deadline =
       timeoutMilliseconds > 0
       ? now.advanced(byMilliseconds: Int64(clamping: timeoutMilliseconds)) : nil
+    _ = close(task)
     open[task] = Open(since: now, deadline: deadline)
+    if deadline != nil { timedCount += 1 }
     return approved.remove(task) != nil
   }
 
-  mutating func close(_ task: TaskID) -> Open? { open.removeValue(forKey: task) }
+  mutating func close(_ task: TaskID) -> Open? {
+    let closed = open.removeValue(forKey: task)
+    if closed?.deadline != nil { timedCount -= 1 }
+    return closed
+  }
 
   mutating func note(_ answer: Answer, of task: TaskID) { answers[task] = answer }
 
   /// The first moment at which one has waited too long.
   var nextDeadline: Instant? {
-    open.isEmpty || suspendedAt != nil ? nil : open.values.lazy.compactMap(\.deadline).min()
+    timedCount == 0 || suspendedAt != nil ? nil : open.values.lazy.compactMap(\.deadline).min()
   }
 
   func overdue(at now: Instant) -> [TaskID] {
-    if open.isEmpty || suspendedAt != nil { return [] }
+    if timedCount == 0 || suspendedAt != nil { return [] }
     return open.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys
       .sorted { $0.rawValue < $1.rawValue }
   }

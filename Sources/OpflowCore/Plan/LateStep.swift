@@ -174,7 +174,8 @@ extension Plan {
       case .condition:
         isThere = !hasCondition && position == 0
         hasCondition = true
-      case .environment: isThere = position < environmentList(record.environment).count
+      case .environment:
+        isThere = position < variables(environmentEntry(record.environment).own).count
       case .word: isThere = position < words(task).count
       case .url, .sha256: isThere = kind(task) == .download && position == 0
       case .folder:

@@ -32,6 +32,7 @@ package final class Plan: @unchecked Sendable {
   let listItems: Column<TextRef>
   let environmentOffsets: Column<UInt32>
   let environmentItems: Column<EnvironmentItem>
+  let environments: Column<EnvironmentEntry>
   let demandOffsets: Column<UInt32>
   let demandItems: Column<DemandItem>
   let codeOffsets: Column<UInt32>
@@ -98,6 +99,7 @@ package final class Plan: @unchecked Sendable {
       self.listItems = try sections.column(.listItems)
       self.environmentOffsets = try sections.column(.environmentOffsets)
       self.environmentItems = try sections.column(.environmentItems)
+      self.environments = try sections.column(.environments)
       self.demandOffsets = try sections.column(.demandOffsets)
       self.demandItems = try sections.column(.demandItems)
       self.codeOffsets = try sections.column(.codeOffsets)

@@ -150,9 +150,37 @@ extension Plan {
   package func list(_ index: ListIndex) -> Column<TextRef> {
     listItems[Int(listOffsets[Int(index)])..<Int(listOffsets[Int(index) + 1])]
   }
-  package func environmentList(_ index: UInt32) -> Column<EnvironmentItem> {
-    environmentItems[
-      Int(environmentOffsets[Int(index)])..<Int(environmentOffsets[Int(index) + 1])]
+  package func variables(_ list: UInt32) -> Column<EnvironmentItem> {
+    environmentItems[Int(environmentOffsets[Int(list)])..<Int(environmentOffsets[Int(list) + 1])]
+  }
+
+  /// The two lists of an environment.
+  package func environmentEntry(_ index: UInt32) -> EnvironmentEntry { environments[Int(index)] }
+
+  /// The variables of an environment, those of its base first. Both lists have a name as the same text, so that what
+  /// is set twice is found without a look at the bytes.
+  package func environmentList(_ index: UInt32) -> [TaskVariable] {
+    let entry = environmentEntry(index)
+    let (base, own) = (variables(entry.base), variables(entry.own))
+    var places: [TextRef: Int] = [:]
+    // So few are compared one by one.
+    if own.count > 8 { for (place, item) in own.enumerated() { places[item.name] = place } }
+    func place(of name: TextRef) -> Int? {
+      places.isEmpty ? own.firstIndex { $0.name == name } : places[name]
+    }
+    var result: [TaskVariable] = []
+    result.reserveCapacity(base.count + own.count)
+    var isSet = [Bool](repeating: false, count: own.count)
+    for item in base {
+      let place = place(of: item.name)
+      if let place { isSet[place] = true }
+      let value = place.map { own[$0].value } ?? item.value
+      result.append(TaskVariable(name: item.name, value: value, place: place))
+    }
+    for (place, item) in own.enumerated() where !isSet[place] {
+      result.append(TaskVariable(name: item.name, value: item.value, place: place))
+    }
+    return result
   }
   package var demandCount: Int { demandOffsets.count - 1 }
   package func demandList(_ index: UInt32) -> Column<DemandItem> {

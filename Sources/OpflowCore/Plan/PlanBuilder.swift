@@ -5,7 +5,10 @@ package struct PlanBuilder: ~Copyable {
   private var arena = PlanArena()
   private var texts = InternTable()
   private var lists = ListTable<TextRef>()
-  private var environments = ListTable<EnvironmentItem>()
+  private var variables = ListTable<EnvironmentItem>()
+  private var environments = [EnvironmentEntry(base: 0, own: 0)]
+  /// By the number of a list: the last environment that has it as its own.
+  private var environmentsOfOwn: [UInt32] = [0]
   private var demands = ListTable<DemandItem>()
   private var codes = ListTable<Int32>()
   private var lateItems = ListTable<LateItem>()
@@ -50,6 +53,12 @@ package struct PlanBuilder: ~Copyable {
 
   /// Bytes of text collected so far. Must stay below 4 GiB; the caller refuses what goes beyond.
   package var arenaByteCount: Int { arena.count }
+
+  /// The same with all lists: what many tasks of a short manifest may make large.
+  package var byteCount: Int {
+    arena.count + lists.byteCount + variables.byteCount + declaredItems.byteCount
+      + lateItems.byteCount + steps.byteCount
+  }
 
   /// Makes room for a plan of about this size. Memory is not touched before it is used, so a
   /// generous guess costs nothing.
@@ -98,15 +107,29 @@ package struct PlanBuilder: ~Copyable {
     item.length == 0 ? 0 : lists.add(item)
   }
 
-  package mutating func environment(_ items: [EnvironmentItem]) -> UInt32 {
-    environments.index(of: items)
+  /// A list that environments, or a download's headers, are made of.
+  package mutating func variables(_ items: [EnvironmentItem]) -> UInt32 {
+    variables.index(of: items)
+  }
+
+  /// An environment: the variables of a list, and over these others of a task's own.
+  package mutating func environment(
+    _ items: [EnvironmentItem], over base: UInt32 = 0
+  ) -> UInt32 {
+    let entry = EnvironmentEntry(base: base, own: variables.index(of: items))
+    let own = Int(entry.own)
+    while environmentsOfOwn.count <= own { environmentsOfOwn.append(0) }
+    let known = environmentsOfOwn[own]
+    if environments[Int(known)] == entry { return known }
+    let index = UInt32(truncatingIfNeeded: environments.count)
+    environments.append(entry)
+    environmentsOfOwn[own] = index
+    return index
   }
   package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
 
-  /// Whether any of these lists has that resource.
-  package func isWanted(_ resource: UInt32) -> Bool {
-    demands.items.contains { $0.resource == resource }
-  }
+  /// The resources that any of these lists has.
+  package var wantedResources: Set<UInt32> { Set(demands.items.map(\.resource)) }
 
   package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
 
@@ -300,8 +323,9 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.nameTable, names)
     writer.add(.listOffsets, lists.offsets)
     writer.add(.listItems, lists.items)
-    writer.add(.environmentOffsets, environments.offsets)
-    writer.add(.environmentItems, environments.items)
+    writer.add(.environmentOffsets, variables.offsets)
+    writer.add(.environmentItems, variables.items)
+    writer.add(.environments, environments)
     writer.add(.demandOffsets, demands.offsets)
     writer.add(.demandItems, demands.items)
     writer.add(.codeOffsets, codes.offsets)

@@ -35,7 +35,7 @@ extension Plan {
     spec.sha256 = string(entry.sha256)
     spec.sha512 = string(entry.sha512)
     if entry.sizeBytes != DownloadEntry.none { spec.sizeBytes = Int64(clamping: entry.sizeBytes) }
-    spec.headers = environmentList(entry.headers).map {
+    spec.headers = variables(entry.headers).map {
       DownloadHeader(name: string($0.name), value: string($0.value))
     }
     if entry.mode != .max { spec.mode = entry.mode }

@@ -69,10 +69,11 @@
 //   24   tasks that programs do which offer them
 //   25   what tasks say in texts, as one list for each of these
 //   26   tasks that remove what they left before they start
+//   27   environments as a list that tasks share and one of their own
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 26
+  package static let version: UInt32 = 27
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// Where the header has the plan's key.
@@ -95,7 +96,7 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case topologicalOrder
   case nameTable
   case listOffsets, listItems
-  case environmentOffsets, environmentItems
+  case environmentOffsets, environmentItems, environments
   case demandOffsets, demandItems
   case codeOffsets, codeItems
   case policies, resources, files, environmentNames

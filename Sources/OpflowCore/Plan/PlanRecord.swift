@@ -15,7 +15,7 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var download: UInt32 = 0
   /// The words before the script of a `shell` action.
   package var shell: ListIndex = 0
-  /// Environment list.
+  /// A number that the builder gave.
   package var environment: UInt32 = 0
   /// Code list: exit codes that are failures which `allow_failure` covers.
   package var allowedCodes: UInt32 = 0

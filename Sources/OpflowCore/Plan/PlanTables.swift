@@ -40,6 +40,8 @@ struct ListTable<Item: BitwiseCopyable> {
   /// Numbers of lists by the hash of their bytes, at most half full; 0 is free.
   private var slots = [UInt32](repeating: 0, count: 64)
 
+  var byteCount: Int { items.count * MemoryLayout<Item>.stride }
+
   mutating func index(of list: [Item]) -> UInt32 {
     if list.isEmpty { return 0 }
     if offsets.count * 2 > slots.count { grow() }

@@ -30,7 +30,10 @@ extension Plan {
     let record = record(task)
     try validateWords(record.shell)
     try validateWords(record.words)
-    try validateVariables(record.environment)
+    let environment = environmentEntry(record.environment)
+    guard isSound(environment) else { throw .reference(.environments) }
+    try validateVariables(environment.base)
+    try validateVariables(environment.own)
     for text in TaskText.allCases { try validateWords(record.texts[text]) }
     try validateLateItems(of: task)
     try validateDeclaration(of: task)
@@ -78,6 +81,12 @@ extension Plan {
     try validateLists(.stepOffsets, stepOffsets, end: stepItems.count)
     try validateLists(.declaredOffsets, declaredOffsets, end: declaredItems.count)
     for demand in 0..<demandCount { try validate(demand: UInt32(truncatingIfNeeded: demand)) }
+    guard let none = environments.first, none == EnvironmentEntry(base: 0, own: 0) else {
+      throw .reference(.environments)
+    }
+    for environment in environments where !isSound(environment) {
+      throw .reference(.environments)
+    }
     for policy in policies where !isSound(policy) { throw .reference(.policies) }
     for download in downloads where !isSound(download) { throw .reference(.downloads) }
     for service in services where !isSound(service) { throw .reference(.services) }
@@ -114,6 +123,11 @@ extension Plan {
       }
       next = Int(item.resource) + 1
     }
+  }
+
+  private func isSound(_ environment: EnvironmentEntry) -> Bool {
+    isList(environment.base, in: environmentOffsets)
+      && isList(environment.own, in: environmentOffsets)
   }
 
   private func isSound(_ policy: TaskPolicy) -> Bool {
@@ -198,7 +212,7 @@ extension Plan {
     isSound(record.script) && isSound(record.directory)
       && isList(record.words, in: listOffsets) && isList(record.shell, in: listOffsets)
       && TaskText.allCases.allSatisfy { isList(record.texts[$0], in: listOffsets) }
-      && isList(record.environment, in: environmentOffsets)
+      && Int(record.environment) < environments.count
       && isList(record.allowedCodes, in: codeOffsets)
       && isList(record.file, in: listOffsets) && record.line < PlanFormat.lineLimit
       && (kind != .download || Int(record.download) < downloads.count)

@@ -16,7 +16,11 @@ struct SegmentNumbers {
   }
 
   func list(_ number: ListIndex) -> ListIndex { list(number, behind: base.listOffsets) }
-  func environment(_ number: UInt32) -> UInt32 { list(number, behind: base.environmentOffsets) }
+  func variables(_ number: UInt32) -> UInt32 { list(number, behind: base.environmentOffsets) }
+  /// The first one is empty, and stands in the plan already.
+  func environment(_ number: UInt32) -> UInt32 {
+    number == 0 ? 0 : number + UInt32(truncatingIfNeeded: base.environments.count - 1)
+  }
   func codes(_ number: UInt32) -> UInt32 { list(number, behind: base.codeOffsets) }
   func late(_ number: UInt32) -> UInt32 { list(number, behind: base.lateOffsets) }
   func steps(_ number: ListIndex) -> ListIndex { list(number, behind: base.stepOffsets) }
@@ -47,6 +51,10 @@ struct SegmentNumbers {
     return policy
   }
 
+  func environment(_ entry: EnvironmentEntry) -> EnvironmentEntry {
+    EnvironmentEntry(base: variables(entry.base), own: variables(entry.own))
+  }
+
   func variable(_ item: EnvironmentItem) -> EnvironmentItem {
     EnvironmentItem(name: text(item.name), value: text(item.value))
   }
@@ -57,7 +65,7 @@ struct SegmentNumbers {
     entry.sha256 = text(entry.sha256)
     entry.sha512 = text(entry.sha512)
     entry.sources = list(entry.sources)
-    entry.headers = environment(entry.headers)
+    entry.headers = variables(entry.headers)
     return entry
   }
 

@@ -67,6 +67,7 @@ struct SegmentRecords {
     addOffsets(
       .environmentOffsets, segment.environmentOffsets, behind: base.environmentItems.count)
     add(.environmentItems, segment.environmentItems.map { numbers.variable($0) })
+    add(.environments, segment.environments.dropFirst().map { numbers.environment($0) })
     addOffsets(.codeOffsets, segment.codeOffsets, behind: base.codeItems.count)
     add(.codeItems, Array(segment.codeItems))
     addOffsets(.lateOffsets, segment.lateOffsets, behind: base.lateItems.count)

@@ -24,6 +24,17 @@ struct FamilyNeeds {
     var legs: [Int32: [Int32]] = [:]
   }
 
+  /// A value that legs must have, and how that is written; nil for the needer's own.
+  private struct WantedValue {
+    var name: Int
+    var value: Int32
+    var written: Text?
+  }
+
+  /// Legs in all indices, which are made again where they would become too many.
+  private var indexedCount = 0
+  private static let mostIndexed = 10_000_000
+
   /// A task that needs something.
   struct Needer {
     var name: Text
@@ -83,6 +94,11 @@ struct FamilyNeeds {
   private mutating func index(of number: Int, _ family: Family, names: [Int]) -> LegIndex {
     let key = IndexKey(family: number, names: names)
     if let known = indices[key] { return known }
+    if indexedCount > Self.mostIndexed {
+      indices.removeAll()
+      indexedCount = 0
+    }
+    indexedCount += family.ids.count
     var index = LegIndex()
     for leg in family.ids.indices {
       let (number, _) = index.table.insert(names.lazy.map { family.value($0, of: leg) })
@@ -95,25 +111,20 @@ struct FamilyNeeds {
   /// The values that legs must have, sorted by name; nil, reported, for what makes no sense.
   private func values(
     _ selector: LegSelector, _ family: Family, for needer: Needer, at place: Place
-  ) -> [(name: Int, value: Int32)]? {
-    var wanted: [(name: Int, value: Int32)] = []
+  ) -> [WantedValue]? {
+    var wanted: [WantedValue] = []
     for part in selector.parts {
       let axis = part.axis.string
-      guard let name = family.index(of: part.axis) else {
+      guard let name = family.names.index(of: part.axis) else {
         mistakes.error(
           place, "the `matrix` of `\(selector.family.string)` has no `\(axis)`",
-          help: suggestions.help(for: part.axis, among: family.names)
-            ?? "its names are \(family.names.map(\.string).joined(separator: ", "))")
+          help: suggestions.help(for: part.axis, among: family.names.texts)
+            ?? Suggestion.names(family.names.texts))
         return nil
       }
-      if wanted.contains(where: { $0.name == name }) {
-        mistakes.error(
-          place, "`\(axis)` stands twice in what is needed of `\(selector.family.string)`")
-        return nil
-      }
-      if let value = part.value {
-        let value = LegName.unescaped(value, store: store)
-        wanted.append((name, texts.knownNumber(of: value) ?? -1))
+      if let written = part.value {
+        let value = texts.knownNumber(of: LegName.unescaped(written, store: store)) ?? -1
+        wanted.append(WantedValue(name: name, value: value, written: written))
         continue
       }
       guard let leg = needer.leg else {
@@ -123,28 +134,34 @@ struct FamilyNeeds {
             + " `\(selector.family.string)`")
         return nil
       }
-      guard let own = leg.family.index(of: part.axis) else {
+      guard let own = leg.family.names.index(of: part.axis) else {
         mistakes.error(
           place, "the task's own `matrix` has no `\(axis)` to join `\(selector.family.string)` by",
-          help: suggestions.help(for: part.axis, among: leg.family.names)
-            ?? "its names are \(leg.family.names.map(\.string).joined(separator: ", "))")
+          help: suggestions.help(for: part.axis, among: leg.family.names.texts)
+            ?? Suggestion.names(leg.family.names.texts))
         return nil
       }
-      wanted.append((name, leg.family.value(own, of: leg.number)))
+      wanted.append(WantedValue(name: name, value: leg.family.value(own, of: leg.number)))
     }
-    return wanted.sorted { $0.name < $1.name }
+    wanted.sort { $0.name < $1.name }
+    if let twice = zip(wanted, wanted.dropFirst()).first(where: { $0.name == $1.name })?.0.name {
+      mistakes.error(
+        place,
+        "`\(family.names.texts[twice].string)` stands twice in what is needed of"
+          + " `\(selector.family.string)`")
+      return nil
+    }
+    return wanted
   }
 
   private func reportNone(
-    _ selector: LegSelector, _ wanted: [(name: Int, value: Int32)], _ family: Family,
-    _ needer: Needer, _ place: Place
+    _ selector: LegSelector, _ wanted: [WantedValue], _ family: Family, _ needer: Needer,
+    _ place: Place
   ) {
     let family = family
     let isJoin = selector.parts.contains { $0.value == nil }
-    let parts = wanted.map { name, value in
-      let written = selector.parts.first { $0.axis.isSame(as: family.names[name]) }?.value
-      let text = written ?? texts[value]
-      return "\(family.names[name].string)=\(text.string)"
+    let parts = wanted.map {
+      "\(family.names.texts[$0.name].string)=\(($0.written ?? texts[$0.value]).string)"
     }
     mistakes.error(
       place,
@@ -158,19 +175,18 @@ struct FamilyNeeds {
 
   /// For a value of an axis that none of the legs has.
   private func nearestHelp(
-    _ selector: LegSelector, _ wanted: [(name: Int, value: Int32)], _ family: Family
+    _ selector: LegSelector, _ wanted: [WantedValue], _ family: Family
   ) -> String? {
-    for part in selector.parts {
-      guard let value = part.value, let name = family.index(of: part.axis) else { continue }
+    for want in wanted {
+      guard let value = want.written else { continue }
       var seen: Set<Int32> = []
       for leg in family.ids.indices where seen.count < 1000 {
-        seen.insert(family.value(name, of: leg))
+        seen.insert(family.value(want.name, of: leg))
       }
-      if let known = wanted.first(where: { $0.name == name })?.value, seen.contains(known) {
-        continue
-      }
+      if seen.contains(want.value) { continue }
       if let nearest = suggestions.nearest(to: value, among: seen.sorted().map { texts[$0] }) {
-        return "did you mean `\(selector.family.string)[\(part.axis.string)=\(nearest.string)]`?"
+        let axis = family.names.texts[want.name].string
+        return "did you mean `\(selector.family.string)[\(axis)=\(nearest.string)]`?"
       }
     }
     return nil

@@ -123,22 +123,27 @@ struct NeedCheck {
   private func checkDemands(of task: Int, _ resources: ResourceTable) {
     let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
     guard let first else { return }
-    var together = needed.demands(task)
-    var names: [String] = []
+    var sums: [UInt32: UInt64] = [:]
+    func add(_ demands: [DemandItem]) {
+      for item in demands { sums[item.resource, default: 0] &+= item.amount }
+    }
+    add(needed.demands(task))
+    var services: [Int] = []
+    var seen: Set<Int> = []
     var open = [task]
     while let next = open.popLast() {
       needed.forEachNeed(of: next, needs) { need in
-        guard needed.isService(need), !names.contains(tasks.name(need).string) else { return }
-        names.append(tasks.name(need).string)
-        together += needed.demands(need)
+        guard needed.isService(need), seen.insert(need).inserted else { return }
+        services.append(need)
+        add(needed.demands(need))
         open.append(need)
       }
     }
-    for resource in Set(together.map(\.resource)).sorted() {
-      let sum = together.filter { $0.resource == resource }.reduce(UInt64(0)) { $0 &+ $1.amount }
+    for (resource, sum) in sums.sorted(by: { $0.key < $1.key }) {
       let capacity = resources.capacity(resource)
       guard sum > capacity, !resources.isGPUOfMachine(resource) else { continue }
       let name = resources.names.texts[Int(resource)].string
+      let names = services.map { tasks.name($0).string }
       mistakes.error(
         place(of: first, task),
         "with its services (\(names.joined(separator: ", "))) the task wants"

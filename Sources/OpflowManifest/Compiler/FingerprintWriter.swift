@@ -78,14 +78,13 @@ struct FingerprintWriter {
     }
   }
 
-  /// The same for equal variables in any order. Whose trace a task is a part of decides nothing.
-  static func digest(of environment: EnvironmentList) -> UInt64 {
-    environment.variables.reduce(0) { sum, variable in
-      let isOfTrace =
-        variable.name.elementsEqual(TraceParent.variable.utf8)
-        || variable.name.elementsEqual(TraceParent.stateVariable.utf8)
-      return isOfTrace ? sum : sum &+ Digest.pair(variable.name, variable.value.stable)
-    }
+  /// Those of all variables are added up: the same for equal ones in any order. Whose trace a task is a part of
+  /// decides nothing.
+  static func digest(of variable: EnvironmentList.Variable) -> UInt64 {
+    let isOfTrace =
+      variable.name.elementsEqual(TraceParent.variable.utf8)
+      || variable.name.elementsEqual(TraceParent.stateVariable.utf8)
+    return isOfTrace ? 0 : Digest.pair(variable.name, variable.value.stable)
   }
 
   /// Names alone: nobody knows by it what the values are.

@@ -47,6 +47,9 @@ final class FurtherFiles {
     return file
   }
 
+  /// Of all of them.
+  var byteCount: Int { read.reduce(0) { $0 + ($1.file?.bytes.count ?? 0) } }
+
   /// As a plan knows them.
   var planFiles: [PlanFile] {
     read.map { path, file in

@@ -80,7 +80,7 @@ package enum ManifestCompiler {
       var manualCount = 0
       var mostDevices: (task: String, count: Int)?
       let resources = reading.manifest.resources
-      reading.forEachTask { task, _, _, defaults in
+      reading.forEachTask { task, _, _, defaults, _ in
         if task.flags.contains(.manual) { manualCount += 1 }
         let demands = task.own.contains(.demands) ? task.lists.demands : defaults.lists.demands
         for demand in demands.items where resources.isGPUOfMachine(demand.resource) {
@@ -168,15 +168,14 @@ package enum ManifestCompiler {
     guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
     var emitter = PlanEmitter(
       taskCount: reading.taskCount, nodeCount: reading.nodeCount, byteCount: reading.byteCount,
+      furtherBytes: files.further.byteCount,
       fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints),
       run: files.run)
-    reading.forEachTask { task, part, place, defaults in
+    reading.forEachTask { task, part, place, defaults, legsLeft in
       guard mistakes.errorCount == 0 else { return }
       emitter.add(task, of: part, in: files, at: place, defaults)
-      if emitter.isTooLarge {
-        mistakes.error(
-          place, "the plan grows too large",
-          help: "its texts take at most 3 GiB, its lists of files a hundred million entries")
+      if emitter.isTooLarge(legsLeft: legsLeft) {
+        mistakes.error(place, "the plan grows too large", help: emitter.limit.text)
       }
     }
     guard mistakes.errorCount == 0 else {

@@ -126,10 +126,10 @@ struct ManifestReading: ~Copyable {
 
   /// Reads all tasks, in the order of their numbers, and checks what is checked of all together.
   ///
-  /// - Parameter body: gets each task, the number of its part, where it stands, and what the tasks of
-  ///   its part start from.
+  /// - Parameter body: gets each task, the number of its part, where it stands, what the tasks of its
+  ///   part start from, and how many legs of its family follow.
   mutating func forEachTask(
-    _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults) -> Void
+    _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults, _ legsLeft: Int) -> Void
   ) {
     let declared = tasks.declared
     var declaration = 0
@@ -140,15 +140,17 @@ struct ManifestReading: ~Copyable {
       for variable in defaults.lists.environment.variables { part.values.noteSet(variable) }
       while declaration < declared.count, declared.part(declaration) == index {
         if let family = tasks.family(of: declaration) {
+          var legsLeft = family.taskCount
           readFamily(family, declaration, part, reader, &task) { task in
-            body(task, index, part.document.place(task.key), defaults)
+            legsLeft -= 1
+            body(task, index, part.document.place(task.key), defaults, legsLeft)
           }
         } else {
           reader.read(declared.key(declaration), name: declared.name(declaration), into: &task)
           let number = tasks.tasks(of: declaration).lowerBound
           resolver.add(&task, number, declaration)
           if task.declaresFiles { noteFiles(of: task, number, in: part.document) }
-          body(task, index, part.document.place(task.key), defaults)
+          body(task, index, part.document.place(task.key), defaults, 0)
         }
         declaration += 1
       }

@@ -210,16 +210,30 @@ final class PartLoader {
     _ passed: [PassedVariable], of part: ManifestPart, in added: ManifestPart, _ name: String
   ) {
     if passed.isEmpty || added.file.keys.key(.include) != nil { return }
-    for variable in passed where !added.document.source.contains(variable.name) {
-      let scope = added.values.scope
-      let others = scope.variables.texts.filter { known in
-        !passed.contains { $0.name.isSame(as: known) }
-      }
+    var names = TextTable()
+    for variable in passed { _ = names.insert(variable.name) }
+    let isNamed = Self.words(of: added.document.source, among: names)
+    let scope = added.values.scope
+    for (number, variable) in passed.enumerated() where !isNamed[number] {
       part.values.mistakes.warning(
         part.document.place(variable.key),
         "\(name) has no variable `\(variable.name.string)`",
-        help: scope.suggestions.help(for: variable.name, among: others))
+        help: scope.suggestions.help(
+          for: variable.name,
+          among: scope.variableNames.lazy.filter { names.index(of: $0) == nil }))
     }
+  }
+
+  /// Which of some names stand as words in a text.
+  private static func words(of text: Text, among names: TextTable) -> [Bool] {
+    var isFound = [Bool](repeating: false, count: names.count)
+    var start = 0
+    while start < text.count {
+      let end = text[start...].firstIndex { !ASCII.continuesName($0) } ?? text.count
+      if end > start, let name = names.index(of: text.part(start..<end)) { isFound[name] = true }
+      start = end + 1
+    }
+    return isFound
   }
 
   /// A file's bytes, with the mistake reported where there are none.

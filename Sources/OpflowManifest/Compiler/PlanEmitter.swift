@@ -13,6 +13,9 @@ struct PlanEmitter: ~Copyable {
   private var lines = LineCounter(Text(start: nil, count: 0))
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
+  /// Of variables that are evaluated when the task starts: where they stand in `items`.
+  private var lateVariables: [(place: Int, text: Text)] = []
+  private(set) var limit: PlanSizeLimit
   /// Values that tasks read: which needs of which task, and whether its `if` does.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
   /// That the tasks are added to; nil for those that a run begins with.
@@ -25,6 +28,9 @@ struct PlanEmitter: ~Copyable {
     var shell: ListIndex = 0
     var shellDigest: UInt64 = 0
     var directory = TextRef.empty
+    /// The list of variables, and their places in it by name.
+    var variables: UInt32 = 0
+    var variableNames = NameIndex()
     var environment: UInt32 = 0
     var environmentDigest: UInt64 = 0
     var policy: (command: UInt32, download: UInt32) = (0, 0)
@@ -32,24 +38,22 @@ struct PlanEmitter: ~Copyable {
     var file: ListIndex = 0
   }
 
-  /// The plan's format refers to texts by 32 bits.
-  private static var longestArena: Int { 3 << 30 }
-
-  /// Whether the texts are more than a plan can hold.
-  var isTooLarge: Bool {
-    builder.arenaByteCount + (run?.plan.allTexts.count ?? 0) > Self.longestArena
-      || builder.declaredCount > Self.mostDeclared
+  /// Whether it is more than a plan may be, or will be.
+  ///
+  /// - Parameter legsLeft: those of the family that are still to be added.
+  mutating func isTooLarge(legsLeft: Int) -> Bool {
+    limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, legsLeft: legsLeft)
   }
 
-  /// Entries of `inputs` and `outputs`, equal lists counted once: they take 16 bytes each.
-  private static var mostDeclared: Int { 100_000_000 }
-
   init(
-    taskCount: Int, nodeCount: Int, byteCount: Int,
+    taskCount: Int, nodeCount: Int, byteCount: Int, furtherBytes: Int,
     fingerprints: FingerprintWriter, run: RunTasks?
   ) {
     self.run = run
     self.fingerprints = fingerprints
+    limit = PlanSizeLimit(
+      taskCount: taskCount, byteCount: byteCount + furtherBytes,
+      taken: run?.plan.allTexts.count ?? 0)
     builder.reserve(
       taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 8), textByteCount: byteCount)
   }
@@ -58,14 +62,21 @@ struct PlanEmitter: ~Copyable {
     lines = LineCounter(part.document.file.text)
     standardDemands = defaults.lists.demands
     let settings = defaults.settings
-    Self.set(&items, to: defaults.lists.environment, &builder)
+    let environment = defaults.lists.environment
+    let variables = builder.variables(
+      environment.variables.map { Self.item($0, &builder) })
+    var variableNames = NameIndex()
+    for variable in environment.variables { _ = variableNames.insert(variable.name) }
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
     standard = StandardEntries(
       shell: Self.list(settings.shell, &builder),
       shellDigest: FingerprintWriter.digest(of: settings.shell),
       directory: builder.intern(settings.directory.path),
-      environment: builder.environment(items),
-      environmentDigest: FingerprintWriter.digest(of: defaults.lists.environment),
+      variables: variables, variableNames: variableNames,
+      environment: builder.environment([], over: variables),
+      environmentDigest: environment.variables.reduce(0) {
+        $0 &+ FingerprintWriter.digest(of: $1)
+      },
       policy: (
         builder.policy(Self.policy(settings, kinds.command, &builder)),
         builder.policy(Self.policy(settings, kinds.download, &builder))
@@ -135,10 +146,11 @@ struct PlanEmitter: ~Copyable {
     }
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
+    lateVariables.removeEach()
     if task.own.contains(.environment) {
-      Self.set(&items, to: task.lists.environment, &builder)
-      entry.record.environment = builder.environment(items)
-      environmentDigest = FingerprintWriter.digest(of: task.lists.environment)
+      let own = task.lists.environment
+      environmentDigest &+= setItems(to: own, over: defaults.lists.environment)
+      entry.record.environment = builder.environment(items, over: standard.variables)
     }
     let secrets = task.texts[.secrets]
     if !secrets.isEmpty {
@@ -178,8 +190,9 @@ struct PlanEmitter: ~Copyable {
     for (task, decides) in readsOfLegs {
       builder.mark(TaskID(task), decides ? [.leavesValues, .decidesOthers] : .leavesValues)
     }
+    let wanted = builder.wantedResources
     builder.resources = manifest.resources.entries(
-      { builder.isWanted($0) }, intern: { builder.intern($0) })
+      { wanted.contains($0) }, intern: { builder.intern($0) })
     // What is added has those of the run.
     if run == nil { add(manifest.secrets, listed: listedSecrets, folder: inputs.folder) }
     builder.readsEnvironment(inputs.environment.map(\.name))
@@ -207,7 +220,7 @@ struct PlanEmitter: ~Copyable {
       }
       builder.addFamily(
         builder.intern(name), firstTask: TaskID(first), legCount: family.ids.count,
-        axes: family.names.map { builder.intern($0) }, values: values)
+        axes: family.names.texts.map { builder.intern($0) }, values: values)
     }
   }
 
@@ -258,7 +271,7 @@ struct PlanEmitter: ~Copyable {
         EnvironmentItem(name: builder.intern(header.name), value: builder.intern(header.value.text))
       )
     }
-    entry.headers = builder.environment(headers)
+    entry.headers = builder.variables(headers)
     if let mode = download.mode { entry.mode = mode }
     entry.resumes = download.resumes ? 1 : 0
     entry.maxBytesPerSecond = download.maximumBytesPerSecond ?? 0
@@ -341,12 +354,8 @@ struct PlanEmitter: ~Copyable {
     if let condition = task.lateCondition {
       items.append(LateItem(.condition, program: steps(condition, isTemplate: false)))
     }
-    if task.own.contains(.environment) {
-      for (position, variable) in task.lists.environment.variables.enumerated()
-      where variable.value.isLate {
-        items.append(
-          LateItem(.environment, position: position, program: steps(variable.value.text)))
-      }
+    for (place, text) in lateVariables {
+      items.append(LateItem(.environment, position: place, program: steps(text)))
     }
     for (position, word) in task.words.enumerated() where word.isLate {
       items.append(LateItem(.word, position: position, program: steps(word.text)))
@@ -412,16 +421,32 @@ struct PlanEmitter: ~Copyable {
     return policy
   }
 
-  private static func set(
-    _ items: inout [EnvironmentItem], to environment: EnvironmentList,
-    _ builder: inout PlanBuilder
-  ) {
+  /// Makes `items` the variables of a task, but for those that its file's have with the same value.
+  ///
+  /// - Returns: what they add to the digest of the file's.
+  private mutating func setItems(
+    to own: EnvironmentList, over base: EnvironmentList
+  ) -> UInt64 {
     items.removeAll(keepingCapacity: true)
-    for variable in environment.variables {
-      items.append(
-        EnvironmentItem(
-          name: builder.intern(variable.name), value: builder.intern(variable.value.text)))
+    var digest: UInt64 = 0
+    for variable in own.variables {
+      digest &+= FingerprintWriter.digest(of: variable)
+      if let place = standard.variableNames.index(of: variable.name) {
+        let other = base.variables[place]
+        digest &-= FingerprintWriter.digest(of: other)
+        if variable.value.text.isSame(as: other.value.text), !variable.value.isLate { continue }
+      }
+      if variable.value.isLate { lateVariables.append((items.count, variable.value.text)) }
+      items.append(Self.item(variable, &builder))
     }
+    return digest
+  }
+
+  private static func item(
+    _ variable: EnvironmentList.Variable, _ builder: inout PlanBuilder
+  ) -> EnvironmentItem {
+    EnvironmentItem(
+      name: builder.intern(variable.name), value: builder.intern(variable.value.text))
   }
 
   private static func list(

@@ -37,6 +37,15 @@ enum Suggestion {
     return best
   }
 
+  /// Some of the known names, where none of them is near enough.
+  static func names(_ known: some Collection<Text>) -> String {
+    let shown = known.prefix(mostNames).map(\.string).joined(separator: ", ")
+    let more = known.count - mostNames
+    return "its names are \(shown)" + (more > 0 ? " and \(more) more" : "")
+  }
+
+  private static let mostNames = 20
+
   static func text(_ name: Text) -> String { "did you mean `\(name.string)`?" }
 
   /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) that

@@ -15,7 +15,9 @@ final class NameScope {
 
   var position = Position.top
   private(set) var variables = TextTable()
-  private(set) var variableValues: [Text] = []
+  private var variableValues: [Text] = []
+  /// Of the file whose variables this one's file sees where it has none of its own of that name.
+  var outer: NameScope?
   private(set) var environment = TextTable()
   private(set) var environmentValues: [Text] = []
   /// What `matrix.NAME` stands for in the task being read.
@@ -79,7 +81,14 @@ final class NameScope {
     if isNew { environmentValues.append(value) } else { environmentValues[index] = value }
   }
 
-  func variable(_ name: Text) -> Text? { variables.index(of: name).map { variableValues[$0] } }
+  func variable(_ name: Text) -> Text? {
+    variables.index(of: name).map { variableValues[$0] } ?? outer?.variable(name)
+  }
+
+  /// Of all variables that expressions may read here.
+  var variableNames: some Sequence<Text> {
+    [variables.texts, outer?.variables.texts ?? []].joined()
+  }
 
   /// The value of an environment variable, as the expression's place sees it; empty when unset.
   func environmentValue(_ name: Text) -> Text {
@@ -104,14 +113,14 @@ struct MatrixScope {
   }
 
   var owner = Owner.none
-  private(set) var names: [Text] = []
+  private(set) var names = TextTable()
   /// Of a leg; none where there is none, and names stand for nothing.
   private var values: [Text] = []
 
   init(owner: Owner = .none) { self.owner = owner }
 
   /// Of a task whose legs are not known.
-  init(names: [Text]) {
+  init(names: TextTable) {
     owner = .leg
     self.names = names
   }
@@ -132,7 +141,7 @@ struct MatrixScope {
   }
 
   func value(_ name: Text) -> Text? {
-    for index in names.indices where names[index].isSame(as: name) {
+    if let index = names.index(of: name) {
       return index < values.count ? values[index] : Text(start: nil, count: 0)
     }
     return hasAnyName ? Text(start: nil, count: 0) : nil
@@ -240,7 +249,7 @@ struct ScopedNames: ExpressionNames {
     let variable = name.part(5..<name.count)
     if let value = scope.variable(variable) { return value }
     let help =
-      scope.suggestions.nearest(to: variable, among: scope.variables.texts)
+      scope.suggestions.nearest(to: variable, among: scope.variableNames)
       .map { "did you mean `vars.\($0.string)`?" }
     report(
       ExpressionMistake(
@@ -259,13 +268,13 @@ struct ScopedNames: ExpressionNames {
     let help: String
     if name.hasPrefix("matrix.") {
       help =
-        scope.suggestions.nearest(to: name.part(7..<name.count), among: scope.matrix.names)
+        scope.suggestions.nearest(to: name.part(7..<name.count), among: scope.matrix.names.texts)
         .map { "did you mean `matrix.\($0.string)`?" } ?? scope.matrix.helpForUnknown
     } else if name.contains(UInt8(ascii: ".")) {
       help =
         ForeignExpression.help(for: name)
         ?? "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
-    } else if scope.variables.index(of: name) != nil {
+    } else if scope.variable(name) != nil {
       help = "did you mean `vars.\(name.string)`?"
     } else if name == "not" {
       help = "write `!`"

@@ -13,7 +13,7 @@ struct Family {
   }
 
   /// The names that `matrix.NAME` may speak of.
-  var names: [Text] = []
+  var names = TextTable()
   /// Those of them that are in a leg's id, in their order.
   var namingNames: [Int] = []
   /// Of the legs, in their order; empty where there are none.
@@ -39,6 +39,4 @@ struct Family {
   }
 
   func value(_ name: Int, of leg: Int) -> Int32 { values[leg * names.count + name] }
-
-  func index(of name: Text) -> Int? { names.firstIndex { $0.isSame(as: name) } }
 }

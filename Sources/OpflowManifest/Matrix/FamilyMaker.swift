@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Makes the legs of a `matrix`: all combinations, less `exclude`, then `include`.
 ///
 /// The last axis goes through its values first. Nothing is made before it is known to be few enough.
@@ -7,6 +9,8 @@ struct FamilyMaker {
   let texts: MatrixTexts
   /// Holds ids.
   let store: TextStore
+  /// Holds one id before it is cut.
+  private let scratch = TextStore()
 
   /// - Parameters:
   ///   - name: of the family.
@@ -19,6 +23,13 @@ struct FamilyMaker {
     family.files = matrix.files
     guard let product = matrix.productCount, product + matrix.included.count <= room else {
       reportTooMany(matrix, key, room)
+      family.emptiness = .unknown
+      return family
+    }
+    guard !isTooLong(matrix, product) else {
+      mistakes.error(
+        document.place(key), "the values of \(product) legs take too much memory",
+        help: "combine fewer or shorter values: 1 KiB for each leg is always allowed")
       family.emptiness = .unknown
       return family
     }
@@ -49,6 +60,27 @@ struct FamilyMaker {
       help: room == Family.mostLegs
         ? "a manifest has at most \(room)"
         : "a manifest has at most \(Family.mostLegs), of which \(room) are left here")
+  }
+
+  /// What the values of combinations may take beyond 1 KiB each.
+  private static let mostBytes = 64 << 20
+  /// A value of a leg in a `Family` and in a plan.
+  private static let valueBytes = MemoryLayout<Int32>.stride + MemoryLayout<TextRef>.stride
+
+  /// Whether combinations would take far more than the values that they are made of, which one factor cannot.
+  private func isTooLong(_ matrix: Matrix, _ product: Int) -> Bool {
+    if matrix.factors.count < 2 { return false }
+    let naming = Set(matrix.namingNames)
+    // Nothing overflows: there are a million legs at most, and the texts are in memory.
+    let legBytes = matrix.factors.reduce(0) { sum, factor in
+      let width = factor.names.count
+      let named = factor.values.indices.reduce(0) { sum, place in
+        let isNaming = naming.contains(factor.names.lowerBound + place % max(1, width))
+        return sum + (isNaming ? texts[factor.values[place]].count : 0)
+      }
+      return sum + named / max(1, factor.count) + width * Self.valueBytes
+    }
+    return legBytes * product > Self.mostBytes + product << 10
   }
 
   // MARK: Combinations
@@ -95,7 +127,7 @@ struct FamilyMaker {
       let leg = item.items.map(\.value)
       guard known.insert(matrix.namingNames.lazy.map { leg[$0] }).isNew else {
         let values = matrix.namingNames.map {
-          "\(matrix.names[$0].string)=\(texts[leg[$0]].string)"
+          "\(matrix.names.texts[$0].string)=\(texts[leg[$0]].string)"
         }
         mistakes.error(
           document.place(item.node),
@@ -108,13 +140,15 @@ struct FamilyMaker {
   }
 
   private func makeIDs(_ name: Text, _ key: Node, _ family: inout Family) {
-    let (axes, naming, values) = (family.names, family.namingNames, family.values)
+    let (axes, naming, values) = (family.names.texts, family.namingNames, family.values)
     if axes.isEmpty { return }
-    let names = LegName(store: store)
+    let names = LegName(store: scratch)
     var cut = TextTable()
     family.ids.reserveCapacity(values.count / axes.count)
     for start in stride(from: 0, to: values.count, by: axes.count) {
-      let id = names.make(name, naming.lazy.map { (axes[$0], texts[values[start + $0]]) })
+      scratch.removeAll()
+      let id = store.copy(
+        names.make(name, naming.lazy.map { (axes[$0], texts[values[start + $0]]) }))
       if LegName.isCut(id), !cut.insert(id).isNew {
         mistakes.error(
           document.place(key), "two legs have one id, `\(id.string)`, since their values are long")
@@ -135,6 +169,7 @@ private final class ExcludedValues {
   }
 
   private var groups: [Group] = []
+  private var numbers: [[Int]: Int] = [:]
   private let items: [Matrix.Values]
   private var isUsed: [Bool]
 
@@ -144,12 +179,10 @@ private final class ExcludedValues {
     for (index, item) in items.enumerated() {
       let sorted = item.items.sorted { $0.name < $1.name }
       let names = sorted.map(\.name)
-      let group: Int
-      if let known = groups.firstIndex(where: { $0.names == names }) {
-        group = known
-      } else {
-        group = groups.count
+      let group = numbers[names] ?? groups.count
+      if group == groups.count {
         groups.append(Group(names: names))
+        numbers[names] = group
       }
       let (number, isNew) = groups[group].table.insert(sorted.map(\.value))
       // One that says the same again is not found out as unused.

@@ -46,7 +46,7 @@ final class LegCells {
     guard let row = table.rows[family.value(first, of: leg)] else { return nil }
     let offset = table.sheet?.offset(row: row, column: name - first) ?? row
     return LegCell(
-      name: family.names[name], value: texts[family.value(name, of: leg)],
+      name: family.names.texts[name], value: texts[family.value(name, of: leg)],
       place: source.file.place(offset))
   }
 
@@ -81,7 +81,7 @@ final class LegCells {
     var rest = 0
     while let start = Self.firstName(in: text, from: rest) {
       let end = text[start...].firstIndex { !ASCII.continuesName($0) } ?? text.count
-      if let name = family.index(of: text.part(start..<end)), !names.contains(name),
+      if let name = family.names.index(of: text.part(start..<end)), !names.contains(name),
         family.files.contains(where: { $0.names.contains(name) })
       {
         names.append(name)

@@ -30,7 +30,7 @@ struct Matrix {
   }
 
   /// What `matrix.NAME` may be, in the order in which it stands.
-  var names: [Text] = []
+  var names = TextTable()
   /// Those of them that are in a leg's id, in their order.
   var namingNames: [Int] = []
   var factors: [Factor] = []

@@ -48,7 +48,9 @@ extension MatrixReader {
         isFirst = false
         for index in 0..<entries.count {
           let name = entries.name(index)
-          if isName(name, at: document.place(entries.keys[index])) { matrix.names.append(name) }
+          if isName(name, at: document.place(entries.keys[index])) {
+            _ = matrix.names.insert(name)
+          }
         }
         if entries.count == 0 { mistakes.error(document.place(item), "the first row is empty") }
       }
@@ -58,7 +60,7 @@ extension MatrixReader {
       if let other = first[row[0]] {
         reportTwice(
           texts[row[0]], document.place(valueNode(of: names.lowerBound, entries) ?? item),
-          .entry("rows", matrix.names[before]),
+          .entry("rows", matrix.names.texts[before]),
           document.place(
             valueNode(of: names.lowerBound, values.maps.entries(other)) ?? other),
           help: Self.helpForNaming)
@@ -71,7 +73,7 @@ extension MatrixReader {
   }
 
   private func valueNode(of name: Int, _ entries: Entries) -> Node? {
-    (0..<entries.count).first { entries.name($0).isSame(as: matrix.names[name]) }
+    (0..<entries.count).first { entries.name($0).isSame(as: matrix.names.texts[name]) }
       .map { entries.value($0) }
   }
 
@@ -85,7 +87,7 @@ extension MatrixReader {
     var isWhole = true
     for index in 0..<entries.count {
       let name = entries.name(index)
-      guard let number = names.first(where: { matrix.names[$0].isSame(as: name) }) else {
+      guard let number = matrix.names.index(of: name), names.contains(number) else {
         reportUnknown(name, at: entries.keys[index], among: names)
         isWhole = false
         continue
@@ -100,7 +102,7 @@ extension MatrixReader {
     for (index, value) in row.enumerated() where value < 0 {
       mistakes.error(
         document.place(node),
-        "`\(matrix.names[names.lowerBound + index].string)` is missing here, and \(reason)")
+        "`\(matrix.names.texts[names.lowerBound + index].string)` is missing here, and \(reason)")
       return nil
     }
     return row
@@ -113,11 +115,11 @@ extension MatrixReader {
   }
 
   private func reportUnknown(_ name: Text, at key: Node, among names: Range<Int>) {
-    let known = matrix.names[names]
+    let known = matrix.names.texts[names]
     mistakes.error(
       document.place(key), "the `matrix` has no `\(name.string)`",
       help: values.scope.suggestions.help(for: name, among: known)
-        ?? "its names are \(known.map(\.string).joined(separator: ", "))")
+        ?? Suggestion.names(known))
   }
 
   // MARK: In a file
@@ -127,7 +129,7 @@ extension MatrixReader {
     guard let file = readFile(node, Subject(MatrixKey.rows)) else { return }
     let sheet = Sheet(file, mistakes, store: values.scratch)
     for cell in sheet.names {
-      if isName(cell.text, at: file.place(cell.offset)) { matrix.names.append(cell.text) }
+      if isName(cell.text, at: file.place(cell.offset)) { _ = matrix.names.insert(cell.text) }
     }
     guard sheet.isWhole, matrix.names.count - before == sheet.names.count else {
       matrix.isWrong = true
@@ -144,11 +146,12 @@ extension MatrixReader {
         matrix.isWrong = true
         mistakes.error(
           file.place(offset),
-          "`\(matrix.names[before].string)` is empty here, and it is what the leg is named by")
+          "`\(matrix.names.texts[before].string)` is empty here, and it is what the leg is named by"
+        )
       } else if let other = first[value] {
         matrix.isWrong = true
         reportTwice(
-          texts[value], file.place(offset), .entry("rows", matrix.names[before]),
+          texts[value], file.place(offset), .entry("rows", matrix.names.texts[before]),
           file.place(other), help: Self.helpForNaming)
       } else {
         first[value] = offset
@@ -163,8 +166,8 @@ extension MatrixReader {
       var items: [(name: Int, value: Int32)] = []
       for index in 0..<entries.count {
         let name = entries.name(index)
-        guard let number = matrix.names.firstIndex(where: { $0.isSame(as: name) }) else {
-          reportUnknown(name, at: entries.keys[index], among: matrix.names.indices)
+        guard let number = matrix.names.index(of: name) else {
+          reportUnknown(name, at: entries.keys[index], among: 0..<matrix.names.count)
           continue
         }
         let value = entries.value(index)
@@ -193,14 +196,14 @@ extension MatrixReader {
       let name = entries.name(index)
       if isName(name, at: document.place(entries.keys[index])) {
         matrix.namingNames.append(matrix.names.count)
-        matrix.names.append(name)
+        _ = matrix.names.insert(name)
       }
     }
   }
 
   func readInclude(_ node: Node) -> [Matrix.Values] {
     readMaps(node, .include) { item, entries in
-      readWhole(item, entries, matrix.names.indices, "`include` adds whole legs").map { row in
+      readWhole(item, entries, 0..<matrix.names.count, "`include` adds whole legs").map { row in
         Matrix.Values(node: item, items: row.enumerated().map { ($0, $1) })
       }
     }

@@ -83,7 +83,7 @@ struct MatrixReader {
     guard isName(name, at: document.place(key)) else { return }
     let subject = Subject.entry("matrix", name)
     let number = matrix.names.count
-    matrix.names.append(name)
+    _ = matrix.names.insert(name)
     matrix.namingNames.append(number)
     var factor = Matrix.Factor(names: number..<(number + 1))
     switch document.kind(node) {
@@ -104,7 +104,7 @@ struct MatrixReader {
           ? nil : "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
       return false
     }
-    if matrix.names.contains(where: { $0.isSame(as: name) }) {
+    if matrix.names.index(of: name) != nil {
       mistakes.error(place, "the `matrix` has two of `\(name.string)`")
       return false
     }

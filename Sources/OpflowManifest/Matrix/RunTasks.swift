@@ -88,7 +88,7 @@ final class RunTasks {
   func family(_ id: FamilyID, _ texts: MatrixTexts) -> Family {
     if let known = families[id] { return known }
     var family = Family()
-    family.names = plan.axes(id).map { plan.text($0) }
+    for axis in plan.axes(id) { _ = family.names.insert(plan.text(axis)) }
     for leg in plan.legs(id) {
       let task = TaskID(leg)
       family.ids.append(name(task))

@@ -107,7 +107,7 @@ final class TaskReader {
       return
     }
     values.scope.isInTask = true
-    if keys.key(.env) != nil { task.lists.environment.replace(with: defaults.lists.environment) }
+    if keys.key(.env) != nil { task.lists.environment.removeAll() }
     if keys.key(.resources) != nil { task.lists.demands = defaults.lists.demands }
     task.own = settings.read(keys, into: &task.settings, &task.lists)
   }

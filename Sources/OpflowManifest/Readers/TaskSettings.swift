@@ -63,11 +63,10 @@ struct EnvironmentList {
     return namesBelow?.index(of: name)
   }
 
-  /// Becomes a copy of another list, in the memory that it has.
-  mutating func replace(with other: EnvironmentList) {
+  /// Empties it and keeps its memory.
+  mutating func removeAll() {
     variables.removeEach()
-    if !other.variables.isEmpty { variables.append(contentsOf: other.variables) }
-    below = other.below
+    below = 0
     forgetNamesBelow()
   }
 }

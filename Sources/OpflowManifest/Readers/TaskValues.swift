@@ -8,7 +8,8 @@ struct TaskValues: ~Copyable {
   var name: Text
   var kind = ActionKind.command
   var settings: TaskSettings
-  /// Good for what is in `own` only; the rest is as in the defaults.
+  /// Good for what is in `own` only; the rest is as in the defaults. Variables of these that the task does not set
+  /// may be left out.
   var lists = TaskLists()
   var own = OwnSettings()
   // Not by a literal: that of another module is made by code that is not specialised.

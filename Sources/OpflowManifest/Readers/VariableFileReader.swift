@@ -25,7 +25,7 @@ struct VariableFileReader {
     for item in items {
       guard let entry = readItem(item), let file = open(entry) else { continue }
       var variables = VariableFile(
-        file, after: known, mistakes: values.mistakes, store: values.scratch,
+        file, after: known.take(), mistakes: values.mistakes, store: values.scratch,
         inherited: { name in
           guard scope.secrets.contains(name) else { return scope.inherited.valueIfSet(name) }
           values.mistakes.error(

@@ -2,15 +2,19 @@
 final class GivenVariables {
   /// In order; the last one of a name wins.
   private let given: [(name: String, value: String)]
+  private let values: [String: String]
   private var known: Set<String> = []
 
-  init(_ given: [(name: String, value: String)]) { self.given = given }
+  init(_ given: [(name: String, value: String)]) {
+    self.given = given
+    values = Dictionary(given.map { ($0.name, $0.value) }) { $1 }
+  }
 
   /// What is given for a variable that there is; nil for nothing.
   func value(of name: Text) -> String? {
-    guard let found = given.last(where: { name.elementsEqual($0.name.utf8) }) else { return nil }
-    known.insert(found.name)
-    return found.value
+    guard !given.isEmpty, let value = values[name.string] else { return nil }
+    known.insert(name.string)
+    return value
   }
 
   /// Reports those of which there was no variable, once all files are read.
@@ -47,21 +51,18 @@ struct VariableReader {
   func read(_ node: Node?) {
     let scope = values.scope
     scope.position = .variables
-    if let winning = outer.winning?.scope {
-      for (name, value) in zip(winning.variables.texts, winning.variableValues) {
-        scope.setVariable(name, value)
-      }
-    }
+    scope.outer = outer.winning?.scope
     for variable in outer.passed {
       let given = outer.given?.value(of: variable.name).map { scope.store.copy($0) }
       scope.setVariable(variable.name, given ?? variable.value)
     }
     if let node, let entries = values.mapEntries(node, Subject(ManifestKey.vars)) {
-      for index in 0..<entries.count { readVariable(entries, index) }
+      let passed = Set(outer.passed.map(\.name.string))
+      for index in 0..<entries.count { readVariable(entries, index, passed) }
     }
   }
 
-  private func readVariable(_ entries: Entries, _ index: Int) {
+  private func readVariable(_ entries: Entries, _ index: Int, _ passed: Set<String>) {
     let scope = values.scope
     let name = entries.name(index)
     guard values.isVariableName(name, at: entries.keys[index]) else { return }
@@ -69,7 +70,7 @@ struct VariableReader {
       entries.value(index), .entry("vars", name), expected: "a string, a number or a boolean")
     if let given = outer.given?.value(of: name) {
       scope.setVariable(name, scope.store.copy(given))
-    } else if outer.passed.contains(where: { $0.name.isSame(as: name) }) {
+    } else if !passed.isEmpty, passed.contains(name.string) {
       return
     } else if let winning = outer.winning, let other = winning.scope.variable(name) {
       if let value, !value.text.isSame(as: other) {

@@ -126,10 +126,7 @@ struct ForeignScript {
     if isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) { return inner.string }
     guard inner.count <= 60, inner.allSatisfy(ASCII.continuesName) else { return nil }
     if scope.variable(inner) != nil { return "vars.\(inner.string)" }
-    if scope.matrix.names.contains(where: { $0.isSame(as: inner) }) {
-      return "matrix.\(inner.string)"
-    }
-    return nil
+    return scope.matrix.names.index(of: inner).map { _ in "matrix.\(inner.string)" }
   }
 
   private static func isPart(_ byte: UInt8) -> Bool {

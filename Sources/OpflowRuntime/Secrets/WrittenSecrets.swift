@@ -12,6 +12,8 @@ struct WrittenSecrets {
   private let single: [(name: String, masker: Masker)]
   /// Texts that were searched, since tasks share many.
   private var seen: Set<TextRef> = []
+  /// Lists of variables that were.
+  private var bases: Set<UInt32> = []
   /// By secret, where it stands first, and in how many tasks behind that one.
   private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
@@ -83,7 +85,10 @@ struct WrittenSecrets {
     search(record.script, of: task, action)
     for word in plan.words(task) { search(word, of: task, "run") }
     for word in plan.list(record.shell) { search(word, of: task, "shell") }
-    for item in plan.environmentList(record.environment) {
+    let environment = plan.environmentEntry(record.environment)
+    // Many tasks have the same base.
+    let base = bases.insert(environment.base).inserted ? plan.variables(environment.base) : nil
+    for item in [base, plan.variables(environment.own)].compactMap(\.self).joined() {
       let variable = plan.string(item.name)
       search(item.value, of: task) { "the variable `\(variable)` of `\($0)`" }
       search(item.name, of: task, "env")

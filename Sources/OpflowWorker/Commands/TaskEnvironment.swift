@@ -4,6 +4,8 @@ internal import OpflowSystem
 /// The environment of tasks as execve(2) takes it, kept for as long as successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
+  /// Where its variables stand, by the hash of their names.
+  private let inheritedPlaces: [UInt64: [Int]]
   private let run: String
   private let runFolder: String?
   /// That run and those around it, as tasks find them.
@@ -67,6 +69,8 @@ struct TaskEnvironment: ~Copyable {
     }
     if sharesDevices { kept.append(Array("\(GraphicsProcessors.variable)=".utf8)) }
     self.inherited = kept
+    inheritedPlaces = Dictionary(
+      grouping: kept.indices, by: { Hash.xxh3(Array(Self.name(of: kept[$0]))) })
     self.run = run
     self.runFolder = runFolder
     let around = RunsAround(
@@ -119,6 +123,10 @@ struct TaskEnvironment: ~Copyable {
     ownCount += 2
   }
 
+  private static func name(of entry: [UInt8]) -> ArraySlice<UInt8> {
+    entry.prefix { $0 != UInt8(ascii: "=") }
+  }
+
   private static func value(_ name: String, in entries: [[UInt8]]) -> String? {
     let entry = entries.first { isOf(name, $0) }
     return entry.map { String(decoding: $0.dropFirst(name.utf8.count + 1), as: UTF8.self) }
@@ -155,53 +163,65 @@ struct TaskEnvironment: ~Copyable {
   ///
   /// - Parameter late: values in place of those of the list, by their place.
   mutating func set(
-    _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue],
+    _ plan: Plan, _ index: UInt32, _ secretList: ListIndex, _ secrets: [SecretValue],
     _ late: [Int: [UInt8]], hasJobserver: Bool = false, hasDevices: Bool = false
   ) -> String? {
     block.removeLast(ownCount)
     ownCount = 0
     let isOwn = hasJobserver || hasDevices || !late.isEmpty
-    if let lists, lists == (index, secretNames), !isOwn { return nil }
+    if let lists, lists == (index, secretList), !isOwn { return nil }
     lists = nil
     makeFlags = []
     block.removeAll()
     pathIndex = nil
     let items = plan.environmentList(index)
-    let names = plan.list(secretNames)
+    let names = plan.list(secretList)
     // One that somebody wrote holds.
     let variable = TraceParent.variable.utf8
     givesTrace =
       trace != nil && !items.contains { plan.text($0.name).elementsEqual(variable) }
       && !names.contains { plan.text($0).elementsEqual(variable) }
+    let secretNames = Set(names.map { Array(plan.text($0)) })
+    func isSecret(_ name: some Sequence<UInt8>) -> Bool {
+      !secretNames.isEmpty && secretNames.contains(Array(name))
+    }
+    let known =
+      names.isEmpty
+      ? [:] : Dictionary(secrets.map { (Array($0.name.utf8), $0) }) { first, _ in first }
     for name in names {
-      guard let secret = secrets.first(where: { plan.text(name).elementsEqual($0.name.utf8) })
-      else { return plan.string(name) }
+      guard let secret = known[Array(plan.text(name))] else { return plan.string(name) }
       if secret.name == "PATH" { pathIndex = block.count }
       block.append(Array(secret.name.utf8) + [UInt8(ascii: "=")] + secret.bytes)
     }
-    for entry in inherited {
-      let name = entry.prefix { $0 != UInt8(ascii: "=") }
-      if items.contains(where: { plan.text($0.name).elementsEqual(name) }) { continue }
-      if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+    var isSet = [Bool](repeating: false, count: inherited.count)
+    for item in items {
+      let name = plan.text(item.name)
+      for place in inheritedPlaces[Hash.xxh3(name)] ?? []
+      where name.elementsEqual(Self.name(of: inherited[place])) {
+        isSet[place] = true
+      }
+    }
+    for (place, entry) in inherited.enumerated() where !isSet[place] {
+      let name = Self.name(of: entry)
+      if isSecret(name) { continue }
       if hasJobserver, takeMakeFlags(name, entry) { continue }
       if hasDevices, name.elementsEqual(GraphicsProcessors.variable.utf8) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.append(entry)
     }
-    for (place, item) in items.enumerated() {
+    for item in items {
       let name = plan.text(item.name)
       if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if ports.contains(where: { name.elementsEqual($0.utf8) }) { continue }
-      if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+      if isSecret(name) { continue }
       if hasDevices, name.elementsEqual(GraphicsProcessors.variable.utf8) { continue }
-      if hasJobserver, takeMakeFlags(name, text: late[place] ?? Array(plan.text(item.value))) {
-        continue
-      }
+      let text = late.isEmpty ? nil : item.place.flatMap { late[$0] }
+      if hasJobserver, takeMakeFlags(name, text: text ?? Array(plan.text(item.value))) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.begin()
       block.add(name)
       block.add("=")
-      if let text = late.isEmpty ? nil : late[place] {
+      if let text {
         text.withUnsafeBytes { block.add($0) }
       } else {
         block.add(plan.text(item.value))
@@ -213,7 +233,7 @@ struct TaskEnvironment: ~Copyable {
     block.append("\(RunsAround.variable)=\(runs)")
     block.append("OPFLOW_TMP=\(folder)")
     // Another task with those lists has other values.
-    if !isOwn { lists = (index, secretNames) }
+    if !isOwn { lists = (index, secretList) }
     return nil
   }
 

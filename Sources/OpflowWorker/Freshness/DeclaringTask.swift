@@ -163,9 +163,11 @@ package struct DeclaringTask {
 
   /// A variable as the task finds it.
   func variable(_ name: String) -> [UInt8]? {
-    let items = plan.environmentList(plan.record(task).environment)
-    let own = items.last { plan.text($0.name).elementsEqual(name.utf8) }
-    if let own { return Array(plan.text(own.value)) }
+    let environment = plan.environmentEntry(plan.record(task).environment)
+    for list in [environment.own, environment.base] {
+      let set = plan.variables(list).last { plan.text($0.name).elementsEqual(name.utf8) }
+      if let set { return Array(plan.text(set.value)) }
+    }
     let start = Array(name.utf8) + [UInt8(ascii: "=")]
     return Environment.entries().first { $0.starts(with: start) }.map { Array($0[start.count...]) }
   }
@@ -174,11 +176,9 @@ package struct DeclaringTask {
   /// them still.
   var environment: [[UInt8]] {
     let items = plan.environmentList(plan.record(task).environment)
-    let secrets = plan.secretVariables
+    let hidden = Set(items.map { Array(plan.text($0.name)) } + plan.secretVariables)
     let inherited = Environment.entries().filter { entry in
-      let name = entry.prefix { $0 != UInt8(ascii: "=") }
-      return !items.contains { plan.text($0.name).elementsEqual(name) }
-        && !secrets.contains { $0.elementsEqual(name) }
+      !hidden.contains(Array(entry.prefix { $0 != UInt8(ascii: "=") }))
     }
     return inherited
       + items.map { Array(plan.text($0.name)) + [UInt8(ascii: "=")] + Array(plan.text($0.value)) }
