@@ -177,9 +177,11 @@ let package = Package(
       name: "FuzzEntries", dependencies: ["OpflowDownload", "OpflowManifest", "OpflowCore"],
       path: "Tests/Fuzz/Entries", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["FuzzEntries"], swiftSettings: swiftSettings),
+      name: "FuzzTests", dependencies: ["FuzzEntries", "OpflowManifest"],
+      swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
+      name: "Soak", dependencies: ["Simulation", "Drill", "FuzzEntries", "OpflowCore"],
+      path: "Tests/Soak",
       swiftSettings: swiftSettings),
   ] + examples + fuzzer
 )

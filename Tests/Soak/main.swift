@@ -18,6 +18,8 @@ case "latency": code = LatencyCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "secrets": code = SecretsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "services": code = ServicesCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "growth":
+  if var command = GrowthCommand(Array(arguments.dropFirst())) { code = command.run() }
 case "download": code = DownloadCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "scheduler": code = SchedulerCommand(Array(arguments.dropFirst()))?.run() ?? 2
 default: break
@@ -27,6 +29,7 @@ if code == 2 {
   print("       soak kill PROGRAM COUNT SEED FOLDER")
   print("       soak orders PROGRAM COUNT SEED FOLDER")
   print("       soak grow PROGRAM COUNT SEED FOLDER")
+  print("       soak growth COUNT SEED")
   print("       soak hosts HOST COUNT SEED FOLDER")
   print("       soak fresh PROGRAM COUNT SEED FOLDER")
   print("       soak secrets PROGRAM COUNT SEED FOLDER")
