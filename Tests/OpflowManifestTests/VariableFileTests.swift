@@ -21,7 +21,7 @@ struct VariableFileTests {
   @Test(arguments: plain + quoted + expanded)
   func `a line is read as other tools do`(_ line: Line) throws {
     #expect(
-      try variables(line.text, environment: [("HOME", "/h"), ("EMPTY", ""), ("A", "outer")])
+      try variables(line.text, environment: [("HOME", "/h"), ("EMPTY", ""), ("OUTER", "outer")])
         == line.result)
   }
 
@@ -37,7 +37,7 @@ struct VariableFileTests {
     Line("A=b=c", "A=b=c"), Line("A=b:c", "A=b:c"), Line("A=-Xmx2048 -DA=B", "A=-Xmx2048 -DA=B"),
     Line("A=b c  d", "A=b c  d"), Line("A=a'b\"c", "A=a'b\"c"), Line("A=a\\nb", "A=a\\nb"),
     Line("A=C:\\dir", "A=C:\\dir"), Line("A=1\nB=2\nA=3", "A=3", "B=2"),
-    Line("a.b-c[0]=d", "a.b-c[0]=d"), Line("1A=b", "1A=b"), Line("A=ü", "A=ü"), Line("Ü=x", "Ü=x"),
+    Line("_a1=d", "_a1=d"), Line("A=ü", "A=ü"), Line("A=\u{FEFF}b", "A=\u{FEFF}b"),
     Line("HOME", "HOME=/h"), Line("export HOME", "HOME=/h"), Line("HOME # c", "HOME=/h"),
     Line("UNSET\nEMPTY", "EMPTY="), Line("A=`b`", "A=`b`"), Line("A=$(b)", "A=$(b)"),
     Line("A={\"b\": 1}", "A={\"b\": 1}"),
@@ -67,8 +67,9 @@ struct VariableFileTests {
     Line("B=\"$HOME ${HOME}\"", "B=/h /h"),
     Line("B=$UNSET.", "B=."), Line("B=${UNSET}", "B="), Line("C=1\nB=$C$C", "C=1", "B=11"),
     Line("B=$C\nC=1", "B=", "C=1"), Line("A=inner\nB=$A", "A=inner", "B=inner"),
-    Line("B=$A", "B=outer"),
-    Line("A=$A:more", "A=outer:more"), Line("B=$$HOME", "B=$HOME"), Line("B=\\$HOME", "B=$HOME"),
+    Line("B=$OUTER", "B=outer"), Line("OUTER=inner\nB=$OUTER", "OUTER=outer", "B=outer"),
+    Line("OUTER=$OUTER:more", "OUTER=outer"), Line("A=1\nA=$A:2", "A=1:2"),
+    Line("B=$$HOME", "B=$HOME"), Line("B=\\$HOME", "B=$HOME"),
     Line("B=\"$$HOME\"", "B=$HOME"), Line("B=lalala$!", "B=lalala$!"), Line("B=a$", "B=a$"),
     Line("B=$1", "B=$1"), Line("B=\"$2a$08$q\"", "B=$2a$08"), Line("B=${UNSET:-d}", "B=d"),
     Line("B=${EMPTY:-d}", "B=d"), Line("B=${EMPTY-d}", "B="), Line("B=${UNSET-d}", "B=d"),
@@ -80,7 +81,7 @@ struct VariableFileTests {
     Line("B=${UNSET:-}", "B="),
   ]
 
-  @Test func `files stand below env and over the inherited environment, each over those before`()
+  @Test func `files stand below env and the inherited environment, each over those before`()
     throws
   {
     let plan = try Project([
@@ -93,12 +94,28 @@ struct VariableFileTests {
         a: { run: "echo ${{ vars.home }} ${{ env.A }} ${{ env.D }}", env: { F: "${{ env.C }}" } }
       """,
       "base.env": "A=base\nB=base\nD=file\nE=file\nF=file\n", "conf/test.env": "B=$A-test\n",
-    ]).plan(environment: [("A", "inherited"), ("B", "inherited")])
+    ]).plan(environment: [("A", "inherited"), ("D", "inherited"), ("E", "inherited")])
     #expect(
       try plan.environmentTexts("a") == [
-        "A=base", "B=base-test", "D=env", "E=defaults", "F=base-test-base", "C=base-test-base",
+        "A=inherited", "B=inherited-test", "D=env", "E=defaults", "F=inherited-test-inherited",
+        "C=inherited-test-inherited",
       ])
-    #expect(try plan.scriptText("a") == "echo inherited base env")
+    #expect(try plan.scriptText("a") == "echo inherited inherited env")
+  }
+
+  @Test func `a variable that the environment sets otherwise is warned of once, and is read there`()
+    throws
+  {
+    let compiled = try Project([
+      "m.yaml": "env_file: [a.env, b.env]\ntasks: { a: { run: x } }",
+      "a.env": "A=1\nSAME=2\n", "b.env": "\nA=3\nB=4\n",
+    ]).compile(environment: [("A", "s3cret"), ("SAME", "2"), ("OTHER", "5")])
+    #expect(
+      compiled.warnings.map(\.message) == [
+        "`A` has another value in the environment of opflow, and that wins"
+      ])
+    #expect(compiled.warnings.map { "\($0)" }.allSatisfy { !$0.contains("s3cret") })
+    #expect(compiled.environmentRead.map(\.name) == ["A", "B", "SAME"])
   }
 
   @Test func `each file's serve the tasks of its own`() throws {
@@ -123,7 +140,7 @@ struct VariableFileTests {
       )
     }
     let first = try made()
-    #expect(first.read == ["HOME"])
+    #expect(first.read == ["A", "HOME"])
     project.files[".env"] = Array("A=${HOME} # said".utf8)
     let said = try made()
     #expect(said.key != first.key && said.fingerprint == first.fingerprint)

@@ -120,7 +120,8 @@ struct SecretReader {
     }
     for name in names where isName(name.text, at: name.node) {
       // What is in none of the files that were read by then, or is made by an expression.
-      if values.scope.inherited.hasRead(name.text) {
+      let isSet = secrets.whereSet(name.text) != nil
+      if !isSet, values.scope.inherited.hasRead(name.text) {
         values.mistakes.error(
           values.document.place(name.node),
           "`\(name.text.string)` is a secret, and an expression reads it as"

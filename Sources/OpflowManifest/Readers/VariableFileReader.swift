@@ -14,7 +14,7 @@ struct VariableFileReader {
   let open: (VariableFileEntry) -> SourceFile?
 
   /// Reads the files in their order, and makes their variables those of the scope and the first ones of
-  /// `list`.
+  /// `list`. The inherited environment wins over them.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard
       let items = values.items(
@@ -38,10 +38,26 @@ struct VariableFileReader {
     }
     guard let known else { return }
     list.beginLayer()
-    for (name, value) in zip(known.names.texts, known.values) {
+    for (index, name) in known.names.texts.enumerated() {
+      let value = winner(name, known.values[index], at: known.places[index])
       scope.setEnvironment(name, value)
       list.set(name, Scalar(node: node, text: value, stable: value, isTyped: false))
     }
+  }
+
+  /// The value of a variable that a file sets.
+  private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
+    if values.scope.secrets.contains(name) { return value }
+    guard let inherited = values.scope.inherited.valueIfSet(name) else { return value }
+    if !inherited.isSame(as: value) {
+      // Until the version after this one: before, the file won.
+      let end = Place(file: place.file, offset: place.offset + name.count)
+      values.mistakes.hide(Secret(place: end, extent: .rest))
+      values.mistakes.warning(
+        place, "`\(name.string)` has another value in the environment of opflow, and that wins",
+        help: "unset it there, or set it under `env` of the manifest, which wins over both")
+    }
+    return inherited
   }
 
   private func readItem(_ node: Node) -> VariableFileEntry? {

@@ -84,7 +84,7 @@ enum ManifestKey: Int, SchemaKey {
     case .envFile:
       KeyRow(
         .list(.text, mayBeEmpty: true),
-        "files of variables, below `env`; with a `?` before it a file may be missing",
+        "files of variables that are not set already; with a `?` before it a file may be missing",
         example: "env_file: [.env, \"?.env.local\"]")
     case .secrets:
       KeyRow(

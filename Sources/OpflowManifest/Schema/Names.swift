@@ -52,6 +52,12 @@ enum VariableName {
     !text.isEmpty && text.allSatisfy { $0 > 32 && $0 != 127 && $0 != UInt8(ascii: "=") }
   }
 
+  /// Whether a shell accepts it as the name of a variable.
+  static func isShellName(_ text: Text) -> Bool {
+    guard let first = text.first, ASCII.beginsName(first) else { return false }
+    return text.allSatisfy { ASCII.beginsName($0) || ASCII.isDigit($0) }
+  }
+
   /// Whether `${{ vars.NAME }}` and `${{ matrix.NAME }}` can speak of it.
   static func isExpressionName(_ text: Text) -> Bool {
     guard let first = text.first, ASCII.beginsName(first) else { return false }

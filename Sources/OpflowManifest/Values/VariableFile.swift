@@ -12,8 +12,9 @@
 /// colon for one that is set though empty; `$$` and `\$` are a `$`, and so is one before anything else. A
 /// name without `=` takes its value from the inherited environment. The last line of a name counts.
 ///
-/// Where docker compose and dotenv differ: a variable is looked for in the files first and only then in
-/// the inherited environment, as the task sees it; nothing but a comment may follow a closing quote.
+/// The inherited environment wins over what the files set, as it does for docker compose, just, go-task and
+/// Node.js, and so it does where a value speaks of a variable. Unlike there, only a comment may follow a
+/// closing quote, and a name must be one that a shell accepts.
 ///
 /// Lines of such a file are secrets, mostly: no mistake shows what is behind a name.
 struct VariableFile {
@@ -25,6 +26,8 @@ struct VariableFile {
   let inherited: (Text) -> Text?
   private(set) var names = TextTable()
   private(set) var values: [Text] = []
+  /// Where each variable is set.
+  private(set) var places: [Place] = []
   private var position = 0
   private var source: Text { file.text }
 
@@ -37,7 +40,7 @@ struct VariableFile {
     self.mistakes = mistakes
     self.store = store
     self.inherited = inherited
-    if let before { (names, values) = (before.names, before.values) }
+    if let before { (names, values, places) = (before.names, before.values, before.places) }
   }
 
   /// Reads all lines. Those that are wrong are reported and left out.
@@ -48,7 +51,7 @@ struct VariableFile {
       hide(0, at: place)
       return
     }
-    if source.count >= 3, source[0] == 0xEF, source[1] == 0xBB, source[2] == 0xBF { position = 3 }
+    if source.hasPrefix(Self.byteOrderMark) { position = Self.byteOrderMark.utf8CodeUnitCount }
     while let byte = peek {
       if ASCII.isBlank(byte) {
         position += 1
@@ -61,12 +64,17 @@ struct VariableFile {
   }
 
   private func value(of name: Text) -> Text? {
-    names.index(of: name).map { values[$0] } ?? inherited(name)
+    inherited(name) ?? names.index(of: name).map { values[$0] }
   }
 
-  private mutating func set(_ name: Text, _ value: Text) {
+  private mutating func set(_ name: Text, _ value: Text, at start: Int) {
     let (index, isNew) = names.insert(name)
-    if isNew { values.append(value) } else { values[index] = value }
+    if isNew {
+      values.append(value)
+      places.append(file.place(start))
+    } else {
+      (values[index], places[index]) = (value, file.place(start))
+    }
   }
 
   // MARK: Lines
@@ -80,12 +88,12 @@ struct VariableFile {
     let isKnown = checkName(name, at: start)
     switch peek {
     case nil, 10, UInt8(ascii: "#"), 13:
-      if isKnown, let value = inherited(name) { set(name, value) }
+      if isKnown, let value = inherited(name) { set(name, value, at: start) }
       skipLine()
     case UInt8(ascii: "="), UInt8(ascii: ":"):
       position += 1
       skipBlanks()
-      if let value = readValue(), isKnown { set(name, value) }
+      if let value = readValue(), isKnown { set(name, value, at: start) }
     default:
       if isKnown {
         hide(start)
@@ -104,6 +112,20 @@ struct VariableFile {
         help: "a line is NAME=VALUE; a value of several lines is put in quotes")
       return false
     }
+    if let mark = byteOrderMark(in: name) {
+      hide(start)
+      mistakes.error(
+        file.place(start + mark), "a byte order mark stands here",
+        help: "delete it: such a mark may only begin a file")
+      return false
+    }
+    if !VariableName.isShellName(name) {
+      hide(start)
+      mistakes.error(
+        file.place(start), "no shell accepts this name of a variable",
+        help: "a name is letters, digits and `_`, and does not begin with a digit")
+      return false
+    }
     if name.hasPrefix("OPFLOW_") {
       hide(start + name.count)
       mistakes.error(
@@ -113,6 +135,14 @@ struct VariableFile {
     }
     return true
   }
+
+  private func byteOrderMark(in name: Text) -> Int? {
+    Self.byteOrderMark.withUTF8Buffer { mark in
+      name.indices.first { name.part($0..<name.count).starts(with: mark) }
+    }
+  }
+
+  private static let byteOrderMark: StaticString = "\u{FEFF}"
 
   /// `export` before a name, and the blanks behind it.
   private mutating func skipExport() {

@@ -16,10 +16,17 @@ struct BadVariableFileTests {
   }
 
   private static let unnamed = "no name of a variable stands here"
+  private static let foreign = "no shell accepts this name of a variable"
 
   static let files: [BadProject] = [
     file("=b", ".env:1:1: \(unnamed)"), file("A=1\n  =b\n", ".env:2:3: \(unnamed)"),
     file("!A=b", ".env:1:1: \(unnamed)"), file("'A'=b", ".env:1:1: \(unnamed)"),
+    file("A=1\n\u{FEFF}B=2", ".env:2:1: a byte order mark stands here"),
+    file("A=1\nexport B\u{FEFF}=2", ".env:2:9: a byte order mark stands here"),
+    file("\u{FEFF}\u{FEFF}A=1", ".env:1:1: a byte order mark stands here"),
+    file("a.b=c", ".env:1:1: \(foreign)"), file("1A=b", ".env:1:1: \(foreign)"),
+    file("a-b=c", ".env:1:1: \(foreign)"), file("A=1\nÜ=x", ".env:2:1: \(foreign)"),
+    file("a[0]", ".env:1:1: \(foreign)"),
     file("A B=c", ".env:1:3: no `=` follows the name"),
     file("A!=c", ".env:1:2: no `=` follows the name"),
     file("A=1\nhello world\n", ".env:2:7: no `=` follows the name"),
