@@ -55,8 +55,10 @@ struct FamilyMaker {
     let counts = matrix.factors.map { "\($0.count)" }.joined(separator: " × ")
     let more = matrix.included.isEmpty ? "" : " + \(matrix.included.count)"
     let product = matrix.productCount.map { matrix.factors.count > 1 ? " = \($0)" : "" }
+    let largest = matrix.factors.max { $0.count < $1.count }
     mistakes.error(
-      document.place(key), "too many legs: \(counts)\(product ?? "")\(more)",
+      document.place(largest?.node ?? matrix.included.first?.node ?? key),
+      "too many legs: \(counts)\(product ?? "")\(more)",
       help: room == Family.mostLegs
         ? "a manifest has at most \(room)"
         : "a manifest has at most \(Family.mostLegs), of which \(room) are left here")

@@ -2,6 +2,8 @@
 struct Matrix {
   /// What goes through its values while the others stand still.
   struct Factor {
+    /// Where it stands.
+    var node: Node
     /// Of `Matrix.names`: one for an axis, the columns for `rows`.
     var names: Range<Int>
     /// Row by row, by `MatrixTexts`. Not of a range, whose values are made with the legs.

@@ -3,7 +3,7 @@
 extension MatrixReader {
   mutating func readRows(_ node: Node) {
     let before = matrix.names.count
-    var factor = Matrix.Factor(names: before..<before)
+    var factor = Matrix.Factor(node: node, names: before..<before)
     switch document.kind(node) {
     case .sequence: readWritten(node, into: &factor)
     case .scalar: readSheet(node, into: &factor)

@@ -85,7 +85,7 @@ struct MatrixReader {
     let number = matrix.names.count
     _ = matrix.names.insert(name)
     matrix.namingNames.append(number)
-    var factor = Matrix.Factor(names: number..<(number + 1))
+    var factor = Matrix.Factor(node: key, names: number..<(number + 1))
     switch document.kind(node) {
     case .sequence: factor.values = readList(node, subject)
     case .mapping: readMade(node, subject, into: &factor)

@@ -161,15 +161,15 @@ struct BadMatrixTests {
       "3:31: an item of `range` must be at most 1000000000000000, not 99999999999999999999"),
     matrix(
       "a thousand million legs", "{ n: { range: [1, 1000000000] } }",
-      "2:3: too many legs: 1000000000"),
+      "3:15: too many legs: 1000000000"),
     matrix(
       "a product beyond all numbers",
       "{ a: { range: [1, 1000000000] }, b: { range: [1, 1000000000] }, c: { range: [0, 1000000000] } }",
-      "2:3: too many legs: 1000000000 × 1000000000 × 1000000001"),
+      "3:77: too many legs: 1000000000 × 1000000000 × 1000000001"),
     matrix(
       "too many before exclude",
       "{ a: { range: [1, 1001] }, b: { range: [1, 1000] }, exclude: [{ a: 1 }] }",
-      "2:3: too many legs: 1001 × 1000 = 1001000"),
+      "3:15: too many legs: 1001 × 1000 = 1001000"),
   ]
 
   static let rows: [BadManifest] = [
