@@ -117,7 +117,7 @@ extension CommandError {
 
   /// - Parameter names: of tasks, or of tags where the word is about one.
   private static func hint(_ word: UnfitSelector, _ names: [String]) -> String {
-    if let nearest = word.nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
+    if let hint = word.hint { return hint }
     guard word.selector.hasPrefix("tag:") else {
       return list(of: names) ?? "; `opflow` alone shows the tasks"
     }

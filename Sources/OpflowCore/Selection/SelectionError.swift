@@ -3,11 +3,20 @@ package struct UnfitSelector: Error, Equatable, Sendable {
   package var selector: String
   /// A task or tag that was likely meant.
   package var nearest: String?
+  /// The matrix that it names a task of, where only a run finds these tasks.
+  package var laterMatrix: String?
+
+  /// What to do, behind what is wrong; nil where that is not known.
+  package var hint: String? {
+    if let matrix = laterMatrix.map(CleanText.string) {
+      return "; the tasks of `\(matrix)` are known when a run has found them: name `\(matrix)`"
+    }
+    return nearest.map { "; did you mean `\(CleanText.string($0))`?" }
+  }
 
   /// What is wrong, for the flag or argument it was given as.
   package func message(of flag: String) -> String {
-    let hint = nearest.map { "; did you mean `\(CleanText.string($0))`?" } ?? ""
-    return "\(flag): no task fits `\(CleanText.string(selector))`\(hint)"
+    "\(flag): no task fits `\(CleanText.string(selector))`\(hint ?? "")"
   }
 }
 

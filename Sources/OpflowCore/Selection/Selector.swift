@@ -20,10 +20,22 @@ package enum Selector {
       } else if let task = plan.task(named: selector) {
         set.insert(task)
       } else {
-        throw UnfitSelector(selector: selector, nearest: nearest(to: selector, plan))
+        throw UnfitSelector(
+          selector: selector, nearest: nearest(to: selector, plan),
+          laterMatrix: laterMatrix(of: selector, plan))
       }
     }
     return set
+  }
+
+  /// Of `work[part=a]`, `work`, where a run still has to find its tasks.
+  private static func laterMatrix(of selector: String, _ plan: Plan) -> String? {
+    guard selector.utf8.last == UInt8(ascii: "]"), let open = selector.firstIndex(of: "[") else {
+      return nil
+    }
+    let name = String(selector[..<open])
+    guard let maker = plan.task(named: name), plan.makesLegs(maker) else { return nil }
+    return name
   }
 
   /// Names looked at for a hint: a mistake must not take long in a plan of a million tasks.
