@@ -235,11 +235,18 @@ struct DiskTests {
     let place = try recording(kilobytes: 64)
     defer { leave(place) }
     try place.opflow("run")
-    try place.shell("cat /dev/zero > m/full 2> /dev/null; touch -d 2021-01-01 in/*")
-    let run = try place.opflow("run", "--output", "line")
-    #expect(run.errors.contains("warning: what was read of files cannot be written to "), "\(run)")
-    #expect(run.errors.contains("/.opflow/records: No space left on device"), "\(run)")
-    #expect(place.lines() == ["a", "b", "b"])
+    try place.shell("cat /dev/zero > m/full 2> /dev/null; touch -d '2021-01-01 00:00:00.5' in/*")
+    var told = ""
+    var count = 0
+    // A file's times are not remembered while they are too young to tell the next change.
+    while told.isEmpty, count < 1_000 {
+      count += 1
+      told = try place.opflow("run", "--output", "line").errors
+        .split(separator: "\n").first { $0.hasPrefix("warning: ") }.map(String.init) ?? ""
+    }
+    #expect(told.hasPrefix("warning: what was read of files cannot be written to "), "\(told)")
+    #expect(told.contains("/.opflow/records: No space left on device"), "\(told)")
+    #expect(place.lines() == ["a", "b"] + [String](repeating: "b", count: count))
   }
 
   @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))

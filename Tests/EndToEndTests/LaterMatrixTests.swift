@@ -182,8 +182,13 @@ struct LaterMatrixTests {
 
   @Test func `a matrix that comes out empty skips nothing`() throws {
     let place = try Workplace(Self.failing.replacing("x\\t1\\ny\\t2\\n", with: ""))
-    try place.opflow("run", "-j", "1")
+    let run = try place.opflow("run", "-j", "1", "--output", "line")
+    #expect(run.errors.contains("work skipped: empty matrix"), "\(run)")
+    #expect(run.errors.contains("3 succeeded, 2 skipped"), "\(run)")
     #expect(place.lines().sorted() == ["last", "scan", "sum"])
+    let work = try place.status()["work"]
+    #expect(work?.state == "skipped" && work?.reason == "empty matrix")
+    #expect(try place.opflow("status").output.contains("3 succeeded, 2 skipped"))
     #expect(try place.opflow("logs", "work").output.contains("the matrix is empty"))
     for told in [try place.opflow("status"), try place.opflow("why", "work")] {
       #expect(told.output.contains("empty matrix: it has no legs"), "\(told)")
@@ -191,6 +196,27 @@ struct LaterMatrixTests {
     try place.write("trace", "")
     try place.opflow("resume", "--rerun", "last")
     #expect(place.lines() == ["last"])
+    let told = try place.opflow("run", "--json").output.split(separator: "\n")
+    #expect(
+      told.contains {
+        $0.contains(#""event":"skip","#) && $0.contains(#""task":"work""#)
+          && $0.contains(#""reason":"empty matrix""#)
+      }, "\(told)")
+  }
+
+  @Test func `a task of a matrix that no run has found yet is told to be named by its matrix`()
+    throws
+  {
+    let place = try place()
+    let hint = "the tasks of `count` are known when a run has found them: name `count`"
+    for words in [["count[part=a]"], ["--rerun", "count[part=a]"], ["--skip", "count[part=a]"]] {
+      let run = try place.opflow("run", words[0], words.count > 1 ? words[1] : "scan", status: 2)
+      #expect(run.errors.contains("fits `count[part=a]`; \(hint)"), "\(run)")
+    }
+    try place.opflow("run")
+    try place.write("trace", "")
+    try place.opflow("resume", "--rerun", "count[part=a]")
+    #expect(place.lines().first == "count a")
   }
 
   @Test func `a file that is not there fails the family, and says where it is named`() throws {

@@ -87,7 +87,7 @@ struct ReaderTests {
     reader.read(tasks.key(0), name: tasks.name(0), into: &task)
     #expect(task.kind == .command)
     #expect(task.own == [.environment])
-    #expect(task.lists.environment.variables.map(\.name.string) == ["A", "B"])
+    #expect(task.lists.environment.variables.map(\.name.string) == ["B"])
     #expect(task.needs.map(\.name.string) == ["b"])
     reader.read(tasks.key(1), name: tasks.name(1), into: &task)
     #expect(task.kind == .shell)

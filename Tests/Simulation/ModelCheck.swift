@@ -75,7 +75,8 @@ struct ModelCheck {
     }
     if read != sites { throw Finding("of machines is told \(sites), read is \(read)") }
     for task in tasks where !mayKeep.contains(task) {
-      let (told, read) = (live.state(task), follower.model[task].state)
+      let told = live.state(task)
+      let read = RunStatus.state(task, plan, follower.model, isHeld: true)
       // By the journal a worker goes on at once with what it was handed; a view waits for its word.
       if told != read, told != .handed || read != .running {
         throw Finding("views are told that \(plan.nameString(task)) is \(told), read is \(read)")

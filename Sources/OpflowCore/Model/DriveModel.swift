@@ -167,7 +167,7 @@ package struct DriveModel {
     if transition.event == .skip(.withdrawn) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
-    let new = transition.state(after: old)
+    let new = transition.isOfEmptyMatrix ? .skipped : transition.state(after: old)
     if transition.event == .start { machines.start(task, transition.worker) }
     if transition.event == .interrupt, transition.outcome.reason == .workerLost {
       machines.lose(task)

@@ -38,7 +38,7 @@ package struct RunStatus {
     for index in plan.tasks where included.contains(TaskID(index)) {
       let task = TaskID(index)
       counts.add(
-        Self.state(history.state(task), isHeld: isHeld), asks: plan.kind(task) == .approve)
+        Self.state(task, plan, history, isHeld: isHeld), asks: plan.kind(task) == .approve)
     }
     self.counts = counts
   }
@@ -65,7 +65,7 @@ package struct RunStatus {
 
   package var name: String { plan.string(plan.manifest.name) }
 
-  func state(_ task: TaskID) -> TaskState { Self.state(history.state(task), isHeld: isHeld) }
+  func state(_ task: TaskID) -> TaskState { Self.state(task, plan, history, isHeld: isHeld) }
 
   /// How far a running download is; nil where that is not known.
   func progress(_ task: TaskID) -> DownloadProgress? {
@@ -94,10 +94,18 @@ package struct RunStatus {
   }
 
   /// Nothing runs in a run that nobody drives: what its journal leaves running waits for a resume.
+  ///
+  /// - Parameters:
+  ///   - history: what the journal tells.
+  ///   - isHeld: whether a process drives the run.
   @inline(__always)
-  private static func state(_ recorded: TaskState, isHeld: Bool) -> TaskState {
-    switch recorded {
+  package static func state(
+    _ task: TaskID, _ plan: Plan, _ history: RunModel, isHeld: Bool
+  ) -> TaskState {
+    let recorded = history.state(task)
+    return switch recorded {
     case .handed, .running, .suspended: isHeld ? recorded : .waiting
+    case .succeeded where hasEmptyMatrix(task, plan): .skipped
     case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
       .cancelled:
       recorded
@@ -106,11 +114,16 @@ package struct RunStatus {
 
   /// It has made the legs of its family, of which there are none.
   func hasEmptyMatrix(_ task: TaskID) -> Bool {
-    plan.makesLegs(task) && plan.legs(madeBy: task) == nil && state(task).isSuccess
+    history.state(task) == .succeeded && Self.hasEmptyMatrix(task, plan)
+  }
+
+  private static func hasEmptyMatrix(_ task: TaskID, _ plan: Plan) -> Bool {
+    plan.makesLegs(task) && plan.legs(madeBy: task) == nil
   }
 
   /// Why the task is in its state; what was cut short waits for that.
   func why(_ task: TaskID) -> Why? {
+    if hasEmptyMatrix(task) { return .skipped(.emptyMatrix) }
     let record = history[task]
     return state(task) == .waiting && record.isInterrupted ? .rerun(.interrupted) : record.why
   }

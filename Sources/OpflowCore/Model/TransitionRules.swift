@@ -41,6 +41,10 @@ extension Transition {
     kept ?? event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
   }
 
+  /// Whether its task has found out the tasks of its matrix, and there are none. The journal has it as a success,
+  /// which a resume does not repeat; views show it as the skip of a matrix that is empty from the start.
+  var isOfEmptyMatrix: Bool { event == .success && what == Plan.emptyMatrixText }
+
   /// Whether it cut a try short.
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 

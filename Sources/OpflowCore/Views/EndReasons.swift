@@ -19,16 +19,16 @@ struct EndReasons {
     case .succeeded where record.isRestored:
       let came = "all it needs was met; its result was restored from the cache"
       return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
-    case .succeeded where status.hasEmptyMatrix(task):
-      return [
-        TaskReason(
-          .succeeded, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
-      ] + reused(record)
     case .succeeded:
       let ran = "all it needs was met; it ran for \(time)\(tries)"
       return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)
     case .upToDate: return [TaskReason(.succeeded, "is up to date")]
     case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
+    case .skipped where status.hasEmptyMatrix(task):
+      return [
+        TaskReason(
+          .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
+      ] + reused(record)
     case .skipped: return [skipped(task)] + reused(record)
     case .cancelled: return [cancelled(task, after: time)]
     case .waiting, .ready, .checking, .handed, .running, .suspended: return []

@@ -34,7 +34,9 @@ enum ProgressJSON {
     _ transition: Transition, host: String?, plan: Plan, atMilliseconds now: Int64,
     into text: inout TextBuffer
   ) {
-    line(transition.event.kind.word.description, now, into: &text) { json in
+    let isEmpty = transition.isOfEmptyMatrix
+    let event: TransitionKind = isEmpty ? .skip : transition.event.kind
+    line(event.word.description, now, into: &text) { json in
       if !transition.task.isNone {
         json.key("task")
         json.string(plan.nameBytes(transition.task))
@@ -73,7 +75,7 @@ enum ProgressJSON {
         json.key("delay_ms")
         json.number(transition.delayMilliseconds)
       }
-      guard let why = transition.why else { return }
+      guard let why = isEmpty ? .skipped(.emptyMatrix) : transition.why else { return }
       json.key("reason")
       json.string(why.word.description)
       if !why.culprit.isNone {

@@ -275,6 +275,7 @@ package struct StatusView {
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
     case .handed: return "next on its worker"
+    case .skipped where status.hasEmptyMatrix(task): return Plan.emptyMatrixText
     case .skipped: return status.words(record)
     case .running, .suspended:
       if status.plan.kind(task) == .approve { return GateText.asks(task, plan: status.plan) }
@@ -288,7 +289,6 @@ package struct StatusView {
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""
-    case .succeeded where status.hasEmptyMatrix(task): return Plan.emptyMatrixText
     case .succeeded where record.isRestored: return "restored from the cache"
     case .succeeded:
       guard status.plan.hasGates, let answer = status.history.orders.answer(to: task) else {

@@ -110,6 +110,8 @@ struct TransitionLine {
     switch transition.event {
     case .start where isGate:
       return palette.yellow("\(name) \(GateText.asks(transition.task, plan: model.plan))")
+    case .success where transition.isOfEmptyMatrix:
+      return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
     case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
     case .start:
       let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
