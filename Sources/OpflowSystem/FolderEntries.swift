@@ -16,7 +16,18 @@ package enum FolderEntries {
   package static func forEach(
     in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
   ) throws(Errno) {
-    guard let stream = opendir(folder) else { throw Errno.current }
+    try forEach(inBytes: Array(folder.utf8) + [0], body)
+  }
+
+  /// The same of a folder by the bytes of its path, the last of which is zero.
+  package static func forEach(
+    inBytes folder: [UInt8], _ body: (UnsafeRawBufferPointer, Kind) -> Bool
+  ) throws(Errno) {
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    let opened = folder.withUnsafeBytes { bytes in
+      bytes.baseAddress.flatMap { opendir($0.assumingMemoryBound(to: CChar.self)) }
+    }
+    guard let stream = opened else { throw Errno.current }
     defer { closedir(stream) }
     while true {
       errno = 0

@@ -40,7 +40,19 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// The same of a path by its bytes, the last of which is zero.
+  /// Follows symbolic links, of a path by its bytes, the last of which is zero.
+  package static func status(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
+    var status = clinux_status()
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    try call {
+      path.withUnsafeBytes {
+        clinux_stat($0.baseAddress?.assumingMemoryBound(to: CChar.self), 1, &status)
+      }
+    }
+    return FileStatus(status)
+  }
+
+  /// The status of a symbolic link itself, of a path by its bytes, the last of which is zero.
   ///
   /// - Parameter folder: a folder that is open, or `File.workingFolder`.
   package static func linkStatus(

@@ -199,6 +199,64 @@ struct UpToDateTests {
     #expect(try starts(place) == ["a"])
   }
 
+  @Test func `what a name looks like does not matter`() throws {
+    let place = try Workplace(
+      """
+      vars: { o: "o[1]" }
+      tasks:
+        page: { run: "echo page >> trace; cp app/*/page.tsx out", inputs: ["app/[slug]/page.tsx"], outputs: out }
+        pack:
+          matrix: { f: { glob: "data/*.txt" } }
+          run: [sh, -c, 'echo pack >> trace; cp "$1" "$2"', sh, "${{ matrix.f }}", "${{ vars.o }}/${{ matrix.f }}"]
+          inputs: ["${{ matrix.f }}"]
+          outputs: ["${{ vars.o }}/${{ matrix.f }}"]
+      """)
+    try place.write("app/[slug]/page.tsx", "one\n")
+    try place.write("data/a[1]*?.txt", "one\n")
+    #expect(try starts(place) == ["pack", "page"])
+    #expect(try starts(place) == [])
+    try place.write("app/[slug]/page.tsx", "two\n")
+    try place.write("data/a[1]*?.txt", "two\n")
+    #expect(try starts(place) == ["pack", "page"])
+    #expect(try place.text("out") == "two\n")
+    #expect(try place.text("o[1]/data/a[1]*?.txt") == "two\n")
+  }
+
+  @Test func `a name that is not UTF-8 counts by its bytes, and is told with an escape`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "echo a >> trace; cat src/* > all", inputs: ["src/*"], outputs: all }
+        b: { run: "echo b >> trace; mkdir -p out; cp src/* out", inputs: [src], outputs: ["out/*.[ct]*", out] }
+        c: { run: "echo c >> trace", inputs: ["src/*.c"] }
+      """)
+    try place.write("src/x.c", "x\n")
+    try place.shell(#"echo 1 > src/$'caf\xe9.txt'"#)
+    #expect(try starts(place) == ["a", "b", "c"])
+    #expect(try starts(place) == [])
+    try place.shell(#"echo 2 > src/$'caf\xe9.txt'"#)
+    let run = try place.opflow("run", "--output", "line")
+    #expect(place.lines().count == 2)
+    #expect(run.errors.contains(#"a started: changed: src/caf\xe9.txt"#), "\(run)")
+    #expect(try place.text("all") == "2\nx\n")
+    try place.shell(#"rm out/$'caf\xe9.txt'"#)
+    let again = try place.opflow("run", "--output", "line")
+    #expect(again.errors.contains(#"b started: output gone: out/caf\xe9.txt"#), "\(again)")
+  }
+
+  @Test func `a missing file says that its name is no pattern`() throws {
+    let place = try Workplace(
+      """
+      vars: { src: "src/*.c" }
+      tasks: { a: { run: "true", inputs: ["${{ vars.src }}"] } }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(
+      run.errors.contains(
+        "the input `src/*.c` is missing; it comes from `${{ vars.src }}`, so it is a name and not a"
+          + " pattern"), "\(run)")
+  }
+
   @Test func `what is asked for runs though it is up to date`() throws {
     let place = try place()
     #expect(try starts(place) == ["a", "all", "b"])

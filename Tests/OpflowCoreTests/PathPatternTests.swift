@@ -18,6 +18,13 @@ struct PathPatternTests {
     ("**/.x/**/b", [".x/b", "a/.x/b", ".x/.x/b", ".x/a/b"], [".x/b", "a/.x/b", ".x/a/b"]),
     ("a/**/", ["a", "a/b", "a/b/c", "b", "a/.b"], ["a", "a/b", "a/b/c"]),
     ("[!a]/[[]", ["b/[", "a/[", "b/a"], ["b/["]),
+    (#"\*.c"#, ["*.c", "a.c", #"\*.c"#], ["*.c"]),
+    (#"\?\[\\*"#, [#"?[\a"#, "?[a", #"a[\a"#], [#"?[\a"#]),
+    (#"[*][?]*"#, ["*?", "*?a", "ab", "[*][?]*"], ["*?", "*?a"]),
+    (#"a\b*"#, [#"a\bc"#, "abc", #"a\\bc"#], [#"a\bc"#]),
+    (#"[\*\[]x"#, ["*x", "[x", #"\x"#, "ax"], ["*x", "[x"]),
+    (#"\**"#, ["*", "*a", "a"], ["*", "*a"]),
+    (#"\*\*/a"#, ["**/a", "b/a", "a"], ["**/a"]),
   ])
   func `paths fit that are written like the pattern`(
     _ pattern: String, _ paths: [String], _ fitting: [String]
@@ -38,7 +45,7 @@ struct PathPatternTests {
       Issue.record("it is none")
       return
     }
-    #expect(names.beginning == beginning)
+    #expect(names.beginning == Array(beginning.utf8))
   }
 
   private static func names(of path: String) -> [[UInt8]] {
@@ -88,6 +95,39 @@ struct PathPatternTests {
     let pattern = try #require(
       PathPattern(Array(repeating: "**/a", count: 100).joined(separator: "/") + "/b"))
     #expect(!pattern.matches(Array(repeating: Array("a".utf8), count: 2000)))
+  }
+
+  @Test func `the name that is written fits as well, with its escapes undone`() throws {
+    let pattern = try #require(PathPattern(#"app/[slug]/\*.tsx"#))
+    for (path, isFit) in [
+      ("app/[slug]/*.tsx", true), ("app/s/*.tsx", true), ("app/s/a.tsx", false),
+      ("app/[slu]/*.tsx", false), (#"app/[slug]/\*.tsx"#, false), ("[slug]/*.tsx", false),
+    ] {
+      #expect(pattern.matches(Self.names(of: path)) == isFit, "\(path)")
+    }
+    #expect(!pattern.fits(Self.names(of: "app/[slug]/*.tsx")))
+  }
+
+  @Test func `a byte that is not UTF-8 is a character of its own`() throws {
+    let name: [UInt8] = Array("caf".utf8) + [0xE9]
+    for (text, isFit) in [
+      ("*", true), ("caf?", true), ("caf[!a]", true), ("c*", true), ("caf", false),
+      ("caf??", false), ("caf[a-\u{10FFFF}]", false), ("caf\u{FFFD}", false), ("*é", false),
+    ] {
+      #expect(try #require(PathPattern(text)).fits([name]) == isFit, "\(text)")
+    }
+    #expect(try #require(PathPattern("??é?")).fits([[0xE2, 0x82] + Array("éa".utf8)]))
+    #expect(NameCharacters.text(name + Array("é/x".utf8) + [0xC3]) == #"caf\xe9é/x\xc3"#)
+  }
+
+  @Test(arguments: [
+    (#"a\*b"#, "a*b"), ("a[*]b[[]", "a*b["), (#"\\x"#, #"\x"#), (#"a\b\"#, #"a\b\"#), ("a]", "a]"),
+  ])
+  func `what is written with escapes alone is a name`(_ text: String, _ name: String) {
+    Array(text.utf8).withUnsafeBytes {
+      #expect(!PathPattern.isPattern($0))
+      #expect(PathPattern.name(of: $0) == Array(name.utf8))
+    }
   }
 
   @Test(arguments: [("a*", true), ("?", true), ("[a]", true), ("a/b", false), ("{a,b}]", false)])

@@ -9,14 +9,14 @@ struct DeclaredFileTests {
   {
     let plan = try plan(
       """
-      vars: { ext: "[ch]" }
+      vars: { ext: "ch" }
       x-common: &common
         - ../include
         - [{ env: CC }, { run: [gcc, --version] }]
       tasks:
         a:
           run: x
-          inputs: [main.c, *common, [["**/*.${{ vars.ext }}", /usr/include/, "a b", "{}.c"]], main.c]
+          inputs: [main.c, *common, [["**/*.[${{ vars.ext }}]", /usr/include/, "a b", "{}.c"]], main.c]
           outputs: ["out/${{ task.id }}", [out/*.map, []], out/]
         b: { run: x, inputs: "*.c", outputs: o/b }
         c: { run: x, inputs: [], outputs: [] }
@@ -38,6 +38,65 @@ struct DeclaredFileTests {
     #expect(tasks.map { plan.isChecked($0) } == [true, true, true, false])
     #expect(tasks.map { plan.declaresOutputs($0) } == [true, true, false, false])
     #expect(plan.hasChecks)
+  }
+
+  @Test func `the value of an expression is a name, and what is written a pattern`() throws {
+    let plan = try plan(
+      """
+      vars: { dir: "a[1]", all: "*.c", back: 'x\\', odd: "!{a,b}" }
+      env: { Q: "what?" }
+      tasks:
+        a:
+          matrix: { f: ["[x]", "y*"] }
+          run: x
+          inputs:
+            - "${{ vars.dir }}/*.c"
+            - "${{ vars.all }}"
+            - "${{ vars.back }}*"
+            - "${{ vars.odd }}"
+            - "${{ env.Q }}"
+            - "${{ matrix.f }}.in"
+            - "src/${{ '**' }}/[${{ vars.back }}]"
+            - 'lit\\*[[]eral'
+            - plain
+          outputs: ["o/${{ matrix.f }}", 'p\\?${{ matrix.f }}']
+      """)
+    let task = try plan.id("a[f=%5Bx%5D]")
+    #expect(
+      Array(plan.inputs(of: task)) == [
+        .glob(#"a\[1]/*.c"#), .path("*.c"), .glob(#"x\\*"#), .path("!{a,b}"), .path("what?"),
+        .path("[x].in"), .glob(#"src/\*\*/[x\\]"#), .path("lit*[eral"), .path("plain"),
+      ])
+    #expect(Array(plan.outputs(of: task)) == [.path("o/[x]"), .path("p?[x]")])
+    for (name, text) in [
+      ("*.c", "${{ vars.all }}"), ("[x].in", "${{ matrix.f }}.in"),
+      ("p?[x]", #"p\?${{ matrix.f }}"#),
+      ("plain", nil), ("!{a,b}", nil),
+    ] {
+      #expect(plan.writtenText(ofPath: name, of: task) == text, "\(name)")
+    }
+  }
+
+  @Test func `how a name is written is no part of what its task declares`() throws {
+    func digest(_ output: String) throws -> UInt64 {
+      try plan("vars: { v: 'o[1]' }\ntasks: { a: { run: x, outputs: [\(output)] } }")
+        .declarationDigest(TaskID(0))
+    }
+    #expect(try digest("'${{ vars.v }}'") == digest(#"'o\[1]'"#))
+    #expect(try digest("'${{ vars.v }}'") != digest("'o[1]'"))
+  }
+
+  @Test(arguments: [
+    ("{a,b}${{ vars.x }}", "`{a,b}x` holds `{a,b}`, and no braces are expanded here"),
+    ("{${{ vars.x }},b}/*", "`{x,b}/*` holds `{,b}`, which a pattern has not"),
+    ("!${{ vars.x }}", "`!x` begins with `!`, and nothing is taken out here"),
+    ("${{ vars.none }}", "an item of `inputs` came out empty from `${{ vars.none }}`"),
+    ("[${{ vars.x }}", "`[x` is no pattern: a `[` in it is not closed"),
+  ])
+  func `what is written around an expression is looked at`(input: String, message: String) {
+    let found = mistakes(
+      in: "vars: { x: x, none: '' }\ntasks: { a: { run: x, inputs: ['\(input)'] } }")
+    #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
   }
 
   @Test func `a download leaves what it goes to, as that is written`() throws {

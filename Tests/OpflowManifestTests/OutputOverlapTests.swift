@@ -31,6 +31,33 @@ struct OutputOverlapTests {
     #expect(mistakes(one, other) == [] && mistakes(other, one) == [])
   }
 
+  @Test func `names are compared as names, and patterns with the names that they fit`() {
+    func mistakes(_ one: String, _ other: String) -> [String] {
+      OpflowManifestTests.mistakes(
+        in: """
+          vars: { v: "a[1].o", w: "*.o" }
+          tasks:
+            a: { run: x, outputs: ['\(one)'] }
+            b: { run: x, outputs: ['\(other)'] }
+          """)
+    }
+    let name = "${{ vars.v }}"
+    for (one, other) in [(name, "a1.o"), (#"a\[1].o"#, "a1.o"), ("${{ vars.w }}", "a1.o")] {
+      #expect(mistakes(one, other) == [] && mistakes(other, one) == [], "\(one) \(other)")
+    }
+    for (one, other, message) in [
+      (name, #"a\[1].o"#, "4:26: `a[1].o` is written twice"),
+      (name, "*.o", "3:26: `a[1].o` is written twice: it is among `*.o`, which task `b` leaves"),
+      (
+        "a1.o", "a[1].o",
+        "3:26: `a1.o` is written twice: it is among `a[1].o`, which task `b` leaves"
+      ),
+      ("${{ vars.w }}", "*.o", "4:26: `*.o` is written twice"),
+    ] {
+      #expect(mistakes(one, other) == [message], "\(one) \(other)")
+    }
+  }
+
   @Test func `a task may have an output within another of its own, and a download lies in none`() {
     #expect(
       OpflowManifestTests.mistakes(

@@ -11,7 +11,8 @@ struct FileNamesTests {
     .appendingPathComponent("opflow-names-\(UUID().uuidString)")
 
   private func names(_ pattern: String, _ folders: FolderMemory) throws -> [String] {
-    try FileNames.fitting(pattern, in: root.path, folders: folders).get()
+    let names = try FileNames.fitting(pattern, in: root.path, folders: folders).get()
+    return (0..<names.count).map { names.text($0) }
   }
 
   @Test func `a pattern with a beginning finds what one without it finds`() throws {
@@ -30,6 +31,43 @@ struct FileNamesTests {
         .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       #expect(try names(pattern, folders) == expected, "\(pattern)")
     }
+  }
+
+  @Test func `a name that is not UTF-8 is found and read like any other, but is not text`() throws {
+    let bytes: [UInt8] = Array(root.path.utf8) + Array("/caf".utf8) + [0xE9]
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    _ = try File.open(ofBytes: bytes + [0], from: File.workingFolder, [.writeOnly, .create])
+    #expect(try FileNames.fitting("c*", in: root.path).get()[0] == Array("caf".utf8) + [0xE9])
+    #expect(try names("**/caf[!a]", FolderMemory()) == [#"caf\xe9"#])
+    let fault = FileNameFault(#"the name `caf\xe9` is not UTF-8"#)
+    #expect(FileNames.texts(fitting: "*", in: root.path) == .failure(fault))
+    #expect(FileNames.texts(fitting: "*.c", in: root.path) == .success([]))
+    let look = try FileLook(
+      [.path("."), .glob("*")], in: root.path, memory: [], hashes: FileMemory(.quick),
+      links: .themselves)
+    while try !look.goOn(until: .max) {}
+    #expect(look.files.map(\.path) == [[46], [46, 47] + bytes.suffix(4), Array(bytes.suffix(4))])
+  }
+
+  @Test func `a file that is called as the pattern is written is found, beside others or without`()
+    throws
+  {
+    try FileManager.default.createDirectory(
+      at: root.appendingPathComponent("[ab]"), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    try Data().write(to: root.appendingPathComponent("[ab]/c"))
+    func names(_ written: FileNames.WrittenName) throws -> [[UInt8]] {
+      let names = try FileNames.fitting("[ab]/c", in: root.path, written: written).get()
+      return (0..<names.count).map { names[$0] }
+    }
+    #expect(try names(.insteadOfNone) == [Array("[ab]/c".utf8)])
+    try FileManager.default.createDirectory(
+      at: root.appendingPathComponent("a"), withIntermediateDirectories: true)
+    try Data().write(to: root.appendingPathComponent("a/c"))
+    #expect(try names(.beside) == [Array("[ab]/c".utf8), Array("a/c".utf8)])
+    #expect(try names(.insteadOfNone) == [Array("a/c".utf8)])
+    #expect(try self.names("[x]/c", FolderMemory()) == [])
   }
 
   /// A folder is listed anew when its times changed, and when they cannot tell yet. What comes and goes at any
@@ -72,15 +110,17 @@ struct LeftOutPathsTests {
     var left = LeftOutPaths("/p/a")
     for path in ["out", "x/y", "../z", "/p/a/abs", "/q"] { left.add(.path(path)) }
     left.add(.glob("gen/*.c"))
+    left.add(.glob("app/[id]/o"))
     for path in [
       "out", "out/b", "./out", "x/y", "x/y/z", "x/../out", "/p/a/out/q", "../a/out", "../z",
       "../z/a",
-      "/p/z", "abs/b", "/q/r", "../../q", "gen/a.c", "x//y",
+      "/p/z", "abs/b", "/q/r", "../../q", "gen/a.c", "x//y", "app/i/o", "app/[id]/o",
     ] {
       #expect(contains(left, path), "\(path)")
     }
     for path in [
       "ou", "outer", "x", "x/yy", "z", "q", "gen/b/a.c", "gen", "../out", "/p/out", ".out",
+      "app/[i]/o",
     ] {
       #expect(!contains(left, path), "\(path)")
     }

@@ -92,6 +92,12 @@ import Testing
       try mistake("{ glob: 'self/*' }")
         == "65: `self/*` cannot be looked for: `\(fixture.root)/self/`: "
         + "Too many levels of symbolic links")
+    _ = try File.open(
+      ofBytes: Array("\(fixture.root)/caf".utf8) + [0xE9, 0], from: File.workingFolder,
+      [.writeOnly, .create])
+    #expect(
+      try mistake("{ glob: 'caf*' }")
+        == #"65: `caf*` cannot be looked for: the name `caf\xe9` is not UTF-8"#)
   }
 
   @Test func `a changed file and a new one make another plan, others do not`() throws {

@@ -181,8 +181,9 @@ import Testing
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSince1970: 1000)], ofItemAtPath: root)
       let folders = FolderMemory(network: NetworkFiles { _ in true })
+      let root = Array(root.utf8) + [0]
       #expect(try folders.listing(of: root, most: 9).count == 1)
-      try Data().write(to: URL(fileURLWithPath: root + "/b"))
+      try Data().write(to: URL(fileURLWithPath: self.root + "/b"))
       #expect(try folders.listing(of: root, most: 9).count == 2)
     }
   }

@@ -31,7 +31,7 @@ package enum Staleness: Equatable, Sendable {
   package static let steering = "it steers its run"
 
   private var text: String {
-    func path(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    func path(_ bytes: [UInt8]) -> String { NameCharacters.text(bytes) }
     switch self {
     // As it is with every task the first time.
     case .unknown: return ""

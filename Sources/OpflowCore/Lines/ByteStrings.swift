@@ -56,15 +56,9 @@ package struct ByteStrings: Equatable, Sendable {
 
   package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
 
-  /// With marks in place of what is no UTF-8.
+  /// For messages, as `NameCharacters` has it.
   package func text(_ place: Int) -> String {
-    String(decoding: bytes[start(of: place)..<ends[place]], as: UTF8.self)
-  }
-
-  package func isUTF8(_ place: Int) -> Bool {
-    with(place) { bytes in
-      bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
-    }
+    NameCharacters.text(bytes[start(of: place)..<ends[place]])
   }
 
   package func order(_ place: Int, _ other: Int) -> ByteOrder {

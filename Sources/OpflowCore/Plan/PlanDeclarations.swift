@@ -13,9 +13,9 @@ package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
 
   /// The raw value of a `Kind`.
   var code: UInt32
-  /// The path or the pattern as it is written, or the variable's name.
+  /// The path, the pattern as it is written, or the variable's name.
   package var text: TextRef = .empty
-  /// Of a command.
+  /// Of a command. Of a path that looks like a pattern: the one text that it is written as.
   package var words: ListIndex = 0
 
   package init(_ kind: Kind, text: TextRef) {
@@ -40,8 +40,9 @@ package struct DeclarationEntry: Hashable, Sendable, BitwiseCopyable {
   var outputs: UInt32
 }
 
-/// What a task's result depends on besides its definition. Paths and patterns are as they are written:
-/// relative ones start from the task's folder, and one that ends with `/` is a folder.
+/// What a task's result depends on besides its definition. A path is a name, in which no character means
+/// anything else; a pattern is as it is written. Relative ones start from the task's folder, and one that ends
+/// with `/` is a folder.
 package enum InputEntry: Hashable, Sendable {
   /// One file, or a folder with all that is in it.
   case path(String)
@@ -130,6 +131,18 @@ extension Plan {
     }
   }
 
+  /// How the manifest writes a path that a task declares and that looks like a pattern; nil for any other.
+  package func writtenText(ofPath path: String, of task: TaskID) -> String? {
+    guard let entry = declaration(of: task) else { return nil }
+    for list in [entry.inputs, entry.outputs] {
+      for item in declaredItems(list)
+      where item.kind == .path && item.words != 0 && text(item.text).elementsEqual(path.utf8) {
+        return self.list(item.words).first.map { string($0) }
+      }
+    }
+    return nil
+  }
+
   /// A number that changes with what a task declares, in so far as nothing that is found by it does: with its
   /// `outputs`, and with the variables and commands of its `inputs`. Which paths it names is no part of it:
   /// two ways to name the same files are the same. The order of the entries does not count. With `clean` another result
@@ -150,7 +163,8 @@ extension Plan {
   private static let cleanDigest = Hash.xxh3(Array("clean".utf8))
 
   private func digest(of item: DeclaredItem) -> UInt64 {
-    let words = list(item.words).reduce(Hash.xxh3(text(item.text))) {
+    // How a path is written does not count.
+    let words = list(item.kind == .command ? item.words : 0).reduce(Hash.xxh3(text(item.text))) {
       Hash.combine($0, Hash.xxh3(text($1)))
     }
     return Hash.combine(UInt64(item.code), words)
@@ -220,11 +234,13 @@ extension Plan {
 
   private func isSound(_ item: DeclaredItem) -> Bool {
     guard isSound(item.text), Int(item.words) + 1 < listOffsets.count else { return false }
+    let (start, end) = (listOffsets[Int(item.words)], listOffsets[Int(item.words) + 1])
+    guard start <= end else { return false }
+    let words = end - start
     switch item.kind {
-    case .path, .glob, .environment: return item.text.length > 0 && item.words == 0
-    case .command:
-      let words = Int(item.words)
-      return item.text.length == 0 && listOffsets[words] < listOffsets[words + 1]
+    case .path: return item.text.length > 0 && words <= 1
+    case .glob, .environment: return item.text.length > 0 && words == 0
+    case .command: return item.text.length == 0 && words > 0
     case nil: return false
     }
   }

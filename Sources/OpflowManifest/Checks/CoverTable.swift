@@ -23,7 +23,7 @@ struct CoverTable {
     over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void
   ) {
     guard isPattern else { return ways.forEach(of: path, left: &left, body) }
-    let special = path.firstIndex(where: PathPattern.isSpecial) ?? path.count
+    let special = path.firstIndex(where: PathPattern.isEscaped) ?? path.count
     // From there on no name begins with a dot, which a `*` would not fit.
     let open = lastHidden(path)
     let name = path.part(((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<path.count)
@@ -64,6 +64,10 @@ struct CoverTable {
     middle.withUTF8Buffer { scratch.append(Text($0)) }
     scratch.append(name)
     let wanted = scratch.finish()
-    if !wanted.isSame(as: path), let number = table.paths.index(of: wanted) { body(number) }
+    if !wanted.isSame(as: path), let number = table.paths.index(of: wanted),
+      table.isPattern[number]
+    {
+      body(number)
+    }
   }
 }

@@ -49,6 +49,8 @@ struct FileTable {
       last.append(-1)
       self.isPattern.append(isPattern)
     }
+    // A name that looks like a pattern of the table is another file.
+    if self.isPattern[number] != isPattern { return }
     entries.append(
       Entry(
         task: Int32(truncatingIfNeeded: task), traits: traits, place: place,

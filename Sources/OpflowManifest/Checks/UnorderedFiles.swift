@@ -31,17 +31,19 @@ struct UnorderedFiles {
     if task.flags.contains(.cached) { traits.insert(.cached) }
     if task.processes[.clean] != 0 { traits.insert(.cleaned) }
     for input in task.inputs {
-      guard case .file(let path) = input, !Self.isOfFolders(path.text) else { continue }
+      guard case .file(let path) = input, !Self.isOfFolders(path.text, path.isPattern) else {
+        continue
+      }
       inputs.add(
         path.text, in: folder, task: number, traits: traits,
-        place: document.place(path.node), isPattern: PathPattern.isPattern(path.text))
+        place: document.place(path.node), isPattern: path.isPattern)
     }
-    for file in task.written where !Self.isOfFolders(file.path.text) {
+    for file in task.written where !Self.isOfFolders(file.path.text, file.path.isPattern) {
       outputs.add(
         file.path.text, in: folder, task: number,
         traits: file.kind == .download ? traits.union(.download) : traits,
         place: document.place(file.path.node),
-        isPattern: file.kind == .output && PathPattern.isPattern(file.path.text))
+        isPattern: file.path.isPattern)
     }
   }
 
@@ -60,7 +62,7 @@ struct UnorderedFiles {
     {
       scratch.removeAll()
       let path = scratch.copy(path)
-      if Self.isOfFolders(path) { return }
+      if Self.isOfFolders(path, isPattern) { return }
       table.add(
         path, in: folder, task: number, traits: traits, place: nil, isPattern: isPattern)
     }
@@ -81,8 +83,8 @@ struct UnorderedFiles {
   var isEmpty: Bool { inputs.entries.isEmpty && outputs.entries.isEmpty }
 
   /// Whether a path is a pattern that fits folders only: of what lies in them nothing is known.
-  private static func isOfFolders(_ path: Text) -> Bool {
-    path.last == UInt8(ascii: "/") && PathPattern.isPattern(path)
+  private static func isOfFolders(_ path: Text, _ isPattern: Bool) -> Bool {
+    isPattern && path.last == UInt8(ascii: "/")
   }
 
   /// Reports, once all tasks are noted and all needs found.

@@ -21,7 +21,7 @@ struct WayTable {
       guard let pattern = PathPattern(text.string) else { return nil }
       self.pattern = pattern
       self.text = text
-      let special = text.lastIndex { PathPattern.isSpecial($0) || $0 == UInt8(ascii: "]") }
+      let special = text.lastIndex { PathPattern.isEscaped($0) || $0 == UInt8(ascii: "]") }
       end = text.part(((special ?? -1) + 1)..<text.count)
     }
   }
@@ -36,7 +36,7 @@ struct WayTable {
       if table.isPattern[number] {
         if patterns[number] == nil { continue }
         folder = Self.parent(
-          of: path.part(0..<(path.firstIndex(where: PathPattern.isSpecial) ?? 0)))
+          of: path.part(0..<(path.firstIndex(where: PathPattern.isEscaped) ?? 0)))
       }
       own[self.number(of: folder)].append(Int32(truncatingIfNeeded: number))
     }

@@ -56,9 +56,11 @@ struct WrittenPathCheck {
     }
   }
 
-  /// What is brought back or removed is reached from the manifest's folder through no link, so that it has to be within.
+  /// What is brought back or removed is reached from the manifest's folder through no link, so that it has to
+  /// be within.
   private func expectWithin(
-    _ path: Scalar, at place: Place, in directory: Directory, _ key: String, _ limit: String
+    _ path: TaskValues.DeclaredPath, at place: Place, in directory: Directory, _ key: String,
+    _ limit: String
   ) {
     let absolute = PathText.absolute(path.text, from: directory.path, store: store)
     let relative = PathText.relative(absolute, to: folder)
@@ -91,7 +93,8 @@ struct WrittenPathCheck {
   }
 
   private mutating func note(
-    _ path: Scalar, at place: Place, in directory: Directory, _ kind: WrittenPaths.Writer.Kind,
+    _ path: TaskValues.DeclaredPath, at place: Place, in directory: Directory,
+    _ kind: WrittenPaths.Writer.Kind,
     _ task: Int
   ) {
     let absolute = PathText.absolute(path.text, from: directory.path, store: store)

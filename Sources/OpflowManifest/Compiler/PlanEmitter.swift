@@ -297,7 +297,7 @@ struct PlanEmitter: ~Copyable {
     inputs.reserveCapacity(task.inputs.count)
     for input in task.inputs {
       switch input {
-      case .file(let path): inputs.append(Self.item(path.text, &builder))
+      case .file(let path): inputs.append(Self.item(path, &builder))
       case .variable(let name):
         inputs.append(DeclaredItem(.environment, text: builder.intern(name.text)))
       case .command(let words): inputs.append(DeclaredItem(words: Self.list(words, &builder)))
@@ -305,16 +305,17 @@ struct PlanEmitter: ~Copyable {
     }
     var outputs: [DeclaredItem] = []
     for file in task.written {
-      outputs.append(
-        file.kind == .download
-          ? DeclaredItem(.path, text: builder.intern(file.path.text))
-          : Self.item(file.path.text, &builder))
+      outputs.append(Self.item(file.path, &builder))
     }
     builder.declare(id, inputs: task.hasInputs ? inputs : nil, outputs: outputs)
   }
 
-  private static func item(_ path: Text, _ builder: inout PlanBuilder) -> DeclaredItem {
-    DeclaredItem(PathPattern.isPattern(path) ? .glob : .path, text: builder.intern(path))
+  private static func item(
+    _ path: TaskValues.DeclaredPath, _ builder: inout PlanBuilder
+  ) -> DeclaredItem {
+    var item = DeclaredItem(path.isPattern ? .glob : .path, text: builder.intern(path.text))
+    if !path.source.isEmpty { item.words = builder.list([builder.intern(path.source)]) }
+    return item
   }
 
   /// Adds what is evaluated when the task starts, and sees whether it leaves values itself.

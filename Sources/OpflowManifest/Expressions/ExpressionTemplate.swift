@@ -1,10 +1,19 @@
 internal import CYAML
+internal import OpflowCore
 
 /// Finds the `${{ … }}` in a text and puts their values in their place. `$${{` stands for a literal
 /// `${{`; everything else of the text is left as it is.
 enum ExpressionTemplate {
   /// Bytes that one text may grow to. What is longer than this is no value but an attack.
   static let maximumBytes = 4 << 20
+
+  /// How the values of expressions stand in the text that they are put into.
+  enum Values {
+    case asTheyAre
+    /// As names in a path or pattern: what would make a pattern of one is escaped (`PathPattern`).
+    case asNames
+    case leftOut
+  }
 
   /// Whether the text holds a `${{`.
   static func hasExpression(_ text: Text) -> Bool { firstExpression(text, from: 0) < text.count }
@@ -13,8 +22,8 @@ enum ExpressionTemplate {
   ///
   /// - Parameter report: gets every mistake; what it stands in counts as empty then.
   static func expand(
-    _ text: Text, names: some ExpressionNames, store: TextStore, literals: TextStore,
-    report: (ExpressionMistake) -> Void
+    _ text: Text, _ values: Values = .asTheyAre, names: some ExpressionNames, store: TextStore,
+    literals: TextStore, report: (ExpressionMistake) -> Void
   ) -> Text {
     var position = 0
     while position < text.count {
@@ -37,7 +46,7 @@ enum ExpressionTemplate {
         } else if store.pendingCount + value.count > maximumBytes {
           report(tooLong(at: start))
         } else {
-          store.append(value)
+          append(value, values, to: store)
         }
       } catch {
         report(mistake(error, in: text, openedAt: start))
@@ -45,6 +54,21 @@ enum ExpressionTemplate {
       }
     }
     return store.finish()
+  }
+
+  private static func append(_ value: Text, _ values: Values, to store: TextStore) {
+    switch values {
+    case .leftOut: return
+    case .asNames where value.contains(where: PathPattern.isEscaped):
+      let backslash: StaticString = "\\"
+      for place in value.indices {
+        if PathPattern.isEscaped(value[place]) {
+          backslash.withUTF8Buffer { store.append(Text($0)) }
+        }
+        store.append(value.part(place..<(place + 1)))
+      }
+    case .asNames, .asTheyAre: store.append(value)
+    }
   }
 
   /// Evaluates a text that is one expression, with `${{ }}` around it or without.

@@ -192,38 +192,49 @@ struct DeclaredFileReader {
   }
 
   /// A path or a pattern.
-  private func path(_ node: Node, _ subject: Subject) -> Scalar? {
-    guard let path = values.filledString(node, subject) else { return nil }
-    if let (message, help) = mistake(path.text) {
+  private func path(_ node: Node, _ subject: Subject) -> TaskValues.DeclaredPath? {
+    guard let scalar = values.pathText(node, subject) else { return nil }
+    let path = declared(scalar)
+    if let (message, help) = mistake(path) {
       values.mistakes.error(
         values.document.place(node), "`\(path.text.string)` \(message)", help: help)
       return nil
     }
-    values.warnOfShellText(path, node, subject)
+    values.warnOfShellText(scalar, node, subject)
     return path
   }
 
+  private func declared(_ path: Scalar) -> TaskValues.DeclaredPath {
+    var declared = TaskValues.DeclaredPath(
+      node: path.node, text: path.text, isPattern: PathPattern.isPattern(path.text))
+    if declared.isPattern || !path.text.contains(where: PathPattern.isEscaped) { return declared }
+    let name = PathPattern.name(of: path.text)
+    name.withUnsafeBytes { declared.text = values.scratch.copy($0) }
+    if PathPattern.isPattern(declared.text) { declared.source = values.document.text(path.node) }
+    return declared
+  }
+
   /// What other tools read in a pattern, and what is none.
-  private func mistake(_ path: Text) -> (message: String, help: String)? {
-    if path.first == UInt8(ascii: "!") {
+  private func mistake(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
+    let text = path.text
+    if text.first == UInt8(ascii: "!"), values.document.text(path.node).first == text.first {
       return (
         "begins with `!`, and nothing is taken out here",
-        "name what is to count; `./\(path.string)` is a file that is called so"
+        "name what is to count; `./\(text.string)` is a file that is called so"
       )
     }
-    if path.count > Self.longestPathBytes {
+    if text.count > Self.longestPathBytes {
       return ("is longer than a path can be", "it has at most \(Self.longestPathBytes) bytes")
     }
-    guard PathPattern.isPattern(path) else {
-      if let braces = Self.braces(in: path) {
-        return ("holds `\(braces)`, and no braces are expanded here", Self.helpForBraces)
-      }
-      return nil
+    // Those of a value are part of a name.
+    if Self.braces(in: text) != nil,
+      let braces = Self.braces(in: values.textWithoutValues(path.node))
+    {
+      return path.isPattern
+        ? ("holds `\(braces)`, which a pattern has not", Self.helpForBraces)
+        : ("holds `\(braces)`, and no braces are expanded here", Self.helpForBraces)
     }
-    if let braces = Self.braces(in: path) {
-      return ("holds `\(braces)`, which a pattern has not", Self.helpForBraces)
-    }
-    if PathPattern(path.string) == nil {
+    if path.isPattern, PathPattern(text.string) == nil {
       return ("is no pattern: a `[` in it is not closed", "the character itself is `[[]`")
     }
     return nil

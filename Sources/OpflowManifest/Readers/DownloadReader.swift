@@ -55,7 +55,8 @@ struct DownloadReader {
         help: "say what the file in it is to be called")
       return
     }
-    task.written.append(TaskValues.WrittenFile(path: path, kind: .download))
+    task.written.append(
+      TaskValues.WrittenFile(path: .init(node: path.node, text: path.text), kind: .download))
   }
 
   private func reportMissing(_ key: DownloadKey, of node: Node) {

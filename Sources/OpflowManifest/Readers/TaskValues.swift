@@ -62,8 +62,7 @@ struct TaskValues: ~Copyable {
   }
 
   enum Input {
-    /// A path or a pattern.
-    case file(Scalar)
+    case file(DeclaredPath)
     case variable(Scalar)
     /// Never without a word.
     case command([Scalar])
@@ -74,8 +73,17 @@ struct TaskValues: ~Copyable {
       case download, output
     }
 
-    var path: Scalar
+    var path: DeclaredPath
     var kind: Kind
+  }
+
+  struct DeclaredPath {
+    var node: Node
+    /// A name as it is, a pattern with its escapes.
+    var text: Text
+    var isPattern = false
+    /// How a name is written that looks like a pattern; empty for all others.
+    var source = Text(start: nil, count: 0)
   }
 
   /// What a task says in each `TaskText`.

@@ -44,7 +44,7 @@ extension ValueReader {
     }
     let names = ScopedNames(scope: scope, report: report)
     var value = ExpressionTemplate.expand(
-      text, names: names, store: scratch, literals: scope.literals, report: report)
+      text, valuesAs, names: names, store: scratch, literals: scope.literals, report: report)
     let isLate = takeValuesRead(node)
     if isLate, !isWrong { value = residue(of: text) }
     var stable = value
@@ -54,12 +54,28 @@ extension ValueReader {
         isLate
         ? residue(of: text)
         : ExpressionTemplate.expand(
-          text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+          text, valuesAs, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
           literals: scope.literals, report: { _ in })
       scope.hidesRunID = false
     }
     scope.sawRunID = scope.sawRunID || sawRunID
     return isWrong ? nil : (value, stable, isLate)
+  }
+
+  /// A path or pattern that is not empty: values of expressions in it are names.
+  func pathText(_ node: Node, _ subject: Subject) -> Scalar? {
+    valuesAs = .asNames
+    defer { valuesAs = .asTheyAre }
+    return filledString(node, subject)
+  }
+
+  /// What is written without the values of its expressions, which were evaluated without a mistake.
+  func textWithoutValues(_ node: Node) -> Text {
+    let text = document.text(node)
+    if !hasExpression(text) { return text }
+    return ExpressionTemplate.expand(
+      text, .leftOut, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+      literals: scope.literals, report: { _ in })
   }
 
   /// Notes where values of other tasks were spoken of; whether any was.

@@ -12,6 +12,8 @@ final class ValueReader {
   /// Holds evaluated texts.
   let scratch: TextStore
   let maps: MapReader
+  /// How the values of expressions stand in the text that is read.
+  var valuesAs = ExpressionTemplate.Values.asTheyAre
   /// Where the task that is read speaks of values of others.
   private(set) var valueReadings: [ValueReading] = []
   /// Whether it does. Asked for each task: a look at what grows in its place is checked at run time.
@@ -95,7 +97,7 @@ final class ValueReader {
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
   }
 
-  private static func excerpt(_ text: Text) -> String {
+  static func excerpt(_ text: Text) -> String {
     let line = text.firstIndex(of: 10) ?? text.count
     let end = min(line, 80)
     return text.part(0..<end).string + (end < text.count ? "…" : "")

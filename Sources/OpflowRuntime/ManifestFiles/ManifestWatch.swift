@@ -159,7 +159,7 @@ package struct ManifestWatch: ~Copyable {
   private static func isName(_ key: String) -> Bool { key.utf8.first == 0 }
 
   private static func names(_ pattern: String, _ folder: String) -> String? {
-    (try? FileNames.fitting(pattern, in: folder).get()).map {
+    (try? FileNames.texts(fitting: pattern, in: folder).get()).map {
       PlanInputs.FoundNames.hash(of: $0).description
     }
   }

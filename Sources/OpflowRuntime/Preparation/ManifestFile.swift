@@ -242,7 +242,7 @@ package struct ManifestFile {
         found?.add(path, names)
         return .success(PatternNames.names(in: names))
       }
-      let result = FileNames.fitting(pattern, in: start)
+      let result = FileNames.texts(fitting: pattern, in: start)
       if case .success(let names) = result { found?.add(path, PatternNames.bytes(names)) }
       return result
     }

@@ -135,7 +135,7 @@ extension Plan {
   func inputs(ifCurrent inputs: PlanInputs, runID: String) -> PlanInputs? {
     self.inputs(
       ifCurrent: inputs, runID: runID, file: FurtherFile.planFile,
-      names: { pattern, folder in try? FileNames.fitting(pattern, in: folder).get() },
+      names: { pattern, folder in try? FileNames.texts(fitting: pattern, in: folder).get() },
       variable: Environment.value)
   }
 }

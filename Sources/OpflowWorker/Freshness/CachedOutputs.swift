@@ -34,12 +34,8 @@ struct CachedOutputs {
     var places: Set<[[UInt8]]> = []
     var folders: Set<[[UInt8]]> = []
     for item in items where item.kind.isOfProject {
-      guard let path = String(validating: item.name, as: UTF8.self),
-        declared.contains(path, in: project)
-      else {
-        return false
-      }
-      let names = DeclaringTask.names(path, in: project)
+      guard declared.contains(item.name, in: project) else { return false }
+      let names = DeclaringTask.names(item.name, in: project)
       places.insert(names)
       if item.kind == .folder { folders.insert(names) }
     }

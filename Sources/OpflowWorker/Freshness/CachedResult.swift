@@ -76,7 +76,12 @@ final class CachedResult {
     if !cache.isWritable { return true }
     if keeping == nil {
       guard let files = declaring.projectFiles(outputs) else {
-        throw CacheFault(what: "an output lies outside of the manifest's folder, and is not kept")
+        let odd = outputs.lazy.map(\.path).first { String(validating: $0, as: UTF8.self) == nil }
+        throw CacheFault(
+          what: odd.map {
+            "the output `\(NameCharacters.text($0))` is not kept, since its name is not UTF-8"
+          } ?? "an output lies outside of the manifest's folder, and is not kept",
+          isOfProject: odd != nil)
       }
       keeping = try ResultKeeping(
         cache, key, folder: folder, files: files, values: values ?? [], output: output)

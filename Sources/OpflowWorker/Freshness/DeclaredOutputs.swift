@@ -15,7 +15,7 @@ struct DeclaredOutputs {
   }
 
   /// Whether it is one of them, or lies in one.
-  func contains(_ path: String, in folder: String) -> Bool {
+  func contains(_ path: [UInt8], in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }
     return patterns.contains { $0.covers(names) }

@@ -95,27 +95,47 @@ package struct DeclaringTask {
       LeftOut(path: { _ in false }, target: own.containsTarget))
   }
 
+  /// Why a path that looks like a pattern is none, for a message that it is missing; empty for any other.
+  func nameNote(_ path: String) -> String {
+    plan.writtenText(ofPath: path, of: task).map {
+      "; it comes from `\($0)`, so it is a name and not a pattern"
+    } ?? ""
+  }
+
   /// A path of it from the root.
   func absolute(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
   }
 
+  /// The same of a path by its bytes.
+  static func absolute(_ path: [UInt8], in folder: String) -> [UInt8] {
+    path.first == slash ? path : Array(folder.utf8) + [slash] + path
+  }
+
+  /// A path, or the nearest folder above it whose path is UTF-8.
+  static func readable(_ path: [UInt8]) -> String {
+    var path = path[...]
+    while true {
+      if let text = String(validating: path, as: UTF8.self) { return text.isEmpty ? "/" : text }
+      path = path[..<(path.lastIndex(of: slash) ?? 0)]
+    }
+  }
+
   /// A path of it as seen from the manifest's folder; nil for one that leads out of that.
-  func projectPath(_ path: String) -> String? {
+  func projectPath(_ path: [UInt8]) -> [UInt8]? {
     let root = Self.names(plan.string(plan.manifest.folder), in: "/")
     let names = Self.names(path, in: folder)
     guard names.count > root.count, names.starts(with: root) else { return nil }
-    return names.dropFirst(root.count).map { String(decoding: $0, as: UTF8.self) }
-      .joined(separator: "/")
+    return Array(names.dropFirst(root.count).joined(separator: [Self.slash]))
   }
 
-  /// Nil where one of them lies outside of the project.
+  /// Nil where one of them lies outside of the project, or its path is not UTF-8.
   func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
     var found: [ProjectFile] = []
     // One output may be declared under two spellings, and is then seen twice.
     var paths: Set<[UInt8]> = []
     for file in files {
-      guard let text = String(validating: file.path, as: UTF8.self), let path = projectPath(text)
+      guard let bytes = projectPath(file.path), let path = String(validating: bytes, as: UTF8.self)
       else { return nil }
       if paths.insert(Array(path.utf8)).inserted {
         found.append(ProjectFile(path: path, seen: file))
@@ -127,20 +147,23 @@ package struct DeclaringTask {
   /// What earlier attempts left of what the task still declares: only that may be replaced or removed.
   func ownFiles(_ left: LeftFiles) throws(Errno) -> OwnFiles {
     let leaves = leaves
-    let files = (projectFiles(left.made) ?? []).filter { leaves($0.path) }
+    let named = left.made.lazy.filter { String(validating: $0.path, as: UTF8.self) != nil }
+    let files = (projectFiles(SeenFiles(named)) ?? []).filter { leaves(Array($0.path.utf8)) }
       .map { file in
         ProjectFile(
           path: file.path, seen: file.seen, isUntouched: left.untouched.contains(file.seen.path))
       }
     let strangers = left.strangersOfLost.map { paths in
-      Set(paths.compactMap { projectPath(String(decoding: $0, as: UTF8.self)) })
+      Set(paths.compactMap { projectPath($0).map { String(decoding: $0, as: UTF8.self) } })
     }
     return try OwnFiles(
       plan.string(plan.manifest.folder), files, strangersOfLost: strangers, hash: plan.contentHash)
   }
 
+  private static let slash = UInt8(ascii: "/")
+
   /// Whether a path, as seen from the manifest's folder, is an output of the task, or lies in one.
-  var leaves: (String) -> Bool {
+  var leaves: ([UInt8]) -> Bool {
     let project = plan.string(plan.manifest.folder)
     var declared = DeclaredOutputs()
     for output in outputs { declared.add(output, in: folder) }
@@ -149,9 +172,12 @@ package struct DeclaringTask {
 
   /// The names on the way from the root, by their bytes: texts are equal, too, that only look the same.
   static func names(_ path: String, in folder: String) -> [[UInt8]] {
+    names(Array(path.utf8), in: folder)
+  }
+
+  static func names(_ path: [UInt8], in folder: String) -> [[UInt8]] {
     var names: [[UInt8]] = []
-    let whole = path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
-    for name in whole.utf8.split(separator: UInt8(ascii: "/")) {
+    for name in absolute(path, in: folder).split(separator: slash) {
       if name.elementsEqual("..".utf8) {
         _ = names.popLast()
       } else if !name.elementsEqual(".".utf8) {

@@ -28,9 +28,9 @@ package struct LookFault: Error, Equatable {
     }
   }
 
-  init(missing path: String) {
+  init(missing path: String, of declaring: DeclaringTask) {
     self.path = path
-    what = "the input `\(path)` is missing"
+    what = "the input `\(path)` is missing\(declaring.nameNote(path))"
   }
 }
 
@@ -85,9 +85,12 @@ package final class FileLook {
       case .path(let path): return Path.parent(of: path)
       case .glob(let pattern):
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        let literal = parts.prefix { !$0.utf8.contains(where: PathPattern.isSpecial) }
-        let isOfRoot = literal.count == 1 && literal.first == ""
-        return isOfRoot ? "/" : literal.isEmpty ? "." : literal.joined(separator: "/")
+        let names = parts.prefix { !Array($0.utf8).withUnsafeBytes { PathPattern.isPattern($0) } }
+        let isOfRoot = names.count == 1 && names.first == ""
+        let folder = Array(names.joined(separator: "/").utf8).withUnsafeBytes {
+          String(decoding: PathPattern.name(of: $0), as: UTF8.self)
+        }
+        return isOfRoot ? "/" : folder.isEmpty ? "." : folder
       }
     }
   }
@@ -95,13 +98,15 @@ package final class FileLook {
   /// - Parameters:
   ///   - folder: where relative paths start.
   ///   - memory: what was seen before, sorted by the paths.
+  ///   - written: when the file counts that is called exactly as a pattern is written.
   init(
-    _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory, links: Links
+    _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory, links: Links,
+    written: FileNames.WrittenName = .beside
   ) throws(LookFault) {
     self.folder = folder
     self.memory = memory
     self.hashes = hashes
-    places = try FilePlaces(items, in: folder, hashes, links)
+    places = try FilePlaces(items, in: folder, hashes, links, written)
     missing = places.missing
     follows = if case .followed = links { true } else { false }
   }
@@ -125,8 +130,8 @@ package final class FileLook {
   /// Folders, besides those of the paths, in which something may change.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
-  private func absolute(_ path: String) -> String {
-    path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
+  private func absolute(_ place: Int) -> [UInt8] {
+    DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
   /// Goes on until then.
@@ -157,7 +162,7 @@ package final class FileLook {
       if follows, kind == .absent { return add(kind, none, nil) }
       // Another machine may write it, and what is known here of its times be old: it is read, whatever is remembered.
       let isOnNetwork = hashes.network.have(device: stamp.device) {
-        absolute(places.paths.text(place))
+        DeclaringTask.readable(absolute(place))
       }
       let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
@@ -173,7 +178,7 @@ package final class FileLook {
       // Its entries tell what is in it.
       case .folder, .other: add(kind, none, nil)
       case .link, .absent:
-        let target = try Path.linkBytes(absolute(places.paths.text(place)))
+        let target = try Path.linkBytes(ofBytes: absolute(place) + [0])
         add(kind, hashes.hash.of(target), trusted)
       case .file, .executable:
         if !isOnNetwork, let content = hashes[stamp] {
@@ -201,9 +206,8 @@ package final class FileLook {
       found = FilePlaces.Status(
         stamp: FileStamp(status), kind: SeenFile.Kind(status), isOfTarget: false)
     }
-    guard found.kind == .link, !follows, !Path.exists(absolute(places.paths.text(place))) else {
-      return found
-    }
+    guard found.kind == .link, !follows, (try? Path.status(ofBytes: absolute(place) + [0])) == nil
+    else { return found }
     return FilePlaces.Status(stamp: found.stamp, kind: .absent, isOfTarget: false)
   }
 
@@ -245,8 +249,10 @@ package final class FileLook {
     let path = places.paths.text(next)
     guard error == .noSuchFile || error == .notADirectory else {
       let target =
-        places.isLinked(Array(path.utf8))
-        ? (try? Path.real(absolute(path))).map { ", which leads to `\($0)`" } : nil
+        places.isLinked(places.paths[next])
+        ? (try? Path.real(DeclaringTask.readable(absolute(next)))).map {
+          ", which leads to `\($0)`"
+        } : nil
       throw LookFault(what: "cannot read `\(path)`\(target ?? ""): \(error)")
     }
     // It was there when it was looked for.

@@ -21,7 +21,7 @@ package struct FileNames {
   private let pattern: PathPattern
   private let text: String
   /// With its slash.
-  private let root: String
+  private let root: [UInt8]
   private var found = Found()
   /// Folders still to be looked at, as seen from the root, with their slash; and for which part of the
   /// pattern. The last one comes next.
@@ -41,37 +41,71 @@ package struct FileNames {
   private static let mostNames = 4_000_000
   private static let slash = UInt8(ascii: "/")
 
-  /// The names that fit, as seen from a folder and sorted by their bytes.
+  /// When the file counts that is called exactly as the pattern is written.
+  package enum WrittenName {
+    /// Beside the files that the pattern fits.
+    case beside
+    /// Where the pattern fits nothing.
+    case insteadOfNone
+  }
+
+  /// The names that fit, as seen from a folder and sorted by their bytes. There may be millions.
   ///
   /// - Parameters:
   ///   - folders: what is known of folders already.
   ///   - keepsLinks: links count by their own names; else they count as what they lead to.
   package static func fitting(
     _ text: String, in folder: String, folders: FolderMemory = FolderMemory(),
-    keepsLinks: Bool = false
-  ) -> Result<[String], FileNameFault> {
-    all(fitting: text, in: folder, folders: folders, links: keepsLinks ? LinkWalk() : nil).map {
-      found in
+    written: WrittenName = .beside, keepsLinks: Bool = false
+  ) -> Result<ByteStrings, FileNameFault> {
+    all(
+      fitting: text, in: folder, folders: folders, written: written,
+      links: keepsLinks ? LinkWalk() : nil
+    ).map { found in
       var names = found.names
       if !found.linked.isEmpty {
         for place in 0..<found.linked.count { found.linked.with(place) { names.append($0) } }
         names.sort()
       }
-      return (0..<names.count).map { names.text($0) }
+      return names
     }
   }
 
-  /// The same, of which there may be millions. All are UTF-8.
+  /// The same as texts; a fault where one of them is not UTF-8.
+  package static func texts(
+    fitting text: String, in folder: String
+  ) -> Result<[String], FileNameFault> {
+    fitting(text, in: folder).flatMap { names in
+      var texts: [String] = []
+      texts.reserveCapacity(names.count)
+      for place in 0..<names.count {
+        guard let name = String(validating: names[place], as: UTF8.self) else {
+          return .failure(FileNameFault("the name `\(names.text(place))` is not UTF-8"))
+        }
+        texts.append(name)
+      }
+      return .success(texts)
+    }
+  }
+
+  /// The same, with the links among them.
   ///
   /// - Parameter links: to have links count by their own names; nil to have them count as what they lead to.
   static func all(
-    fitting text: String, in folder: String, folders: FolderMemory, links: LinkWalk? = nil
+    fitting text: String, in folder: String, folders: FolderMemory, written: WrittenName,
+    links: LinkWalk? = nil
   ) -> Result<Found, FileNameFault> {
     guard let pattern = PathPattern(text) else {
       return .failure(FileNameFault("a `[` in it is not closed"))
     }
     var search = FileNames(text, pattern, folder, folders, links)
     search.run()
+    // Most patterns fit their own text, `*.c` for example: then a file of that name is found already.
+    if !pattern.fits(pattern.written),
+      written == .beside || search.found.names.isEmpty && search.found.linked.isEmpty
+    {
+      search.addWritten()
+    }
     if let fault = search.fault { return .failure(fault) }
     search.found.names.sort()
     search.found.linked.sort()
@@ -87,7 +121,7 @@ package struct FileNames {
     self.pattern = pattern
     self.folders = folders
     self.links = links
-    root = pattern.isAbsolute ? "/" : folder.hasSuffix("/") ? folder : folder + "/"
+    root = Array((pattern.isAbsolute ? "/" : folder.hasSuffix("/") ? folder : folder + "/").utf8)
   }
 
   private mutating func run() {
@@ -103,13 +137,13 @@ package struct FileNames {
       switch pattern.parts[part] {
       case .literal(let name):
         if isLast {
-          add(folder + Array(name.utf8), .unknown)
+          add(folder + name, .unknown)
         } else {
           let next = links == nil || way == .linked ? way : .unknown
-          open.append((folder + Array(name.utf8) + [Self.slash], part + 1, next))
+          open.append((folder + name + [Self.slash], part + 1, next))
         }
       case .pattern(let names):
-        look(into: folder, from: Array(names.beginning.utf8)) { search, name, kind in
+        look(into: folder, from: names.beginning) { search, name, kind in
           guard names.matches(name) else { return }
           if isLast {
             search.add(folder, name, kind)
@@ -135,12 +169,24 @@ package struct FileNames {
 
   private func isLinked(_ folder: [UInt8]) -> Bool {
     let head = pattern.isAbsolute ? [Self.slash] : []
-    return links?.hasLinks(toFolder: head + folder.dropLast(), from: Array(root.utf8)) ?? false
+    return links?.hasLinks(toFolder: head + folder.dropLast(), from: root) ?? false
   }
 
-  private func path(_ folder: [UInt8]) -> String {
-    let path = root + String(decoding: folder, as: UTF8.self)
-    return path.isEmpty ? "." : path
+  private mutating func addWritten() {
+    let names = pattern.written
+    if links == nil {
+      way = .plain
+    } else {
+      way = isLinked(names.dropLast().flatMap { $0 + [Self.slash] }) ? .linked : .plain
+    }
+    add(Array(names.joined(separator: [Self.slash])), .unknown)
+  }
+
+  /// A path from the root, for the kernel.
+  private func path(_ name: [UInt8]) -> [UInt8] { root + name + [0] }
+
+  private mutating func fail(at name: [UInt8], _ error: Errno) {
+    fault = FileNameFault("`\(NameCharacters.text(root + name))`: \(error)")
   }
 
   /// - Parameter beginning: of the names that count.
@@ -154,14 +200,7 @@ package struct FileNames {
       for place in listing.places(from: beginning) {
         lookedAt += 1
         if lookedAt > Self.mostNames { throw .tooBig }
-        let before = (found.names.count, found.linked.count, open.count)
         listing.names.with(place) { body(&self, $0, listing.kind(place)) }
-        if (found.names.count, found.linked.count, open.count) != before,
-          !listing.names.isUTF8(place)
-        {
-          fault = FileNameFault(
-            "a name in `\(path(folder))` is not UTF-8: \(listing.names.text(place))")
-        }
         if fault != nil { return }
       }
     } catch {
@@ -171,7 +210,7 @@ package struct FileNames {
       case .tooManyLinks where links != nil: return
       case .tooBig:
         fault = FileNameFault("more than four million names would have to be looked at")
-      default: fault = FileNameFault("`\(path(folder))`: \(error)")
+      default: fail(at: folder, error)
       }
     }
     open[openCount...].reverse()
@@ -187,7 +226,9 @@ package struct FileNames {
     case .file, .other: return false
     case .link: break
     case .unknown:
-      guard let status = try? Path.linkStatus(path(link)) else { return false }
+      guard let status = try? Path.linkStatus(ofBytes: path(link), from: File.workingFolder) else {
+        return false
+      }
       if status.kind != .link { return status.kind == .directory }
     }
     if links != nil { passed.append((link, part)) }
@@ -204,18 +245,25 @@ package struct FileNames {
       let start = Array(
         link.split(separator: Self.slash).prefix(part).joined(separator: [Self.slash]))
       guard found.unentered.count < Self.mostUnentered, !fitting.contains(head + link),
-        Path.isDirectory(path(link)), let real = try? Path.real(path(link)),
-        let walked = try? Path.real(path(start))
+        let real = realFolder(link), let walked = realFolder(start)
       else { continue }
       let above = walked == "/" ? walked : walked + "/"
       let isWalked =
         (real + "/").hasPrefix(above)
         && real.dropFirst(above.count).split(separator: "/").allSatisfy { $0.first != "." }
       if isWalked { continue }
-      let text = String(decoding: head + link, as: UTF8.self)
+      let text = NameCharacters.text(head + link)
       found.unentered.append(
         (text, ([Substring(text)] + names[part...]).joined(separator: "/")))
     }
+  }
+
+  /// Nil also where that is not UTF-8.
+  private func realFolder(_ name: [UInt8]) -> String? {
+    guard let path = String(validating: root + name, as: UTF8.self), Path.isDirectory(path) else {
+      return nil
+    }
+    return try? Path.real(path)
   }
 
   /// Links that are told.
@@ -234,22 +282,28 @@ package struct FileNames {
     case .other: break
     case .link where links != nil && !pattern.fitsFolders: keep(folder, name, isLink: true)
     case .link, .unknown:
-      let path = path(folder + Array(name))
+      let whole = folder + Array(name)
       do throws(Errno) {
-        if links != nil, try Path.linkStatus(path).kind == .link {
-          let counts = !pattern.fitsFolders || Path.isDirectory(path)
+        if links != nil,
+          try Path.linkStatus(ofBytes: path(whole), from: File.workingFolder).kind == .link
+        {
+          let counts = !pattern.fitsFolders || isFolder(whole)
           return counts ? keep(folder, name, isLink: true) : ()
         }
-        let status = try Path.status(path)
+        let status = try Path.status(ofBytes: path(whole))
         add(
           folder, name,
           status.kind == .directory ? .directory : status.kind == .file ? .file : .other)
       } catch {
         if error == .noSuchFile || error == .notADirectory { return }
         if links != nil, error == .tooManyLinks { return }
-        fault = FileNameFault("`\(path)`: \(error)")
+        fail(at: whole, error)
       }
     }
+  }
+
+  private func isFolder(_ name: [UInt8]) -> Bool {
+    (try? Path.status(ofBytes: path(name)))?.kind == .directory
   }
 
   private mutating func keep(

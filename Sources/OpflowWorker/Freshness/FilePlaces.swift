@@ -16,6 +16,7 @@ struct FilePlaces {
   private let hashes: FileMemory
   private let follows: Bool
   private let leftOut: LeftOut
+  private let written: FileNames.WrittenName
 
   private(set) var paths = ByteStrings()
   /// A number for each path; empty where nothing had to be asked for.
@@ -41,11 +42,15 @@ struct FilePlaces {
   /// Of one folder.
   private static let mostEntries = 4_000_000
 
-  /// - Parameter folder: where relative paths start.
+  /// - Parameters:
+  ///   - folder: where relative paths start.
+  ///   - written: when the file counts that is called exactly as a pattern is written.
   init(
-    _ items: [FileLook.Item], in folder: String, _ hashes: FileMemory, _ links: FileLook.Links
+    _ items: [FileLook.Item], in folder: String, _ hashes: FileMemory, _ links: FileLook.Links,
+    _ written: FileNames.WrittenName
   ) throws(LookFault) {
     self.folder = folder
+    self.written = written
     start = Array(folder.utf8)
     self.hashes = hashes
     hashes.prepareLinks()
@@ -59,7 +64,7 @@ struct FilePlaces {
       entered.removeAll(keepingCapacity: true)
       switch item {
       case .glob(let pattern): try find(pattern)
-      case .path(let path): try add(path)
+      case .path(let path): try add(Array(path.utf8))
       }
     }
     sortLinks()
@@ -75,8 +80,9 @@ struct FilePlaces {
 
   private func number(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
 
-  private func absolute(_ path: String) -> String {
-    path.utf8.first == Self.slash ? path : folder + "/" + path
+  /// For the kernel: the last byte is zero.
+  private func absolute(_ path: [UInt8]) -> [UInt8] {
+    DeclaringTask.absolute(path, in: folder) + [0]
   }
 
   // MARK: - Patterns
@@ -84,7 +90,8 @@ struct FilePlaces {
   private mutating func find(_ pattern: String) throws(LookFault) {
     let found: FileNames.Found
     switch FileNames.all(
-      fitting: pattern, in: folder, folders: hashes.folders, links: hashes.links)
+      fitting: pattern, in: folder, folders: hashes.folders, written: written,
+      links: hashes.links)
     {
     case .failure(let fault): throw LookFault(what: "`\(pattern)`: \(fault.text)")
     case .success(let names): found = names
@@ -101,7 +108,7 @@ struct FilePlaces {
       for place in 0..<names.count where place < first || !names.with(place, leftOut.path) {
         isMatched = true
         if fitsFolders {
-          try add(names.text(place))
+          try add(names[place])
         } else {
           names.with(place) { paths.append($0) }
         }
@@ -109,7 +116,7 @@ struct FilePlaces {
     }
     for place in 0..<found.linked.count where !found.linked.with(place, leftOut.path) {
       isMatched = true
-      try add(found.linked.text(place))
+      try add(found.linked[place])
     }
     if !isMatched { unmatched.append(pattern) }
     unentered += found.unentered.map { (pattern, $0.link, $0.pattern) }
@@ -119,64 +126,53 @@ struct FilePlaces {
 
   /// A folder whose entries count.
   private struct Folder {
-    let path: String
+    let path: [UInt8]
     /// Nil where it is reached through no link.
     let real: [UInt8]?
   }
 
   private struct Entry {
-    let path: String
+    let path: [UInt8]
     let kind: FolderEntries.Kind
     /// Of the folder that it is in.
     let real: [UInt8]?
   }
 
   /// A folder is all that is in it.
-  private mutating func add(_ path: String) throws(LookFault) {
+  private mutating func add(_ path: [UInt8]) throws(LookFault) {
     // Mostly it is none.
     guard let folder = try addNamed(path) else { return }
     var open = try entries(of: folder)
     while let entry = open.popLast() {
       if entry.kind == .file, entry.real == nil {
-        var text = entry.path
-        text.withUTF8 { bytes in
-          let bytes = UnsafeRawBufferPointer(bytes)
-          if !leftOut.path(bytes) { paths.append(bytes) }
-        }
+        entry.path.withUnsafeBytes { if !leftOut.path($0) { paths.append($0) } }
       } else if let folder = try add(entry) {
         open += try entries(of: folder)
       }
     }
   }
 
-  private mutating func addNamed(_ path: String) throws(LookFault) -> Folder? {
-    var text = path
-    let isPlain = text.withUTF8 { bytes -> Bool? in
-      let bytes = UnsafeRawBufferPointer(bytes)
+  private mutating func addNamed(_ path: [UInt8]) throws(LookFault) -> Folder? {
+    let isPlain = path.withUnsafeBytes { bytes -> Bool? in
       if leftOut.path(bytes) { return nil }
       return !follows || hashes.links.isPlain(bytes, from: start)
     }
     guard let isPlain else { return nil }
     if isPlain { return try addItself(Entry(path: path, kind: .unknown, real: nil)) }
-    let bytes = Array(path.utf8)
-    return try add(LinkWalk.found(at: bytes, from: start), path, isLink: nil)
+    return try add(LinkWalk.found(at: path, from: start), path, isLink: nil)
   }
 
   private mutating func add(_ entry: Entry) throws(LookFault) -> Folder? {
-    var path = entry.path
-    if path.withUTF8({ leftOut.path(UnsafeRawBufferPointer($0)) }) { return nil }
+    if entry.path.withUnsafeBytes({ leftOut.path($0) }) { return nil }
     return try addItself(entry)
   }
 
   /// - Returns: the folder that it is, where that is to be entered.
   private mutating func addItself(_ entry: Entry) throws(LookFault) -> Folder? {
     if entry.kind == .link, follows { return try addLink(entry) }
-    var path = entry.path
     let status: FileStatus
     do throws(Errno) {
-      status = try path.withUTF8 {
-        hashes.linkStatus(UnsafeRawBufferPointer($0), from: folder)
-      }.get()
+      status = try entry.path.withUnsafeBytes { hashes.linkStatus($0, from: folder) }.get()
     } catch {
       try note(error, at: entry.path)
       return nil
@@ -190,16 +186,15 @@ struct FilePlaces {
     return Folder(path: entry.path, real: real)
   }
 
-  private static func name(_ path: String) -> Substring.UTF8View {
-    let start = path.utf8.lastIndex(of: slash).map { path.utf8.index(after: $0) }
-    return path[(start ?? path.startIndex)...].utf8
+  private static func name(_ path: [UInt8]) -> ArraySlice<UInt8> {
+    path[(path.lastIndex(of: slash).map { $0 + 1 } ?? 0)...]
   }
 
-  private mutating func add(_ path: String, _ status: FileStatus, isOfTarget: Bool = false) {
+  private mutating func add(_ path: [UInt8], _ status: FileStatus, isOfTarget: Bool = false) {
     note(
       Status(
         stamp: FileStamp(status), kind: SeenFile.Kind(status), isOfTarget: isOfTarget))
-    paths.append(path)
+    path.withUnsafeBytes { paths.append($0) }
   }
 
   /// Of the path that comes next.
@@ -214,17 +209,15 @@ struct FilePlaces {
     var entries: [Entry] = []
     let path = folder.path
     do throws(Errno) {
-      let inside = path.utf8.last == Self.slash ? path : path + "/"
+      let inside = path.last == Self.slash ? path : path + [Self.slash]
       let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
       for place in (0..<listing.count).reversed() {
-        if !listing.names.isUTF8(place) { throw .notUTF8 }
         entries.append(
           Entry(
-            path: inside + listing.names.text(place), kind: listing.kind(place),
-            real: folder.real))
+            path: inside + listing.names[place], kind: listing.kind(place), real: folder.real))
       }
     } catch {
-      if let real = folder.real, error != .notUTF8 {
+      if let real = folder.real {
         throw Self.fault(error, path, leadsTo: real)
       }
       try note(error, at: path)
@@ -232,35 +225,35 @@ struct FilePlaces {
     return entries
   }
 
-  private mutating func note(_ error: Errno, at path: String) throws(LookFault) {
-    switch error {
-    case .noSuchFile, .notADirectory: missing.append(path)
-    case .notUTF8: throw LookFault(what: "a name in `\(path)` is not UTF-8")
-    default: throw LookFault(what: "cannot look at `\(path)`: \(error)")
+  private mutating func note(_ error: Errno, at path: [UInt8]) throws(LookFault) {
+    let name = NameCharacters.text(path)
+    guard error == .noSuchFile || error == .notADirectory else {
+      throw LookFault(what: "cannot look at `\(name)`: \(error)")
     }
+    missing.append(name)
   }
 
-  private static func fault(_ error: Errno, _ path: String, leadsTo real: [UInt8]) -> LookFault {
-    let target = String(decoding: real, as: UTF8.self)
-    return LookFault(what: "cannot read `\(path)`, which leads to `\(target)`: \(error)")
+  private static func fault(_ error: Errno, _ path: [UInt8], leadsTo real: [UInt8]) -> LookFault {
+    let (name, target) = (NameCharacters.text(path), NameCharacters.text(real))
+    return LookFault(what: "cannot read `\(name)`, which leads to `\(target)`: \(error)")
   }
 
   // MARK: - Links
 
   private mutating func addLink(_ entry: Entry) throws(LookFault) -> Folder? {
     let name = Self.name(entry.path)
-    let real = entry.real ?? hashes.links.parent(of: Array(entry.path.utf8), from: start)
-    let found = hashes.links.follow(name, count: entry.path.utf8.count, in: real)
+    let real = entry.real ?? hashes.links.parent(of: entry.path, from: start)
+    let found = hashes.links.follow(name, count: entry.path.count, in: real)
     return try add(found, entry.path, isLink: true)
   }
 
   /// - Parameter isLink: whether a link stands at the path itself; nil where that is to be found out.
   private mutating func add(
-    _ found: LinkWalk.Found, _ path: String, isLink: Bool?
+    _ found: LinkWalk.Found, _ path: [UInt8], isLink: Bool?
   ) throws(LookFault) -> Folder? {
-    let isLink = isLink ?? (found.links.last.map { $0.end >= path.utf8.count } ?? false)
+    let isLink = isLink ?? (found.links.last.map { $0.end >= path.count } ?? false)
     switch found.end {
-    case .missing: missing.append(path)
+    case .missing: missing.append(NameCharacters.text(path))
     case .failure(let error):
       throw Self.fault(error, path, leadsTo: found.real)
     case .dangling:
@@ -270,7 +263,7 @@ struct FilePlaces {
         note(found, path)
         let none = FileStamp(device: 0, inode: 0, sizeBytes: 0, modified: 0, changed: 0)
         note(Status(stamp: none, kind: .absent, isOfTarget: true))
-        paths.append(path)
+        path.withUnsafeBytes { paths.append($0) }
       }
     case .there(let status):
       let isLinked = !found.links.isEmpty
@@ -292,13 +285,12 @@ struct FilePlaces {
   }
 
   /// - Parameter isAlone: of the last link its own text counts, and not those behind it.
-  private mutating func note(_ found: LinkWalk.Found, _ path: String, isAlone: Bool = false) {
-    var path = path
+  private mutating func note(_ found: LinkWalk.Found, _ path: [UInt8], isAlone: Bool = false) {
     targetFolders.formUnion(found.folders)
     for (place, link) in found.links.enumerated() {
       let isLast = place == found.links.count - 1
       let texts = isLast && isAlone ? [link.texts[0]] : link.texts
-      path.withUTF8 { linkPaths.append(UnsafeRawBufferPointer($0).part(0, link.end)) }
+      path.withUnsafeBytes { linkPaths.append($0.part(0, link.end)) }
       note(texts)
     }
   }

@@ -9,9 +9,9 @@ struct FolderListing {
   /// Reads the folder.
   ///
   /// - Parameter most: entries. `Errno.tooBig` where there are more.
-  fileprivate init(_ folder: String, _ most: Int) throws(Errno) {
+  fileprivate init(_ folder: [UInt8], _ most: Int) throws(Errno) {
     var (names, kinds) = (ByteStrings(), [FolderEntries.Kind]())
-    try FolderEntries.forEach(in: folder) { name, kind in
+    try FolderEntries.forEach(inBytes: folder) { name, kind in
       names.append(name)
       kinds.append(kind)
       return kinds.count <= most
@@ -64,18 +64,20 @@ package final class FolderMemory {
   package init(network: NetworkFiles = NetworkFiles()) { self.network = network }
 
   /// - Parameters:
-  ///   - folder: links to one are followed.
+  ///   - folder: its path by its bytes, the last of which is zero; links to one are followed.
   ///   - most: entries. `Errno.tooBig` where there are more.
-  func listing(of folder: String, most: Int) throws(Errno) -> FolderListing {
-    let status = try Path.status(folder)
-    if network.have(device: status.identity.device, path: { folder }) {
+  func listing(of folder: [UInt8], most: Int) throws(Errno) -> FolderListing {
+    let status = try Path.status(ofBytes: folder)
+    if network.have(
+      device: status.identity.device, path: { DeclaringTask.readable(folder.dropLast()) })
+    {
       return try FolderListing(folder, most)
     }
     let stamp = FileStamp(status)
     if let (seen, listing) = known[status.identity], seen == stamp { return listing }
     let now = Clock.wallMilliseconds * 1_000_000
     let listing = try FolderListing(folder, most)
-    if stamp.isTelling(atNanoseconds: now), try FileStamp(Path.status(folder)) == stamp {
+    if stamp.isTelling(atNanoseconds: now), try FileStamp(Path.status(ofBytes: folder)) == stamp {
       keep(listing, status.identity, stamp)
     }
     return listing

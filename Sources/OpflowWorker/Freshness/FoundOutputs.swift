@@ -34,13 +34,15 @@ struct FoundOutputs {
     var files = Files()
     for output in declaring.outputs {
       switch output {
-      case .path(let path): add(path, of: declaring, folders, to: &files)
+      case .path(let path): add(Array(path.utf8), of: declaring, folders, to: &files)
       case .glob(let pattern):
         switch FileNames.fitting(
           pattern, in: declaring.folder, folders: folders, keepsLinks: true)
         {
         case .success(let names):
-          for name in names { add(name, of: declaring, folders, to: &files) }
+          for place in 0..<names.count {
+            add(names[place], of: declaring, folders, to: &files)
+          }
         case .failure: files.isUnknown = true
         }
       }
@@ -50,21 +52,30 @@ struct FoundOutputs {
 
   /// A folder with all that is in it.
   private static func add(
-    _ path: String, of declaring: DeclaringTask, _ folders: FolderMemory, to files: inout Files
+    _ path: [UInt8], of declaring: DeclaringTask, _ folders: FolderMemory, to files: inout Files
   ) {
     var open = [path]
     while let path = open.popLast() {
       do throws(Errno) {
-        let status = try Path.linkStatus(declaring.absolute(path))
-        files.files[Array(path.utf8)] = (SeenFile.Kind(status), FileStamp(status))
+        let status = try status(path, declaring)
+        files.files[path] = (SeenFile.Kind(status), FileStamp(status))
         guard status.kind == .directory else { continue }
-        let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-        let listing = try folders.listing(of: declaring.absolute(path), most: mostEntries)
-        open += (0..<listing.count).map { inside + listing.names.text($0) }
+        let slash = UInt8(ascii: "/")
+        let inside = path.last == slash ? path : path + [slash]
+        let whole = DeclaringTask.absolute(path, in: declaring.folder)
+        let listing = try folders.listing(of: whole + [0], most: mostEntries)
+        open += (0..<listing.count).map { inside + listing.names[$0] }
       } catch {
         if error != .noSuchFile && error != .notADirectory { files.isUnknown = true }
       }
     }
+  }
+
+  private static func status(
+    _ path: [UInt8], _ declaring: DeclaringTask
+  ) throws(Errno) -> FileStatus {
+    try Path.linkStatus(
+      ofBytes: DeclaringTask.absolute(path, in: declaring.folder) + [0], from: File.workingFolder)
   }
 
   /// The paths that are not the task's own; nil where that is not known.
@@ -90,9 +101,8 @@ struct FoundOutputs {
   private func isUntouched(_ output: SeenFile) -> Bool {
     if before.isUnknown { return true }
     guard let stamp = stamp(output.path) else { return false }
-    let path = String(decoding: output.path, as: UTF8.self)
     // Its stamp may not be told in what was seen, where it is too young to be trusted.
-    guard let status = try? Path.linkStatus(declaring.absolute(path)) else { return false }
+    guard let status = try? Self.status(output.path, declaring) else { return false }
     return Self.isSame(FileStamp(status), stamp, output.kind)
   }
 

@@ -38,8 +38,8 @@ package struct InputsLook {
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
-        + places.flatMap(\.targetFolders).map { String(decoding: $0, as: UTF8.self) + "/" }
-        + seen.keys.map { Path.parent(of: Self.path($0)) })
+        + places.flatMap(\.targetFolders).map { DeclaringTask.readable($0) + "/" }
+        + seen.keys.map { Path.parent(of: DeclaringTask.readable(Self.path($0))) })
   }
 
   /// Goes on with the inputs of another plan. What is new among them is as it is now.
@@ -75,15 +75,14 @@ package struct InputsLook {
     let now = look()
     defer { seen = now }
     let changed = now.filter { seen[$0.key] != $0.value }.map(\.key)
-    return Array(Set((changed + seen.keys.filter { now[$0] == nil }).map(Self.path)))
+    let all = changed + seen.keys.filter { now[$0] == nil }
+    return Array(Set(all.map { NameCharacters.text(Self.path($0)) }))
   }
 
   /// Whether anything is otherwise than at the last call of `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
-  private static func path(_ key: [UInt8]) -> String {
-    String(decoding: key.last == 0 ? key.dropLast() : key[...], as: UTF8.self)
-  }
+  private static func path(_ key: [UInt8]) -> [UInt8] { key.last == 0 ? key.dropLast() : key }
 
   private mutating func look() -> [[UInt8]: Seen] {
     var now: [[UInt8]: Seen] = [:]
@@ -124,9 +123,9 @@ package struct InputsLook {
     do throws(LookFault) {
       let outputs = outputs
       let leftOut = LeftOut { path in
-        outputs.contains(String(decoding: path, as: UTF8.self), in: place.folder)
+        outputs.contains(Array(path), in: place.folder)
       } target: { real, _ in
-        outputs.contains(String(decoding: real, as: UTF8.self), in: "/")
+        outputs.contains(real, in: "/")
       }
       let look = try FileLook(
         items, in: place.folder, memory: place.files, hashes: hashes,

@@ -12,7 +12,7 @@ internal import OpflowSystem
 final class LateFiles {
   private enum Wanted {
     /// From the root.
-    case path(String)
+    case path([UInt8])
     case pattern(String, folder: String)
     /// What was seen of a task's inputs: where it is there, all of them are wanted as well.
     case look(path: String, DeclaringTask)
@@ -20,7 +20,7 @@ final class LateFiles {
     /// By which it is known again.
     var name: String {
       switch self {
-      case .path(let path): path
+      case .path(let path): NameCharacters.text(path)
       case .pattern(let pattern, let folder): "\(folder)/\(pattern)"
       case .look(let path, _): path
       }
@@ -62,7 +62,7 @@ final class LateFiles {
     guard isNetwork else { return false }
     let plan = plans.current
     let records = RecordPlace(plan, state: state)
-    wanted = values().map { .path($0) }
+    wanted = values().map { .path(Array($0.utf8)) }
     if plan.isChecked(task) {
       let path = CheckFolder.file(of: task, in: CheckFolder.path(in: run))
       wanted.append(.look(path: path, DeclaringTask(plan: plan, task: task, records: records)))
@@ -71,7 +71,7 @@ final class LateFiles {
       let declaring = DeclaringTask(plan: plan, task: need, records: records)
       for output in declaring.outputs {
         switch output {
-        case .path(let path): wanted.append(.path(declaring.absolute(path)))
+        case .path(let path): wanted.append(.path(Array(declaring.absolute(path).utf8)))
         case .glob(let pattern): wanted.append(.pattern(pattern, folder: declaring.folder))
         }
       }
@@ -126,19 +126,19 @@ final class LateFiles {
       guard case .success(let names) = names else { return true }
       return !names.isEmpty
     case .look(let path, let declaring):
-      guard Self.isSeen(path) else { return false }
+      guard Self.isSeen(Array(path.utf8)) else { return false }
       let inputs = RecordKeeping.read(path, declaring.identity)?.inputs ?? []
       for place in inputs.indices where inputs.kind(place) != .absent {
-        let input = String(decoding: inputs.path(place), as: UTF8.self)
-        wanted.append(.path(declaring.absolute(input)))
+        let input = DeclaringTask.absolute(inputs.path(place), in: declaring.folder)
+        wanted.append(.path(input))
       }
       return true
     }
   }
 
-  private static func isSeen(_ path: String) -> Bool {
+  private static func isSeen(_ path: [UInt8]) -> Bool {
     do throws(Errno) {
-      _ = try Path.linkStatus(path)
+      _ = try Path.linkStatus(ofBytes: path + [0], from: File.workingFolder)
       return true
     } catch {
       return error != .noSuchFile && error != .notADirectory

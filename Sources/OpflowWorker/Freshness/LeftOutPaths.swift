@@ -81,7 +81,7 @@ struct LeftOutPaths {
     // As nearly all are: nothing has to be taken apart.
     if isPlain, holdsFolder || near.contains(where: { Self.holds($0, path) }) { return true }
     if isPlain, patterns.isEmpty { return false }
-    let names = DeclaringTask.names(String(decoding: path, as: UTF8.self), in: folder)
+    let names = DeclaringTask.names(Array(path), in: folder)
     if !isPlain, beginnings.contains(where: { names.starts(with: $0) }) { return true }
     return patterns.contains { $0.covers(names) }
   }
@@ -110,12 +110,16 @@ struct LeftOutPaths {
 
   private var identities: Set<FileIdentity> {
     if let known = names.identities { return known }
-    var paths = self.paths
+    var paths = self.paths.map { Array($0.utf8) }
     for glob in globs {
-      paths += (try? FileNames.fitting(glob, in: folder, keepsLinks: true).get()) ?? []
+      guard let names = try? FileNames.fitting(glob, in: folder, keepsLinks: true).get() else {
+        continue
+      }
+      paths += (0..<names.count).map { names[$0] }
     }
     let found = paths.compactMap {
-      try? Path.linkStatus($0.utf8.first == Self.slash ? $0 : folder + "/" + $0).identity
+      let path = DeclaringTask.absolute($0, in: folder) + [0]
+      return try? Path.linkStatus(ofBytes: path, from: File.workingFolder).identity
     }
     names.identities = Set(found)
     return Set(found)

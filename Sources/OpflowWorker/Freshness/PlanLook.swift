@@ -43,7 +43,7 @@ package final class PlanLook {
         return forecast(verdict, of: declaring, before)
       }
     } catch {
-      if let path = error.path, isLeft(path, in: declaring, before) {
+      if let path = error.path, isLeft(Array(path.utf8), in: declaring, before) {
         return record == nil ? .stale(why: "", isCached: false) : .unsure
       }
       return .unfit(what: error.what)
@@ -92,7 +92,7 @@ package final class PlanLook {
       return reading.kind == .need
         && running.contains { plan.nameBytes($0).elementsEqual(reading.name) }
     case .changed(let path), .added(let path), .removed(let path), .relinked(let path, _):
-      return isLeft(String(decoding: path, as: UTF8.self), in: declaring, before)
+      return isLeft(path, in: declaring, before)
     case .needs: return before.isUnsure
     case .unknown, .definition, .declaration, .outputGone, .outputChanged, .valuesUnknown,
       .valueWithSecret, .hash, .asked, .failedBefore:
@@ -101,8 +101,8 @@ package final class PlanLook {
   }
 
   /// Whether something that runs before leaves it, the nearest first: not only what the task needs itself.
-  private func isLeft(_ path: String, in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
-    let whole = path.hasPrefix("/") ? path : declaring.folder + "/" + path
+  private func isLeft(_ path: [UInt8], in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
+    let whole = DeclaringTask.absolute(path, in: declaring.folder)
     var tasks = before.needs
     var seen = Set(tasks)
     var next = 0

@@ -275,14 +275,15 @@ final class RecordKeeping {
   private func look(until deadline: Int64) throws(LookFault) -> RecordResult? {
     if let heldUp, let book { return write(heldUp, to: book) }
     let outputs = try look(
-      &self.outputs, declaring.outputs, memory: [], links: .themselves)
+      &self.outputs, declaring.outputs, memory: [], links: .themselves, written: .insteadOfNone)
     guard try outputs.goOn(until: deadline) else { return nil }
     if !isFailure, let path = (outputs.missing + outputs.unmatched).first {
       if mayBeLate(path) {
         self.outputs = nil
         return nil
       }
-      return .noOutput(what: "it succeeded, and its output `\(path)` is not there")
+      return .noOutput(
+        what: "it succeeded, and its output `\(path)` is not there\(declaring.nameNote(path))")
     }
     if let cache, cache.brought != nil, !cache.isWhole(outputs.files) {
       return .noOutput(what: "what came back was changed at once")
@@ -368,11 +369,12 @@ final class RecordKeeping {
   /// time that it goes on.
   private func look(
     _ place: inout FileLook?, _ items: @autoclosure () -> [FileLook.Item], memory: SeenFiles,
-    links: @autoclosure () -> FileLook.Links
+    links: @autoclosure () -> FileLook.Links, written: FileNames.WrittenName = .beside
   ) throws(LookFault) -> FileLook {
     if let place { return place }
     let look = try FileLook(
-      items(), in: declaring.folder, memory: memory, hashes: hashes, links: links())
+      items(), in: declaring.folder, memory: memory, hashes: hashes, links: links(),
+      written: written)
     place = look
     return look
   }

@@ -53,7 +53,7 @@ package final class TaskLook {
       declaring.inputs, in: declaring.folder,
       memory: record.map { $0.known(by: hashes.hash).inputs } ?? [],
       hashes: hashes, links: declaring.followedLinks)
-    if let path = inputs.missing.first { throw LookFault(missing: path) }
+    if let path = inputs.missing.first { throw LookFault(missing: path, of: declaring) }
   }
 
   /// What stands against handing on what it left.
@@ -70,7 +70,7 @@ package final class TaskLook {
     guard let now else {
       guard try inputs.goOn(until: deadline) else { return nil }
       if let path = inputs.missing.first {
-        throw LookFault(missing: path)
+        throw LookFault(missing: path, of: declaring)
       }
       guard try readings.goOn(&needs, of: declaring, after: after, until: deadline) else {
         return nil
@@ -95,7 +95,7 @@ package final class TaskLook {
       self.now = seen
       outputs = try FileLook(
         declaring.outputs, in: declaring.folder, memory: record.outputs, hashes: hashes,
-        links: .themselves)
+        links: .themselves, written: .insteadOfNone)
       return nil
     }
     guard let record, let outputs, try outputs.goOn(until: deadline) else { return nil }

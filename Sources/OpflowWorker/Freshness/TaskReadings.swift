@@ -192,7 +192,7 @@ final class TaskReadings {
     }
     let look = try FileLook(
       declaring.outputs, in: declaring.folder, memory: known?.record.followedOutputs ?? [],
-      hashes: hashes, links: declaring.followedOutputLinks)
+      hashes: hashes, links: declaring.followedOutputLinks, written: .insteadOfNone)
     return NeedLook(files: look, known: known)
   }
 
