@@ -8,7 +8,8 @@ enum ViewFixture {
   /// - Parameter downloads: tasks that are downloads instead, each with its URLs.
   static func plan(
     _ tasks: [(name: String, needs: [String])], tags: [String: [String]] = [:],
-    finally: Set<String> = [], downloads: [String: [String]] = [:]
+    finally: Set<String> = [], flags: [String: TaskFlags] = [:],
+    downloads: [String: [String]] = [:]
   ) throws -> Plan {
     var builder = PlanBuilder()
     var ids: [String: TaskID] = [:]
@@ -33,6 +34,7 @@ enum ViewFixture {
       entry.policy = policy
       entry.demand = oneCPU
       entry.record.texts[.tags] = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
+      entry.flags.formUnion(flags[task.name] ?? [])
       if finally.contains(task.name) { entry.flags.insert(.finally) }
       ids[task.name] = builder.add(entry)
     }

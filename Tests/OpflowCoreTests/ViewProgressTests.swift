@@ -2,10 +2,10 @@ import OpflowCore
 import Testing
 
 @Suite struct ViewProgressTests {
-  private func plan() throws -> Plan {
-    try ViewFixture.plan([
-      ("fetch", []), ("build", ["fetch"]), ("test", ["build"]), ("publish", ["test"]),
-    ])
+  private func plan(flags: [String: TaskFlags] = [:]) throws -> Plan {
+    try ViewFixture.plan(
+      [("fetch", []), ("build", ["fetch"]), ("test", ["build"]), ("publish", ["test"])],
+      flags: flags)
   }
 
   @Test func `line mode tells each start and end, output by whole lines`() throws {
@@ -252,8 +252,8 @@ import Testing
 
   @Test func `a task that stays failed since a crash counts as failed`() throws {
     var view = ViewDriver(
-      try plan(), ProgressOptions(mode: .line), reused: ["fetch"], stillFailed: ["build"],
-      isResumed: true)
+      try plan(flags: ["build": .failWhenInterrupted]), ProgressOptions(mode: .line),
+      reused: ["fetch"], stillFailed: ["build"], isResumed: true)
     _ = view.errorText()
     view.close(.failed, exit: 1)
     #expect(

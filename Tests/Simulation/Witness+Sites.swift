@@ -78,9 +78,11 @@ extension Witness {
     )
   }
 
-  /// What ends badly on a machine that leaves costs nothing.
+  /// What ends badly on a machine that leaves costs nothing, unless something of it may still run there.
   func checkCost(of line: Transition) throws(Finding) {
-    guard usesSites, far.isExcused(line.task), !isBoundHere(line.task) else { return }
+    guard usesSites, far.isExcused(line.task), !isBoundHere(line.task), !line.leavesAlive else {
+      return
+    }
     switch line.outcome.reason {
     case nil, .refused, .interrupted, .ended, .stopped(.serviceLost), .stopped(.timeOver):
       throw fault(line.task, "it is charged for a machine that left")

@@ -13,6 +13,8 @@ struct Loss {
   var site: SiteID
   /// It had not said hello, so nothing was started.
   var wasLaunching: Bool
+  /// The run goes on without it: that is no fault of its machine.
+  var isSpared: Bool
   /// It was the last of too many that did not come up there: no more are launched.
   var isLastTry = false
   /// The task that it ran, or was launched for.

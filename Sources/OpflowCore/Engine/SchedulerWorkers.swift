@@ -228,18 +228,16 @@ extension Scheduler {
       return
     }
     if let share = loss.share { resources.give(share) }
-    // One that the run goes on without is no fault of its machine's.
-    let isSpared = loss.current.isNone && loss.complaint.isEmpty
-    if !loss.current.isNone || !loss.ahead.isEmpty, !isSpared {
+    if !loss.current.isNone || !loss.ahead.isEmpty, !loss.isSpared {
       noteLoss(at: loss.site, now, into: &actions)
     }
     if !loss.current.isNone {
       interrupted(loss.current, at: loss.site, complaint: loss.complaint, now, into: &actions)
     }
     for task in loss.ahead {
-      var transition = Transition(.interrupt, task, reason: isSpared ? .revoked : .workerLost)
+      var transition = Transition(.interrupt, task, reason: loss.isSpared ? .revoked : .workerLost)
       transition.attempt = attempt[task.index]
-      if isSpared { attempt[task.index] -= 1 }
+      if loss.isSpared { attempt[task.index] -= 1 }
       goBack(task, transition, into: &actions)
     }
   }

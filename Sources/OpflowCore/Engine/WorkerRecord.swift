@@ -25,6 +25,8 @@ struct WorkerRecord {
   var standsStill = false
   /// Its end was ordered. What it holds stays held until it is known to be gone.
   var isDiscarded = false
+  /// The run goes on without it: that is no fault of its machine.
+  var isSpared = false
   /// Why its end was ordered.
   var complaint = ""
   var knowsRunState = false

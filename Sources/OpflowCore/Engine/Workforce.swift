@@ -407,6 +407,7 @@ struct Workforce {
     let alive = crew(of: worker).alive
     guard alive > 1, workers[worker.index].kind != .service else { return false }
     limit(worker, to: alive - 1)
+    workers[worker.index].isSpared = true
     return true
   }
 
@@ -448,7 +449,8 @@ struct Workforce {
     }
     return Loss(
       complaint: record.isDiscarded ? record.complaint : complaint, site: record.site,
-      wasLaunching: wasLaunching, current: record.current, ahead: ahead, share: share)
+      wasLaunching: wasLaunching, isSpared: record.isSpared, current: record.current,
+      ahead: ahead, share: share)
   }
 
   // MARK: - Crews
