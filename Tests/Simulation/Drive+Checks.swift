@@ -40,12 +40,12 @@ extension Drive {
     }
     let name = plan.nameString(task)
     records.void(name)
-    if steps % 8 == 0 { return }
-    var record = ImaginedRecords.Record(
-      key: key, origin: Hash.combine(run, UInt64(steps)), truth: truth)
-    if plan.flags(task).contains(.leavesValues) {
-      record.values = tasks[task.index].values(keepsTexts: true)
-    }
+    // Which values another run finds and leaves is not imagined here.
+    let hasValues =
+      !tasks[task.index].valuesRead.isEmpty || plan.flags(task).contains(.leavesValues)
+    if steps % 8 == 0 || hasValues { return }
+    let record = ImaginedRecords.Record(
+      key: key, origin: Hash.combine(run, records.nextElsewhere()), truth: truth)
     records.write(record, of: name)
   }
 
@@ -108,7 +108,7 @@ extension Drive {
       fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs,
       // Of one that was skipped there is nothing to read in this run.
       reads: tasks[task.index].valuesRead.filter {
-        plan.task(named: $0).map { engine.state($0).holdsValues } ?? false
+        plan.task(named: $0).map { engine.state($0).holdsValues && held[$0] != nil } ?? false
       }, needs: needs)
   }
 

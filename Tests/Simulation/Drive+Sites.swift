@@ -60,6 +60,7 @@ extension Drive {
     for index in workers.indices where workers[index].site == site {
       failedLaunches.removeAll { $0 == workers[index].id }
       witness.endAll(on: workers[index].id)
+      witness.outliving.remove(engine.runningTask(of: workers[index].id))
       witness.forgetLaunch(of: workers[index].id)
       workers[index].forgetTasks()
       workers[index].phase = .gone

@@ -75,7 +75,7 @@ struct FateCheck {
   private var beganFinally: Bool {
     plan.tasks.contains { index in
       guard plan.flags(TaskID(index)).contains(.finally) else { return false }
-      if started[index] { return true }
+      if started[index] || lastLine[index]?.event == .failure { return true }
       guard case .skip(.upstream(let need)) = lastLine[index]?.event, !need.isNone else {
         return false
       }

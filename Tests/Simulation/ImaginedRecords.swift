@@ -34,6 +34,14 @@ struct ImaginedRecords {
   /// Keys of successes, by name, however long ago.
   private var cached: [String: Set<UInt64>] = [:]
 
+  /// How many successes another run has written. Each has a number of its own.
+  private var elsewhere: UInt64 = 0
+
+  mutating func nextElsewhere() -> UInt64 {
+    elsewhere += 1
+    return elsewhere
+  }
+
   /// - Parameter needs: `needs(of:_:)`
   static func key(_ check: TaskCheck, _ task: ImaginedManifest.Task, _ needs: UInt64) -> UInt64 {
     let words = [task.fingerprint.whole, task.inputs, check.with ?? 0, needs]

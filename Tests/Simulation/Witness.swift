@@ -334,6 +334,8 @@ struct Witness {
         throw fault(task, "interrupted while \(stood)")
       }
       if line.outcome.reason == .revoked {
+        // The number of its try is given again.
+        stopping[task] = nil
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         if !began.contains(task) { returns[task, default: 0] += 1 }
         lastAttempt[task.index] -= 1

@@ -68,7 +68,7 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
-      if plan.makesLegs(task), plan.legs(madeBy: task) == nil {
+      if plan.hasEmptyMatrix(task) {
         transition.what = Plan.emptyMatrixText
       }
       if isRestored { transition.isRestored = true }

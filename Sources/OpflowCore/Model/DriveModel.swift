@@ -102,7 +102,8 @@ package struct DriveModel {
       {
         interrupted.append(task)
       }
-      move(task, to: record.state, atMilliseconds: record.startedMilliseconds)
+      let isEmpty = record.state == .succeeded && plan.hasEmptyMatrix(task)
+      move(task, to: isEmpty ? .skipped : record.state, atMilliseconds: record.startedMilliseconds)
       if let report = history.details.downloads[task]?.report { downloads.add(report) }
     }
     for task in plan.topologicalOrder.lazy.map({ TaskID($0) })
@@ -167,7 +168,8 @@ package struct DriveModel {
     if transition.event == .skip(.withdrawn) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
-    let new = transition.isOfEmptyMatrix ? .skipped : transition.state(after: old)
+    let ended = transition.state(after: old)
+    let new = ended == .succeeded && plan.hasEmptyMatrix(task) ? .skipped : ended
     if transition.event == .start { machines.start(task, transition.worker) }
     if transition.event == .interrupt, transition.outcome.reason == .workerLost {
       machines.lose(task)

@@ -105,7 +105,7 @@ package struct RunStatus {
     let recorded = history.state(task)
     return switch recorded {
     case .handed, .running, .suspended: isHeld ? recorded : .waiting
-    case .succeeded where hasEmptyMatrix(task, plan): .skipped
+    case .succeeded where plan.hasEmptyMatrix(task): .skipped
     case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
       .cancelled:
       recorded
@@ -114,11 +114,7 @@ package struct RunStatus {
 
   /// It has made the legs of its family, of which there are none.
   func hasEmptyMatrix(_ task: TaskID) -> Bool {
-    history.state(task) == .succeeded && Self.hasEmptyMatrix(task, plan)
-  }
-
-  private static func hasEmptyMatrix(_ task: TaskID, _ plan: Plan) -> Bool {
-    plan.makesLegs(task) && plan.legs(madeBy: task) == nil
+    history.state(task) == .succeeded && plan.hasEmptyMatrix(task)
   }
 
   /// Why the task is in its state; what was cut short waits for that.

@@ -100,6 +100,11 @@ extension Plan {
   @inline(__always)
   package func makesLegs(_ task: TaskID) -> Bool { hasLegMakers && flags(task).makesLegs }
 
+  /// Whether a task has found no instance of its matrix, once it has succeeded.
+  package func hasEmptyMatrix(_ task: TaskID) -> Bool {
+    makesLegs(task) && legs(madeBy: task) == nil
+  }
+
   /// Whether a task needs legs that are not there, as far as this plan goes.
   package func lacksLegs(_ task: TaskID) -> Bool {
     guard hasLegMakers, !makesLegs(task) else { return false }
