@@ -1,12 +1,8 @@
-/// Decides what runs when: events in, steps out. A plain value with no clock, file or process.
+/// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
 ///
-/// Made of parts that keep their own invariants: the graph of tasks, what tasks share out, who works
-/// where, what is ready, and where the drive is on its way to its end. What only concerns one of them
-/// is there; what is here decides between them. Steps are to be performed in their order, which is
-/// how a transition comes to be journaled before anything that follows from it.
-///
-/// What is asked of it for every task, and changes nothing, is inline: for the call of a method that only
-/// reads, the whole value is copied, a thousand bytes and more.
+/// Its parts keep their own invariants; the scheduler decides between them. Steps are performed in
+/// order, so that a transition is journaled before what follows from it. Read-only helpers that run
+/// for every task are inlined: other calls copy the whole value, more than a thousand bytes.
 struct Scheduler {
   var plan: Plan
   let options: SchedulerOptions
@@ -17,7 +13,7 @@ struct Scheduler {
   var resources: Resources
   var workforce: Workforce
   var machines: Machines
-  /// Lanes whose tasks want more GPUs than any machine has, where no further one comes.
+  /// Classes that want more GPUs than any node has, once no further node comes.
   var beyondDevices: [Int] = []
   var ready: ReadyQueues
   var gates: Gates
@@ -25,75 +21,70 @@ struct Scheduler {
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
-  /// Those that went on from the drive before.
+  /// Services passed on by the previous session.
   let heldBefore: Set<TaskID>
-  /// Tasks with a jobserver, and what they were lent.
+  /// Running tasks with a jobserver, and their tokens.
   var loans = Loans()
-  /// What waits for `cpu`, as of the last look at what may start.
+  /// The `cpu` that ready tasks wait for, as of the last dispatch.
   var lacking = Lacking()
-  /// In a plan with checks: the numbers of the successes that hold, those that workers wrote down of tasks whose
-  /// end is still to come, and where further ones come from.
+  /// The origin numbers of valid successes, those recorded for tasks that have not ended yet, and
+  /// the source of new ones; in a plan with checks.
   var origins: [TaskID: UInt64]
   var recorded: [TaskID: UInt64] = [:]
   var numbers: SplitMix64
   /// See `Entering`.
   let run: UInt64
-  /// Why successes whose end is still to come are no records.
+  /// The reasons why successes must not count as records, until the tasks end.
   var unkept: [TaskID: String] = [:]
-  /// Tasks whose end is to come, and which did not run.
+  /// Tasks restored from the cache that have not ended.
   var restored: Set<TaskID> = []
   var phase = Phase()
 
-  /// By task: the number of the last try, over all drives; failed tries of this drive; and how often
-  /// its worker was lost in this drive.
+  /// Columns by task: the last attempt in all sessions; failed attempts and lost workers of this
+  /// session.
   var attempt: Table<Int32>
-  /// By name, of tasks that the plan does not have: their last try's number, of earlier drives.
+  /// The last attempts of removed tasks, by name.
   let attemptsOfRemoved: [String: Int32]
   /// See `Entering`.
   let standing: StandingOrders
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
-  /// How often a task came back that a worker was handed ahead.
+  /// The number of times that a prefetched task came back.
   var returnCount: Table<UInt8>
-  /// By task: where its newest try was; empty in a run on one machine.
+  /// The node of each task's latest attempt; empty in a local run.
   var ranAt: Table<SiteID>
-  /// What downloads did whose end is still to come.
+  /// Download results of tasks that have not ended.
   var fetches: [TaskID: FetchRecord] = [:]
-  /// What was ended along with tries whose own end is still to come.
+  /// Processes left behind by tasks that have not ended.
   var leftBehind: [TaskID: LeftBehind] = [:]
-  /// How often in a row the last worker of a kind could not make a process, and until when its kind waits.
+  /// The number of failures in a row to create a process, and the end of the pause.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values
-  /// Priorities that were given while the run went on.
+  /// Priorities changed by requests.
   var priorities: [TaskID: Int16] = [:]
 
-  /// What was asked for and is still to be decided.
   var orders: OrderQueue
-  /// Tasks that an order suspended.
+  /// Tasks suspended by a request.
   var onHold: Set<TaskID> = []
-  /// Tasks that an order cancelled.
+  /// The number of tasks cancelled by a request.
   var cancelled = 0
 
-  /// Ends of retry delays.
   var timers = BinaryHeap<RetryTimer>()
-  /// When the delay of tasks ends that wait for a retry and may not start any more, until they may.
+  /// Ends of retry delays of tasks that may not start now.
   var withheld: [TaskID: Instant] = [:]
   var random: SplitMix64
-  /// What was handed ahead, the one that would be missed least at the top; some of it is no longer.
+  /// Prefetched tasks, the least urgent one on top; may contain outdated entries.
   var leastUrgentAhead = BinaryHeap<RankedAhead>()
 
-  /// Failures of this drive.
   var failures = 0
-  /// Whether the run waits for tasks that are still to be added.
   var openness: RunOpenness
-  /// Any task, so that `finally` tasks are due.
+  /// Whether `finally` tasks are due.
   var startedAny: Bool
-  /// Any task, in an earlier drive.
   let ranBefore: Bool
   var pulseCount: Int32 = 0
-  /// How often a task ended in this drive, or came back since another run had it. Goes round.
+  /// A count of ends in this session, and of returns because another run had the task; wraps.
   var changeCount: Int32 = 0
 
   init(plan: Plan, options: SchedulerOptions, entering: Entering) {
@@ -137,7 +128,6 @@ struct Scheduler {
     if !entering.held.isEmpty { takeOver(entering.held) }
   }
 
-  /// Takes in a fact and appends what follows from it.
   mutating func handle(
     _ event: SchedulerEvent, at now: Instant, into actions: inout StepQueue
   ) {
@@ -253,13 +243,13 @@ struct Scheduler {
       returnSetAside()
       obey(at: now, into: &actions)
     }
-    // Where a drive is stopped before it has begun, they wait for its beginning, as all else does.
+    // A session that is stopped before it begins checks its services at the beginning.
     if !services.keptOver.isEmpty, phase.step != .begin { attendKept(at: now, into: &actions) }
     dispatch(at: now, into: &actions)
     advancePhase(at: now, into: &actions)
   }
 
-  /// The moment at which a `timer` event is due, if nothing happens before.
+  /// The time of the next `timer` event.
   var nextWake: Instant? {
     var wake = workforce.watch.nextWake(isSuspended: phase.isSuspended)
     func consider(_ at: Instant?) {
@@ -277,7 +267,6 @@ struct Scheduler {
 
   func state(_ task: TaskID) -> TaskState { graph.state(task) }
 
-  /// Whether the task may start at all in the phase that the run is in.
   @inline(__always)
   func mayStart(_ task: TaskID) -> Bool {
     if isService(task) { return mayServiceStart(task) }
@@ -286,7 +275,7 @@ struct Scheduler {
   }
 
   private func mayServiceStart(_ service: TaskID) -> Bool {
-    // Others start with what needs them.
+    // Services that are not to stay up start with their users.
     !stands(service)
       ? !phase.isShut
       : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
@@ -301,7 +290,6 @@ struct Scheduler {
   }
 }
 
-/// The end of the delay before a task's next try.
 struct RetryTimer: HeapElement {
   var at: Instant
   var task: TaskID

@@ -1,8 +1,8 @@
-/// Handing ahead: a worker that is busy with short tasks has the next ones already.
+/// Prefetching: a worker that is busy with short tasks has its next ones already.
 extension Scheduler {
-  /// Hands the next tasks to workers that are busy with short ones, so that a worker need not wait
-  /// for the coordinator between two tasks. Only behind a task of the same lane, whose resources
-  /// the next one takes over, and only where no much better task can become ready by that one's end.
+  /// Prefetches tasks to busy workers, which then need not wait for the coordinator between short
+  /// tasks. A prefetched task takes over the resources of one of its class, unless that one's end
+  /// may make a much better task ready.
   mutating func handAhead(
     from lane: Int, at now: Instant, into actions: inout StepQueue
   ) {
@@ -12,18 +12,18 @@ extension Scheduler {
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
     let depth = workforce.paces[kind].aheadNow(
       ready: ready.count, alive: workforce.count(of: kind))
-    // One more for each of them in turn, so that all have as much before them.
+    // One per worker in turn, so that backlogs stay equal.
     var misses = 0
     for count in 0..<depth {
       var place = 0
       while let worker = workforce.backlogs.worker(lane: lane, depth: count, place: place) {
         guard let rank = ready.head(lane) else { return }
         let task = TaskID(ranking.task[Int(rank)])
-        // It is handed to one worker after the other, and starts nowhere: it starts where one is free.
+        // It keeps coming back: let it start on a free worker.
         if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
         if mayFollow(task, rank, on: worker, at: now) {
           _ = ready.pop(lane)
-          // It stands among those that have one more then, and another in its place.
+          // The worker moves to the next depth, and another one takes its place.
           handAhead(task, rank, to: worker, into: &actions)
         } else {
           place += 1
@@ -39,7 +39,7 @@ extension Scheduler {
   ) -> Bool {
     if plan.flags(task).contains(.failWhenInterrupted) { return false }
     if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
-    // What is lent goes back with the task, and what follows would keep it.
+    // Lent tokens end with the task; a prefetched one would keep them.
     if plan.hasJobservers, plan.jobserver(of: task) != nil || hasJobserver(worker) { return false }
     if resources.hasShrunk, let share = workforce.workers[worker.index].share,
       resources.isOverdrawn(share)
@@ -48,7 +48,7 @@ extension Scheduler {
     }
     if options.usesSites {
       let site = workforce.workers[worker.index].site
-      // Where nothing new starts; a task that holds nothing would find room there.
+      // The node takes no new tasks, though one without resources would fit there.
       if site != .local, !machines.isInUse(site) { return false }
       if machines.mayRestrict, !mayRun(task, at: site, now) { return false }
     }
@@ -71,11 +71,10 @@ extension Scheduler {
     start(task, on: worker, isAhead: true, into: &actions)
     leastUrgentAhead.push(
       RankedAhead(rank: rank, worker: worker, task: task, attempt: attempt[task.index]))
-    // Most of it is gone by the time it would come out.
+    // Most entries are outdated by now.
     if leastUrgentAhead.count > 4 * workforce.aheadCount + 64 { rankAheadAnew() }
   }
 
-  /// Ranks all that is handed ahead by now.
   mutating func rankAheadAnew() {
     leastUrgentAhead.removeAll()
     for worker in workforce.living {
@@ -98,10 +97,9 @@ extension Scheduler {
     }
   }
 
-  // MARK: - Taking back
+  // MARK: - Recalling
 
-  /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
-  /// much better one should go before.
+  /// Recalls prefetched tasks that could start earlier elsewhere, or later than a much better task.
   mutating func takeBackAhead(at now: Instant, into actions: inout StepQueue) {
     takeBackForIdle(at: now, into: &actions)
     let best = ready.first ?? .max
@@ -115,8 +113,7 @@ extension Scheduler {
     }
   }
 
-  /// Where workers have nothing to do, and what others have ahead would find its resources: from
-  /// those that have most, the last one, which would have to wait longest.
+  /// Recalls the last tasks of the longest backlogs for idle workers.
   private mutating func takeBackForIdle(at now: Instant, into actions: inout StepQueue) {
     for lane in workforce.backlogs.lanesAhead.prefix(SchedulerOptions.maxLanesLookedAt) {
       var depth = workforce.backlogs.deepest(lane: lane) ?? 0
@@ -124,7 +121,7 @@ extension Scheduler {
       var room = count
       while depth > 0, room > 0 {
         for worker in workforce.backlogs.workers(lane: lane, depth: depth) {
-          // One that may not run there would be handed ahead again, and asked back again.
+          // It would be prefetched and recalled again.
           if machines.mayRestrict,
             !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: site, now)
           {
@@ -138,7 +135,7 @@ extension Scheduler {
     }
   }
 
-  /// Where tasks of a lane could start at once beside what goes on, and how many; nil for none.
+  /// Returns a node where tasks of the class can start at once, and how many.
   private func roomForOthers(in lane: Int, _ depth: Int) -> (SiteID, Int)? {
     guard let worker = workforce.backlogs.workers(lane: lane, depth: depth).first else {
       return nil
@@ -151,15 +148,15 @@ extension Scheduler {
     return nil
   }
 
-  /// Asks for all back that workers of a kind were handed which turns out to be slow: it is to start
-  /// in its order, on whichever worker is free first.
+  /// Recalls all tasks of a kind that turns out to be slow: they start in order on the first free
+  /// worker.
   mutating func takeBackAll(of kind: WorkerKind, into actions: inout StepQueue) {
     for worker in workforce.living where workforce.workers[worker.index].kind == kind {
       takeBackAll(of: worker, into: &actions)
     }
   }
 
-  /// Asks for all back that a worker was handed; what one has that is to end comes back without.
+  /// Recalls all tasks of a worker; a discarded worker returns them anyway.
   mutating func takeBackAll(of worker: WorkerID, into actions: inout StepQueue) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
@@ -167,7 +164,7 @@ extension Scheduler {
     }
   }
 
-  /// Asks for a task back, once.
+  /// Recalls a task; only the first call has an effect.
   @discardableResult
   mutating func revokeAhead(
     _ place: Int, of worker: WorkerID, into actions: inout StepQueue
@@ -178,14 +175,13 @@ extension Scheduler {
     return true
   }
 
-  // MARK: - Rest
+  // MARK: - Resting
 
-  /// For how long nobody needs a decision, in nanoseconds; 0 when one may be needed at once.
+  /// The nanoseconds in which no decision is needed.
   ///
-  /// While tasks are so short that every worker has several before it and nothing else fits beside
-  /// them, what ends frees no place and starts nothing that a worker has not already. The coordinator
-  /// may then sleep, and take all that ended meanwhile in one turn: to wake it for each costs as much
-  /// as all else it does. It wakes long before the first worker has nothing left to do.
+  /// While every worker has several short tasks and nothing else fits, ends start nothing. The
+  /// coordinator may then sleep and handle many ends in one turn: a wakeup for each costs as much
+  /// as everything else. It wakes long before a worker is idle.
   var restNanoseconds: Int64 {
     guard workforce.aheadCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
       !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
@@ -201,7 +197,7 @@ extension Scheduler {
   }
 }
 
-/// A task that was handed ahead, by its rank then.
+/// A prefetched task, by its rank at that time.
 struct RankedAhead: HeapElement {
   var rank: Int32
   var worker: WorkerID

@@ -1,10 +1,10 @@
 extension Scheduler {
-  /// Settles what needs no run, lets all settled tasks meet the needs of others, and makes ready
-  /// what waits for nothing. In topological order, so that each task sees its needs settled.
+  /// Settles tasks that need no run, applies ends of earlier sessions, and makes tasks ready. In
+  /// topological order.
   mutating func begin(into actions: inout StepQueue) {
     phase.advance(to: .main)
     findBeyondDevices()
-    // What is skipped below spreads by itself, so only these are still to be announced.
+    // Tasks skipped below propagate by themselves.
     let statesBefore = graph.states
     for position in 0..<plan.taskCount {
       let task = TaskID(plan.topologicalOrder[position])
@@ -24,9 +24,7 @@ extension Scheduler {
     }
   }
 
-  /// Gives a task its end that has one of its own, whatever becomes of its needs.
-  ///
-  /// - Returns: whether it is such a one.
+  /// Ends a task whatever happens to its dependencies; returns whether it did.
   mutating func settlesByItself(_ task: TaskID, into actions: inout StepQueue) -> Bool {
     if graph.has(.cancelling, task) {
       cancelled += 1
@@ -47,19 +45,17 @@ extension Scheduler {
     return true
   }
 
-  /// Why a task was skipped whose `if` is false.
   func falseCondition(of task: TaskID) -> SkipReason {
     plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
   }
 
-  /// Tells that a task was taken out of its end, as it was skipped or not needed.
+  /// Journals that a skipped or unneeded task is pending again.
   func tellTakenBack(_ task: TaskID, into actions: inout StepQueue) {
     var transition = Transition(.resume(.skippedBefore), task)
     transition.isLate = true
     actions.append(.tell(.transition(transition)))
   }
 
-  /// Journals a task's end and lets it spread.
   mutating func settle(
     _ task: TaskID, as next: TaskState, _ transition: consuming Transition,
     into actions: inout StepQueue
@@ -83,15 +79,14 @@ extension Scheduler {
     followChanges(into: &actions)
   }
 
-  /// Acts on what followed from ends for other tasks.
   mutating func followChanges(into actions: inout StepQueue) {
     if graph.changes.isEmpty { return }
     for place in graph.changes.indices {
       switch graph.changes[place] {
       case .ready(let task):
-        // One end may give it the last that it waited for, and then skip it: by a service that it needs.
+        // One end may meet a task's last dependency and then skip it, through a service.
         guard graph.state(task) == .ready else { break }
-        // With the main part over, nothing of it gets an end by what an order ends late.
+        // After the main phase, a late end by a request gives its dependents no end.
         let isOver = phase.step == .finally && !plan.flags(task).contains(.finally)
         if plan.flags(task).contains(.lateCondition), !isOver {
           awaitDecision(of: task)
@@ -115,10 +110,9 @@ extension Scheduler {
     offer(task)
   }
 
-  /// A task that had begun is to begin again. A service of an earlier drive may have to wait for what it needs.
+  /// Makes a task that had begun ready again; it waits if it lacks a dependency.
   mutating func becomeReadyAgain(_ task: TaskID, into actions: inout StepQueue) {
-    // What it had of a need that an order has tried again meanwhile, it has no more; a service that waits itself has to
-    // be there again.
+    // A request may have retried one of its dependencies, or its service must come up again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
     if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
     if isService(task) { withdrawAgain(usersOf: task, into: &actions) }
@@ -126,26 +120,22 @@ extension Scheduler {
     followChanges(into: &actions)
   }
 
-  /// The time of a task's next try has come.
   mutating func endDelay(of task: TaskID, into actions: inout StepQueue) {
     graph.unmark(task, .delayed)
     becomeReadyAgain(task, into: &actions)
   }
 
-  /// Puts a ready task where it can be started from, or holds it back while it may not start.
   @inline(__always)
   mutating func offer(_ task: TaskID) {
     if mayBeQueued(task) { enqueue(task) } else { graph.mark(task, .held) }
   }
 
-  /// Whether a ready task may stand in a queue: neither the run nor an order holds it back.
   @inline(__always)
   func mayBeQueued(_ task: TaskID) -> Bool {
     mayStart(task) && !graph.has(.fenced, task) && !graph.has(.onHold, task)
       && !(plan.hasServices && awaitsEndOfKept(task))
   }
 
-  /// Puts a task that was held back where it can be started from, if it may be.
   mutating func letGo(_ task: TaskID) {
     guard graph.has(.held, task), mayBeQueued(task) else { return }
     graph.unmark(task, .held)
@@ -156,13 +146,12 @@ extension Scheduler {
     if isGate(task) { return gates.enqueue(task) }
     if wantsCheck(task) { return checks.enqueue(task) }
     if isBlock(task), !blocks.isOffered(task) { return blocks.wait(task) }
-    // It starts with what needs it, or when the others are through.
+    // An idle service starts with its users, or after the other services.
     if isService(task), !stands(task) || services.deferred.contains(task) { return }
     ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
   }
 
-  /// Something is about to start: `finally` tasks are to follow, and the journal has to say so before,
-  /// or who resumes the run would not know that they are owed.
+  /// Journals, before the first start, that `finally` tasks are due: a resume must know it.
   @inline(__always)
   mutating func noteStarting(of task: TaskID, into actions: inout StepQueue) {
     startedAny = true

@@ -1,9 +1,8 @@
-/// Blocks: how they start in programs that offer them, and how they end (`Blocks`).
+/// External tasks in clients (`Blocks`).
 extension Scheduler {
   @inline(__always)
   func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
 
-  /// A program says something, or is gone.
   mutating func take(
     _ fact: BlockFact, of program: HostID, at now: Instant, into actions: inout StepQueue
   ) {
@@ -30,14 +29,12 @@ extension Scheduler {
     }
   }
 
-  /// It is offered since now.
   private mutating func admit(_ task: TaskID) {
     if blocks.stopWaiting(task) { offer(task) }
   }
 
-  /// Nobody offers it any more.
   private mutating func keepWaiting(_ task: TaskID) {
-    // What is held back is offered anew when it is let go.
+    // A held task is offered again when it is released.
     guard graph.state(task) == .ready, !graph.has(.held, task) else { return }
     ready.take(ranking.rank[task.index], lane: resources.lane(of: task))
     blocks.wait(task)
@@ -45,7 +42,6 @@ extension Scheduler {
 
   // MARK: - Starting
 
-  /// A seat for a task that is offered.
   mutating func seat(
     for task: TaskID, at now: Instant, into actions: inout StepQueue
   ) -> WorkerID {
@@ -69,10 +65,8 @@ extension Scheduler {
     return seat
   }
 
-  /// The lines that an order to start follows from are written, and it is about to be sent: sees whether it is one of a
-  /// block that has its end by now, or is interrupted, which nobody is to begin.
-  ///
-  /// - Returns: whether that is so.
+  /// Drops a start that is about to be sent if its external task has ended or was interrupted
+  /// since.
   mutating func dropUnsent(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
     into actions: inout StepQueue
@@ -89,7 +83,6 @@ extension Scheduler {
 
   // MARK: - Ending
 
-  /// Who has that try in a program.
   private func seat(of task: TaskID, _ attempt: Int32, in program: HostID) -> WorkerID? {
     guard plan.tasks.contains(task.index), self.attempt[task.index] == attempt else { return nil }
     return blocks.holder(of: task, in: program)
@@ -105,8 +98,8 @@ extension Scheduler {
     }
     var outcome = told
     outcome.errorNumber = 0
-    // What it was told to end by is known here. What ends well all the same has done what it was to do, unless its
-    // time was up.
+    // The engine knows why it stopped the attempt. A success counts nevertheless, except after a
+    // timeout.
     let stop = blocks.stopReason(seat)
     outcome.reason = stop == .timeout || outcome.status != .success ? stop : nil
     if outcome.usage.wallMicroseconds == 0 {
@@ -119,7 +112,7 @@ extension Scheduler {
     max(0, now.nanoseconds - blocks.since(seat).nanoseconds) / 1000
   }
 
-  /// Its time is up, or the time that it had to end.
+  /// Handles the end of a task's timeout, or of its stop grace.
   mutating func blockIsDue(
     on seat: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {

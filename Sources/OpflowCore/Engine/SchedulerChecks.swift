@@ -1,12 +1,9 @@
-/// Checks by content: which tasks are asked about, and what follows from the answers.
 extension Scheduler {
-  /// Whether a ready task is to be looked at before it may start.
   @inline(__always)
   func wantsCheck(_ task: TaskID) -> Bool {
     plan.hasChecks && plan.isChecked(task) && !graph.has(.checked, task)
   }
 
-  /// Asks about what waits for it, as far as there are workers.
   mutating func giveChecks(at now: Instant, into actions: inout StepQueue) {
     while checks.wantsWorker(alive: workforce.count(of: .check)),
       workforce.mayLaunch(.check, at: .local)
@@ -24,7 +21,7 @@ extension Scheduler {
     }
   }
 
-  /// The number of the allowed failure that the task may keep of an earlier drive.
+  /// Returns the origin number of an allowed failure that the task may keep.
   private func failureKept(by task: TaskID) -> UInt64? {
     guard graph.has(.mayKeep, task), let earlier = graph.result(of: task),
       earlier.state == .failedAllowed
@@ -32,10 +29,10 @@ extension Scheduler {
     return earlier.origin
   }
 
-  /// Something ran: what was found of commands and needs before is asked for again.
+  /// Makes workers discard what they found of commands and dependencies.
   mutating func noteChange() { changeCount = changeCount == .max ? 0 : changeCount + 1 }
 
-  /// A task starts that was looked at. Before a further try it is looked at anew.
+  /// Notes the start of a checked task; it is checked again before a further attempt.
   mutating func noteStart(of task: TaskID, in transition: inout Transition) {
     guard plan.isChecked(task) else { return }
     graph.unmark(task, .checked)
@@ -43,7 +40,6 @@ extension Scheduler {
     if let reason = checks.takeReason(of: task) { transition.what = reason }
   }
 
-  /// Nobody is to look at the task now: it is ready, in no queue.
   mutating func withdrawCheck(of task: TaskID) {
     if graph.state(task) == .checking {
       checks.abandon(task)
@@ -54,7 +50,6 @@ extension Scheduler {
     graph.mark(task, .held)
   }
 
-  /// Nothing is to be looked at now that may not start.
   mutating func withdrawChecks() {
     let (waiting, open) = checks.removeAll()
     for task in open { graph.set(task, .ready) }
@@ -84,7 +79,6 @@ extension Scheduler {
     }
   }
 
-  /// What a task left by which it may be up to date.
   mutating func keptValue(
     _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue,
     into actions: inout StepQueue
@@ -95,8 +89,8 @@ extension Scheduler {
     }
   }
 
-  /// Whether a task steers its run and has not done so yet: whatever it found in another run, what it added there is
-  /// not here, nor has anything been skipped.
+  /// Whether a controlling task must still run in this run: what it added or skipped in another one
+  /// is missing here.
   private func isToSteer(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.control) && graph.result(of: task)?.state.isSuccess != true
   }
@@ -120,7 +114,7 @@ extension Scheduler {
   private mutating func findStale(
     _ task: TaskID, _ why: String, into actions: inout StepQueue
   ) {
-    // Told once.
+    // The reason is reported once.
     if graph.has(.mayKeep, task) {
       takeBack(task, .inputs, what: why, into: &actions)
     } else if !why.isEmpty {
@@ -131,13 +125,13 @@ extension Scheduler {
     offer(task)
   }
 
-  /// It is up to date.
+  /// Ends a task as up to date.
   ///
-  /// - Parameter left: what others may read of it.
+  /// - Parameter left: the values that other tasks may read.
   private mutating func keep(
     _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout StepQueue
   ) {
-    // It was asked for a failure to keep, which was taken back before the answer came: it is asked again without.
+    // The check allowed it to keep a failure which was taken back before the answer: check again.
     if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state == .failedAllowed
     {
@@ -149,7 +143,7 @@ extension Scheduler {
     transition.fingerprint = plan.fingerprint(task)
     transition.with = valuesRead(by: task)
     var next = TaskState.upToDate
-    // One that was skipped since has that number still, and another result.
+    // A task that was skipped since still has that origin, but another result.
     if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state != .skipped
     {
@@ -166,7 +160,6 @@ extension Scheduler {
     settle(task, as: next, transition, into: &actions)
   }
 
-  /// It ends before it was started.
   private mutating func fail(
     _ task: TaskID, _ reason: EndReason, what: String, into actions: inout StepQueue
   ) {
@@ -180,8 +173,7 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
   }
 
-  /// A worker is gone: others are asked what it did not answer, unless workers are lost over a task again
-  /// and again.
+  /// Asks other checkers about the tasks of a lost one, unless a task has lost too many workers.
   mutating func loseChecks(
     of worker: WorkerID, complaint: String, into actions: inout StepQueue
   ) {
@@ -196,9 +188,7 @@ extension Scheduler {
     }
   }
 
-  /// Nobody can look at anything.
-  ///
-  /// - Returns: whether any task failed for that.
+  /// Fails waiting tasks if no checker can run; returns whether any failed.
   mutating func failUncheckable(into actions: inout StepQueue) -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
       let complaint = workforce.complaint(of: .check)
@@ -219,21 +209,20 @@ extension Scheduler {
 
   // MARK: - Successes
 
-  /// A task has succeeded or failed: gives that the number that its worker wrote down, or one of its own.
+  /// Sets the origin number: the one that the worker recorded, or a new one.
   mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
     let origin = recorded.removeValue(forKey: task) ?? numbers.next()
     origins[task] = origin
     transition.origin = origin
   }
 
-  /// Why a success that ends is no record.
   mutating func takeUnkept(_ task: TaskID) -> String? {
     unkept.isEmpty ? nil : unkept.removeValue(forKey: task)
   }
 
-  // MARK: - Results of earlier drives
+  // MARK: - Results of earlier sessions
 
-  /// The journal has a result of an earlier drive that does not hold any more.
+  /// Journals that an earlier result no longer holds.
   @inline(__always)
   mutating func takeBack(
     _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout StepQueue
@@ -246,7 +235,6 @@ extension Scheduler {
     actions.append(.tell(.transition(transition)))
   }
 
-  /// A task keeps the result that it has, since all that it needs did.
   mutating func noteKept(_ task: TaskID, into actions: inout StepQueue) {
     var transition = Transition(.fresh, task)
     transition.kept = graph.state(task)
@@ -254,13 +242,12 @@ extension Scheduler {
     actions.append(.tell(.transition(transition)))
   }
 
-  /// Which successes hold of the tasks that a task needs, of those whose outputs nobody can look at, and which
-  /// failures: what follows on a failure follows on each. Ends that are neither count by what they are, but
-  /// one that was skipped by wish is as its last success left it.
+  /// Adds the origins of dependencies: of successes without declared outputs, and of failures.
+  /// Other ends count by state; a task skipped by request counts by its last success.
   private func addNeeds(to check: inout TaskCheck) {
     for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])
-      // Neither is a result: what legs are made of they read themselves.
+      // Neither has a result. Matrix tasks read the generator's output themselves.
       if isService(need) || plan.makesLegs(need) { continue }
       var state = graph.state(need)
       let declaresOutputs = plan.declaresOutputs(need)
@@ -278,8 +265,8 @@ extension Scheduler {
   }
 
   private func origin(of task: TaskID) -> UInt64 {
-    // A journal of an older opflow has none, nor has what ended before the plan had a task with `inputs`. In no other
-    // run may it be the same.
+    // Missing in a journal of an older opflow, and for ends before the plan had a task with
+    // `inputs`. The substitute must differ between runs.
     origins[task] ?? Entering.origin(ofTry: attempt[task.index], inRun: run)
   }
 }

@@ -1,6 +1,5 @@
-/// Obeying orders: what of each is decided when, and by what its tasks are kept meanwhile.
+/// Decides control requests one at a time, with their tasks fenced.
 extension Scheduler {
-  /// Decides the orders whose turn it is.
   mutating func obey(at now: Instant, into actions: inout StepQueue) {
     while let entry = orders.first {
       let order = entry.order
@@ -20,7 +19,8 @@ extension Scheduler {
       } else if orders.awaits({ graph.state($0) == .handed }) {
         return
       }
-      // What ran while the order waited may be ready again by now, as one whose worker was lost.
+      // A task that ran while the request waited may be ready again, for example after a lost
+      // worker.
       fence(order, into: &actions)
       if orders.awaits({ graph.state($0) == .handed }) { return }
       decide(order, at: now, into: &actions)
@@ -35,13 +35,12 @@ extension Scheduler {
     for task in entry.fenced ?? [] { letGo(task) }
   }
 
-  /// Nothing that the order is about is on its way.
   private mutating func decide(
     _ order: Order, at now: Instant, into actions: inout StepQueue
   ) {
     var entry = OrderEntry(id: order.id, verb: order.verb, asker: order.asker)
     entry.expects = order.expects
-    // A run may have come to its end while the order waited.
+    // The run may have ended while the request waited.
     if let fault = faultOfRun(order) ?? fault(order, choosing: &entry.tasks) {
       return answer(.refused(what: fault), into: &actions)
     }

@@ -1,13 +1,11 @@
-/// What keeps a worker that hangs from holding its task for ever.
+/// Deadlines of workers, so that one that hangs does not hold its task for ever.
 extension Scheduler {
-  /// The worker said something.
   @inline(__always)
   mutating func hear(_ worker: WorkerID) {
     if workforce.isAlive(worker) { workforce.watch.hear(worker) }
   }
 
-  /// A worker is to end its task by itself when the task's time is up; where it does not, nobody can
-  /// say what it does.
+  /// Sets a deadline for a worker that must stop its task at the task's timeout.
   mutating func noteStart(of task: TaskID, on worker: WorkerID, at now: Instant) {
     let policy = plan.policy(task)
     let limit =
@@ -26,8 +24,8 @@ extension Scheduler {
     }
   }
 
-  /// The coordinator did not run: what was left to workers when it last did is left to them now, and
-  /// a little more, since they may not have run either.
+  /// Extends all deadlines after a pause of the coordinator, with some slack for the workers' own
+  /// pause.
   mutating func postpone(by nanoseconds: Int64, at now: Instant) {
     let least = now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
     for worker in workforce.living {
@@ -36,7 +34,6 @@ extension Scheduler {
     workforce.watch.listenAnew(at: now)
   }
 
-  /// Makes ready what waited long enough, and gives up workers that kept us waiting too long.
   mutating func timer(at now: Instant, into actions: inout StepQueue) {
     if !phase.isSuspended {
       while let timer = timers.first, timer.at <= now {
@@ -53,7 +50,6 @@ extension Scheduler {
     checkWorkers(at: now, into: &actions)
   }
 
-  /// Gives up workers that kept us waiting too long, and asks those of which nothing was heard.
   private mutating func checkWorkers(at now: Instant, into actions: inout StepQueue) {
     while let worker = workforce.watch.firstDue(at: now) {
       if workforce.workers[worker.index].kind == .block {
@@ -71,7 +67,7 @@ extension Scheduler {
     for worker in workforce.watch.silent(at: now) { ask(worker, at: now, into: &actions) }
   }
 
-  /// Why a worker that owes something is given up; nil where it is to be asked first.
+  /// Returns why an overdue worker is given up; nil if it must be pinged first.
   private func complaint(of worker: WorkerID, at now: Instant) -> String? {
     let record = workforce.workers[worker.index]
     if workforce.watch.isMute(worker, at: now) {
@@ -84,7 +80,6 @@ extension Scheduler {
     return record.kind.row.overdue
   }
 
-  /// Asks for a sign of life, once.
   private mutating func ask(
     _ worker: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {

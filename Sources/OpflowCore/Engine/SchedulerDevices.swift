@@ -1,7 +1,5 @@
-/// GPUs of machines: who has which, and tasks that want more than any machine has.
 extension Scheduler {
-  /// Tells a worker which GPUs a task has that is about to start there. One that is handed ahead takes over those of the one
-  /// before it.
+  /// Tells a worker the GPUs of a task; a prefetched one takes over those of the task before it.
   func tellDevices(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     guard let devices = workforce.workers[worker.index].share?.devices, !devices.isEmpty else {
       return
@@ -9,7 +7,7 @@ extension Scheduler {
     actions.append(.order(worker, .devices(task, devices)))
   }
 
-  /// Looks anew for what no machine of the drive has GPUs enough for, since machines are known, all are, or no further one comes.
+  /// Finds the classes that want more GPUs than any node has.
   mutating func findBeyondDevices() {
     guard resources.haveDevices else { return }
     beyondDevices = resources.lanes(beyond: options.gpus, isLocal: true)
@@ -18,10 +16,8 @@ extension Scheduler {
     }
   }
 
-  /// Fails ready tasks that want more GPUs than this machine has, or, once all are known, than any that they could run on
-  /// ever had.
-  ///
-  /// - Returns: whether any failed; what became ready by that is to be dispatched.
+  /// Fails ready tasks that want more GPUs than the local node has, or, once all nodes are known,
+  /// than any remote node ever had; returns whether any failed.
   mutating func failBeyondDevices(into actions: inout StepQueue) -> Bool {
     if beyondDevices.isEmpty { return false }
     let lanes = Set(beyondDevices)
@@ -32,7 +28,7 @@ extension Scheduler {
       queued ? ready.ranks.filter { lanes.contains(laneOf($0)) && mayStart(taskOf($0)) } : []
     ready.remove(Set(ranks), of: lanes)
     let tasks = ranks.map { taskOf($0) } + aside.filter { mayStart($0) }
-    // One may be a service that stays, which the next one needs.
+    // An earlier failure may have ended a task that needs the same service.
     for task in tasks.sorted(by: { $0.rawValue < $1.rawValue })
     where graph.state(task) == .ready {
       var transition = Transition(.failure, task, reason: .refused)
@@ -48,7 +44,6 @@ extension Scheduler {
     return !tasks.isEmpty
   }
 
-  /// A ready task that wants more GPUs than any machine has that is left, where some are.
   var lackingDevices: TaskID? {
     guard resources.haveDevices else { return nil }
     let most = machines.inUse.compactMap { machines[$0].offer?.gpus }.max() ?? 0

@@ -1,6 +1,5 @@
 extension Scheduler {
-  /// Starts what may start: the best ready task first, as far as resources and workers go. The
-  /// first one that does not fit keeps what it wants from all that come after it.
+  /// Starts ready tasks in rank order. The first one that does not fit gets its resources reserved.
   mutating func dispatch(at now: Instant, into actions: inout StepQueue) {
     lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
@@ -40,7 +39,7 @@ extension Scheduler {
         continue pass
       case .noRoom(let home):
         if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home, now) }
-        // What stays for good waits for room without keeping it from others.
+        // A service that stays up waits for room without reserving it.
         if isService(task) {
           if standing.isNone { standing = task }
         } else {
@@ -51,7 +50,7 @@ extension Scheduler {
       }
       if firstBlocked == nil { firstBlocked = lane }
       ready.block()
-      // Behind what stays for good something may come that it has to give way to.
+      // A task behind a service that stays up may need room made for it.
       if !lacks.here.isNone || standing.isNone,
         !resources.mayFitMore || ready.blockedCount >= SchedulerOptions.maxBlocked
       {
@@ -63,7 +62,6 @@ extension Scheduler {
       handAhead(from: firstBlocked, at: now, into: &actions)
     }
     ready.unblock()
-    // What is kept for the end of the run goes before what stays until then.
     if lacks.here.isNone, !standing.isNone, isAtRestButServices { lacks.here = standing }
     if !lacks.here.isNone { makeRoom(for: lacks.here, at: .local, now: now, into: &actions) }
     if let (task, site) = lacks.elsewhere {
@@ -71,15 +69,14 @@ extension Scheduler {
     }
   }
 
-  /// Whether nothing that is ready fits, and nobody asks what it lacks: as after nearly every start. What has just
-  /// started may be one to lend to.
+  /// Whether no ready task fits and no shortfall must be computed: so after nearly every start.
   @inline(__always)
   private var isFull: Bool {
     !options.usesSites && !plan.hasServices && loans.isEmpty && resources.away == 0
       && !resources.mayFitMore
   }
 
-  /// The first ready tasks that do not fit, of this machine and of others, and where they are to.
+  /// The first ready tasks that do not fit, and the remote one's node.
   private struct Lacks {
     var here = TaskID.none
     var elsewhere: (TaskID, SiteID)?
@@ -107,28 +104,28 @@ extension Scheduler {
     }
   }
 
-  /// Where a task is to start.
   enum Place {
     case site(SiteID)
-    /// What it wants is not free anywhere; of one with services, on the machine where these are or are to be.
+    /// Resources are lacking; with the node of the task's services, if it needs any.
     case noRoom(SiteID)
-    /// What it wants is free, and nobody to do it.
+    /// Resources are free, but no worker.
     case noWorker
-    /// Something is to be over first with a service that it needs, or no machine is there for both.
+    /// A service must end first, or no node has room for both.
     case notYet
-    /// No machine in use has the time left that it takes.
+    /// No node in use has enough time left.
     case noTime
   }
 
-  /// A task for this machine. Changes nothing; what only reads is called with a copy of the scheduler.
+  /// Places a local task. Mutating although it changes nothing: a call that only reads copies the
+  /// scheduler.
   private mutating func placeHere(_ task: TaskID, _ lane: Int) -> Place {
     guard resources.fits(lane, at: .local) else { return .noRoom(.local) }
     let kind = workerKind(of: task)
-    // A block that stands in a queue is offered.
+    // Queued external tasks are offered.
     return kind == .block || workforce.canTake(kind, at: .local) ? .site(.local) : .noWorker
   }
 
-  /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
+  /// Places a task on the node of its dependencies, otherwise on the least loaded one.
   private mutating func placeAnywhere(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     let kind = workerKind(of: task)
     let preferred = siteOfNeeds(of: task)
@@ -150,7 +147,7 @@ extension Scheduler {
     return lacksTime ? .noTime : .noRoom(.local)
   }
 
-  /// Where the first of its needs that ran elsewhere did; nil for none.
+  /// Returns the node of the first dependency that ran remotely.
   func siteOfNeeds(of task: TaskID) -> SiteID? {
     for edge in plan.needs(task).prefix(SchedulerOptions.maxNeedsLookedAt) {
       let site = ranAt[Int(plan.needTargets[edge])]
@@ -159,7 +156,6 @@ extension Scheduler {
     return nil
   }
 
-  /// Gives a task to a worker that is free, or reserves it for one that is being launched.
   private mutating func assign(
     _ task: TaskID, _ lane: Int, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
@@ -198,7 +194,7 @@ extension Scheduler {
     if plan.hasChecks { noteStart(of: task, in: &transition) }
     actions.append(.tell(.transition(consume transition)))
     if isBlock(task) {
-      // Its program finds by itself what it reads.
+      // The client finds its values itself.
       if plan.flags(task).contains(.readsValues) { noteRead(by: task) }
       return actions.append(.order(worker, .run(task, attempt: number)))
     }

@@ -1,5 +1,4 @@
 extension Scheduler {
-  /// A try ended: its worker is free for the next, and the task goes where its policies say.
   mutating func ended(
     _ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String, at now: Instant,
     into actions: inout StepQueue
@@ -79,13 +78,13 @@ extension Scheduler {
     }
   }
 
-  /// Whether a try ended as it was to: a service does when it was told to, and only then.
+  /// Whether the attempt ended as intended: for a service, only if it was told to end.
   @inline(__always)
   private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
     isService(task) ? services.stopping.contains(task) : outcome.isSuccess
   }
 
-  /// Whether an end may be the work of who ends all that is on a machine which leaves.
+  /// Whether a leaving node may have caused the end.
   private func isExcused(_ outcome: Outcome) -> Bool {
     switch outcome.reason {
     case nil, .interrupted, .refused, .stopped(.timeOver), .stopped(.serviceLost): true
@@ -129,7 +128,6 @@ extension Scheduler {
     }
   }
 
-  /// Whether a service that it needs has ended for good.
   private func lacksService(_ task: TaskID) -> Bool {
     plan.services(neededBy: task).contains {
       let state = graph.state($0)
@@ -138,8 +136,7 @@ extension Scheduler {
     }
   }
 
-  /// Counts a failure that fails the run, frees what waits for failures from `max_failures`, and
-  /// halts when that is reached.
+  /// Counts a failure, exempts its dependents, and halts at `max_failures`.
   mutating func countFailure(of task: TaskID, into actions: inout StepQueue) {
     failures += 1
     exemptFailureEdges(of: task)
@@ -148,15 +145,14 @@ extension Scheduler {
     }
   }
 
-  /// What waits for a failure of the task is not held back by `max_failures`.
+  /// Exempts tasks that run on this failure from `max_failures`.
   mutating func exemptFailureEdges(of task: TaskID) {
     for edge in plan.dependents(task) where plan.dependentCondition(edge).isMetByFailure {
       exempt(plan.dependent(edge))
     }
   }
 
-  /// From here on `max_failures` holds back neither the task nor anything that it needs; what it
-  /// alone held back may start.
+  /// Exempts a task and its dependencies from `max_failures`, and releases them.
   mutating func exempt(_ first: TaskID) {
     for task in graph.exempt(first) where mayStart(task) {
       if graph.has(.held, task) {
