@@ -1,6 +1,5 @@
-/// Keeping what orders are about from starting until they are decided.
 extension Scheduler {
-  /// Keeps what the order is about from starting until it is decided.
+  /// Keeps the request's tasks from starting until it is decided.
   mutating func fence(_ order: Order, into actions: inout StepQueue) {
     var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
     tasks += order.verb.effect.fenced(with: order.tasks + order.among, in: self)
@@ -10,7 +9,7 @@ extension Scheduler {
     pull(tasks, into: &actions)
   }
 
-  /// Takes what is ready out of wherever it stands: it is held back.
+  /// Takes ready tasks out of all queues and holds them.
   mutating func pull(_ tasks: [TaskID], into actions: inout StepQueue) {
     returnSetAside()
     var ranks: Set<Int32> = []
@@ -42,7 +41,7 @@ extension Scheduler {
     for task in isAway where graph.state(task) == .ready { graph.mark(task, .held) }
   }
 
-  /// Gives back what is taken for a task, and for what needs it.
+  /// Releases the shares taken for a task and its users.
   private mutating func withdrawToHold(_ task: TaskID) {
     let users = takenUsers(of: task)
     for entry in services.removeWaiting(where: { $0 == task }) { resources.give(entry.share) }
@@ -50,7 +49,7 @@ extension Scheduler {
     if !isService(task) || stands(task) { graph.mark(task, .held) }
   }
 
-  /// From workers that are on their way, and from those that were handed them ahead; those answer.
+  /// Takes tasks from launching workers, and recalls prefetched ones.
   private mutating func takeBack(_ tasks: Set<TaskID>, into actions: inout StepQueue) {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]

@@ -1,11 +1,10 @@
-/// Gates: how they come to ask, and how they end.
+/// Approvals: how they open and end.
 extension Scheduler {
   @inline(__always)
   func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
 
-  /// Lets those ask that may.
   mutating func openGates(at now: Instant, into actions: inout StepQueue) {
-    // One after the other: what ends at once may hold back the next.
+    // One by one: an end may hold back the next.
     while let task = gates.removeFirstReady() {
       graph.set(task, .running)
       attempt[task.index] += 1
@@ -23,9 +22,9 @@ extension Scheduler {
     case approved
     case rejected(by: OrderAsker)
     case timeout
-    /// By an order about it.
+    /// Cancelled by a request about it.
     case cancelled
-    /// With the run.
+    /// Stopped with the run.
     case stopped(StopReason)
   }
 
@@ -35,7 +34,6 @@ extension Scheduler {
     if let open = gates.close(task) { self.end(task, open, end, at: now, into: &actions) }
   }
 
-  /// Those of the tasks that ask, none of which does any more: each is to get its end.
   mutating func takeQuestions(of tasks: [TaskID]) -> [(TaskID, Gates.Open)] {
     tasks.compactMap { task in gates.close(task).map { (task, $0) } }
   }
@@ -89,10 +87,10 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
   }
 
-  /// What may not go on any more asks no longer; it asks again when it may.
+  /// Closes approvals that may not start now; they ask again later.
   mutating func withdrawGates(into actions: inout StepQueue) {
     for task in gates.removeReady() { offer(task) }
-    // While the run stops they are cancelled.
+    // A stop cancels them.
     if phase.stopCause != nil { return }
     for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !mayStart(task) {
       _ = gates.close(task)
@@ -116,7 +114,7 @@ extension Scheduler {
     _ tasks: [TaskID], _ verb: OrderVerb, of asker: OrderAsker, at now: Instant,
     into actions: inout StepQueue
   ) {
-    // All of them, before the first end has an effect on others.
+    // Close all before the first end affects others.
     for (task, open) in takeQuestions(of: tasks) {
       gates.note(Gates.Answer(verb: verb, asker: asker), of: task)
       end(

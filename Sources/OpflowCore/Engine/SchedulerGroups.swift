@@ -1,12 +1,12 @@
-/// On which machine services are, and what needs them (`Services`).
+/// Places services and their users on nodes (`Services`).
 extension Scheduler {
-  /// - Parameter staying: services that stay, or went on from the drive before, on this machine.
+  /// - Parameter staying: services that stay local.
   static func groups(_ plan: Plan, staying: Set<TaskID>) -> ServiceGroups {
     ServiceGroups(plan) { staying.contains($0) }
   }
 
-  /// Where a service, or a task that needs one, is to start: where its group is, and where that is nowhere, on one
-  /// of the machines that are best for it.
+  /// Places a service or its user: on the node of its group, or on one of the best if it is not
+  /// bound.
   func jointPlace(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     if resources.isLocal(lane) { return room(for: task, atOneOf: Resources.here) }
     let (homes, lacksTime) = homes(of: task, lane, at: now)
@@ -28,10 +28,10 @@ extension Scheduler {
     return .noRoom(first)
   }
 
-  /// The machines in use on which a task may run with its services: where it fits, or where it does nowhere, the
-  /// largest; of these the ones that have the time.
+  /// Returns the nodes in use where the task fits with its services and has time; if it fits on
+  /// none, the largest.
   ///
-  /// - Returns: none where no machine has its GPUs, or none the time; and whether it is that.
+  /// - Returns: no nodes if GPUs or time are lacking; `lackTime` tells which.
   private func homes(
     of task: TaskID, _ lane: Int, at now: Instant
   ) -> (sites: [SiteID], lackTime: Bool) {
@@ -44,8 +44,8 @@ extension Scheduler {
     return (inTime, inTime.isEmpty && !fitting.isEmpty)
   }
 
-  /// Those of them that are best for what is to be bound, the least loaded first: where nothing of it was lost, where the
-  /// largest of the group fits, and first of all where what it needs ran.
+  /// Sorts nodes by load. Prefers nodes without losses of the task or its services, then with room
+  /// for the largest task of the group, then where its dependencies ran.
   private func bestHomes(_ homes: [SiteID], for task: TaskID, _ lane: Int) -> [SiteID] {
     var best = homes
     func prefer(_ isBetter: (SiteID) -> Bool) {
@@ -64,10 +64,8 @@ extension Scheduler {
 
   // MARK: - Moving
 
-  /// Whether the group of a service is bound to a machine where no more of it starts, so that it is to end there: that
-  /// is out of use, or what is ready of it may only run elsewhere.
-  ///
-  /// What is silent is waited for: no order reaches it, and it is lost before long.
+  /// Whether the group of a service must move: its node is out of use, or its ready tasks can only
+  /// run elsewhere. A silent node is waited for: no command reaches it, and it is lost soon.
   func isStranded(_ service: TaskID, at now: Instant) -> Bool {
     guard let site = resources.binding(of: resources.lane(of: service)) else { return false }
     let machine = machines[site]
@@ -83,7 +81,7 @@ extension Scheduler {
     return mayGo
   }
 
-  /// Where room is made for a task that needs no service: where it is held back already, or where least is held.
+  /// Returns the reserved node, or the least loaded.
   func roomiest(for task: TaskID, _ lane: Int, at now: Instant) -> SiteID? {
     if let reserved = resources.reservedElsewhere?.site { return reserved }
     let limits = limits(of: task, lane, at: now)
@@ -92,7 +90,8 @@ extension Scheduler {
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
-  /// In the order in which they are lost together: what needs a service goes before that, and is not told to end for it.
+  /// Sorts users before services: they are lost together, and must not be stopped for the loss of
+  /// these.
   func usersFirst(_ workers: [WorkerID]) -> [WorkerID] {
     if !plan.hasServices { return workers }
     let depths = Dictionary(uniqueKeysWithValues: services.all.enumerated().map { ($1, $0) })
@@ -101,14 +100,12 @@ extension Scheduler {
     }.sorted { ($1.depth, $0.worker.rawValue) < ($0.depth, $1.worker.rawValue) }.map(\.worker)
   }
 
-  /// Gives back what is taken there, where nothing new starts any more.
   mutating func withdrawTaken(at site: SiteID) {
     if services.waiting.isEmpty { return }
     let there = Set(services.waiting.lazy.filter { $0.share.site == site }.map(\.task))
     withdrawTaken { there.contains($0) }
   }
 
-  /// Gives back what is taken where meanwhile less time is left than the task takes.
   mutating func withdrawWithoutTime(at now: Instant) {
     let late = services.waiting.filter { entry in
       let site = entry.share.site

@@ -1,10 +1,9 @@
-/// Tasks that join the run while it goes on (`RunGrowth`).
+/// Dynamic tasks, added to a live run (`RunGrowth`).
 extension Scheduler {
-  /// Why nothing is added to the run any more; nil while it may be.
+  /// Returns why no tasks can be added; nil if they can.
   ///
-  /// - Parameter adder: a task of the run that adds; `none` for somebody else. Whoever closes the run says that nothing
-  ///   comes from outside any more: what its own tasks find to do is theirs to add, or how the run ends would hang on
-  ///   when it was closed.
+  /// - Parameter adder: the generator; `none` if the requester is not a task. A closed run accepts
+  ///   tasks from its own tasks; otherwise its result would depend on the moment of closing.
   func fault(ofExtensionBy adder: TaskID) -> String? {
     if phase.step == .done { return "the run has ended" }
     if phase.stopCause != nil { return "the run is stopping" }
@@ -15,10 +14,8 @@ extension Scheduler {
     return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
   }
 
-  /// Why the tasks of a segment cannot be added to the run as it is; nil where they can.
-  ///
-  /// On further machines services and what needs them are on one machine at a time. What may be on two already, or away
-  /// from the coordinator's, cannot be brought together by a task that comes later.
+  /// Returns why a segment cannot be added now. On remote nodes a service group is on one node: new
+  /// tasks cannot join groups that may be on two, or bind one to the local node.
   func fault(ofSegment segment: Plan, by adder: TaskID) -> String? {
     if let fault = fault(ofLegs: segment, by: adder) { return fault }
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
@@ -43,8 +40,8 @@ extension Scheduler {
     return nil
   }
 
-  /// What nobody named, `manual` tasks among it, and what `--only` leaves to a later drive, has no result for
-  /// anybody: a task that needs it would run without. A service that is left out is not there, whatever became of it.
+  /// Returns a task's error if it needs one that is left out of this session: it would run without
+  /// its result.
   private func fault(ofNeedsLeftOut segment: Plan) -> String? {
     guard let leftOut = graph.leftOut else { return nil }
     for need in segment.outerNeeds {
@@ -59,7 +56,7 @@ extension Scheduler {
     return nil
   }
 
-  /// Why legs of a family that the run has cannot be added; nil where there are none, and where they can be.
+  /// Returns why matrix tasks cannot be added.
   private func fault(ofLegs segment: Plan, by adder: TaskID) -> String? {
     for family in segment.families {
       guard let maker = plan.task(named: segment.text(family.name)), plan.makesLegs(maker) else {
@@ -77,8 +74,8 @@ extension Scheduler {
     return nil
   }
 
-  /// Whether a task of a segment needs something that is to need its tasks: what needs their maker, as it does not
-  /// make legs itself, and what needs that.
+  /// Whether a new matrix task needs a dependent of its own matrix. Generators that do not read the
+  /// values of `maker` do not become dependents.
   private func needsWhatNeeds(_ maker: TaskID, _ segment: Plan) -> Bool {
     var wanted: Set<TaskID> = []
     for need in segment.outerNeeds {
@@ -99,7 +96,6 @@ extension Scheduler {
     return false
   }
 
-  /// The services of the run that tasks of a segment need, with these.
   private func servicesNeeded(
     bySegment segment: Plan
   ) -> [(task: TaskID, service: TaskID)] {
@@ -116,9 +112,7 @@ extension Scheduler {
     resources.serviceLanes.group(of: resources.lane(of: service))
   }
 
-  /// Whether a task of a segment keeps services on the coordinator's machine.
-  ///
-  /// - Parameter users: those that need services of the run.
+  /// - Parameter users: the tasks that need services of the run.
   private func stays(_ task: TaskID, in segment: Plan, _ users: Set<TaskID>) -> Bool {
     if segment.isService(task) {
       return segment.staysOnCoordinator(task) || segment.stays(task, named: nil)
@@ -127,7 +121,6 @@ extension Scheduler {
     return needsServices && segment.staysOnCoordinator(task)
   }
 
-  /// Takes in the tasks of a plan that has grown.
   mutating func extend(by growth: RunGrowth, into actions: inout StepQueue) {
     let first = plan.taskCount
     plan = growth.plan
@@ -152,7 +145,7 @@ extension Scheduler {
     rankAdded(from: first, hasLegs: hasLegs)
     let lacking = graph.meetNeeds(from: first)
     if phase.isHalted {
-      // What is exempt may have come to need these.
+      // An exempt task may depend on the new ones now.
       if hasLegs { graph.endExemption() }
       exemptAll()
     }
@@ -172,7 +165,6 @@ extension Scheduler {
         growth.client, growth.entry.id, .done(count: growth.entry.added)))
   }
 
-  /// What the parts of the scheduler have by task, lane or service.
   private mutating func growParts(from first: Int) {
     services.add(servicesOf: plan, from: first, named: nil)
     var groups: ServiceGroups?
@@ -189,12 +181,12 @@ extension Scheduler {
     }
   }
 
-  /// Takes services out of their end that ended since nothing needed them any more, and that are needed again.
+  /// Reopens services that ended because no task needed them, if new tasks do.
   private mutating func takeServicesBack(
     neededFrom first: Int, into actions: inout StepQueue
   ) {
     guard plan.hasServices else { return }
-    // What was skipped as it came needs none, nor do services that are there for nothing else.
+    // Skipped tasks need no services.
     let open = (first..<plan.taskCount).map { TaskID($0) }.filter {
       !graph.state($0).isTerminal && (!isService($0) || stands($0))
     }
@@ -207,8 +199,7 @@ extension Scheduler {
     followChanges(into: &actions)
   }
 
-  /// `finally` tasks that come to a run of which something ran run, though nothing may start in this drive: as in a
-  /// resume that finds them without their end.
+  /// Makes new `finally` tasks run if an earlier session started tasks.
   private mutating func oweFinally(from first: Int) {
     guard ranBefore, !startedAny else { return }
     startedAny = (first..<plan.taskCount).contains {
@@ -216,7 +207,7 @@ extension Scheduler {
     }
   }
 
-  /// Settles what needs no run, skips what lacks a need, and makes ready what waits for nothing, as `begin` does.
+  /// Settles, skips or readies a new task, as `begin` does.
   private mutating func enter(
     _ task: TaskID, lacking need: TaskID?, into actions: inout StepQueue
   ) {

@@ -1,6 +1,5 @@
 extension Scheduler {
-  /// What is wrong with the scheduler's own state; nil when nothing is. Looks at everything, so it
-  /// is for tests and simulations.
+  /// Describes a violated invariant, or returns nil; scans everything.
   func checkInvariants() -> String? {
     var shares: [Share] = []
     for record in workforce.workers.all { if let share = record.share { shares.append(share) } }
@@ -37,7 +36,6 @@ extension Scheduler {
     return nil
   }
 
-  /// What a worker holds, against what tasks say.
   private func check(_ worker: WorkerID, _ holders: inout [TaskID: WorkerID]) -> String? {
     let record = workforce.workers[worker.index]
     for task in [record.current] + record.ahead.map(\.task) where !task.isNone {
@@ -90,7 +88,7 @@ extension Scheduler {
       let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false
       let isTaken = services.isWaiting(task)
       let places = [queued.contains(task), assigned, isHeldBack, isTaken].filter { $0 }.count
-      // An idle service stands nowhere.
+      // An idle service is in no queue.
       if places != 1, places != 0 || !isService(task) { return "is ready in \(places) places" }
       if graph.unmetNeeds(of: task) != 0 { return "is ready with needs unmet" }
       if graph.has(.onHold, task), queued.contains(task) { return "is on hold and queued" }
@@ -149,7 +147,6 @@ extension Scheduler {
 
   private func checkUnmet(_ task: TaskID) -> String? {
     let isMain = phase.step == .main
-    // What the end of the main phase left waiting is past.
     if !isMain, !plan.flags(task).contains(.finally) { return nil }
     var open: Int32 = plan.flags(task).contains(.finally) && isMain ? 1 : 0
     var cut: Int32 = 0
@@ -160,7 +157,6 @@ extension Scheduler {
         if !state.isTerminal { continue }
       }
       if state == .cancelled, phase.stopCause != nil, !plan.flags(task).contains(.finally) {
-        // Unless an order did it before.
         open += 1
         cut += 1
       } else if !state.isTerminal {
@@ -169,7 +165,7 @@ extension Scheduler {
       } else if !state.meets(
         plan.needCondition(edge), skippedUpstream: graph.has(.skippedUpstream, need))
       {
-        // It may keep its result without that.
+        // The task may keep its result without the service.
         guard isService(need), graph.isLeftWithoutService(task) else {
           return "waits though a need cannot be met"
         }

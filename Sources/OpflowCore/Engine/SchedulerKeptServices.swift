@@ -1,8 +1,7 @@
-/// Services that go on from one drive to the next (`Services`).
+/// Services that pass between sessions (`Services`).
 extension Scheduler {
   // MARK: - Taking over
 
-  /// Takes over what an earlier drive left up.
   mutating func takeOver(_ held: [HeldService]) {
     for entry in held {
       let lane = resources.lane(of: entry.service)
@@ -14,7 +13,6 @@ extension Scheduler {
     }
   }
 
-  /// Tells that they are there.
   mutating func tellKept(at now: Instant, into actions: inout StepQueue) {
     guard !services.keptOver.isEmpty else { return }
     if options.watchesWorkers { workforce.watch.listenAnew(at: now) }
@@ -26,7 +24,7 @@ extension Scheduler {
     }
   }
 
-  /// Sees whether what they need is as it was: then they are there for what needs them, else they end.
+  /// Confirms services with unchanged dependencies, and ends the others.
   mutating func attendKept(at now: Instant, into actions: inout StepQueue) {
     var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
@@ -47,14 +45,14 @@ extension Scheduler {
       }
     }
     if outdated.isEmpty { return }
-    // One that another one has still ends behind that.
+    // A service still used by another one is stopped after it.
     let active = activeServices
     for service in outdated where !active.contains(service) {
       end(service, at: now, into: &actions)
     }
   }
 
-  /// Whether a service is to end before the task starts, which it needs: it runs what that makes.
+  /// Whether a service left by the previous session uses the task's output and must stop first.
   @inline(__always)
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
@@ -63,9 +61,9 @@ extension Scheduler {
       }
   }
 
-  /// A try of a service has ended, which an earlier drive may have left up: what it needs may run now.
+  /// Releases the dependencies of a service that was taken over and has ended.
   ///
-  /// - Returns: what it was ended for; nil where that is nothing of what it needs.
+  /// - Returns: the changed dependency for which it was ended.
   mutating func leaveKeptOver(_ service: TaskID) -> TaskID? {
     let (wasKept, need) = services.leaveKeptOver(service)
     guard wasKept else { return nil }
@@ -75,7 +73,7 @@ extension Scheduler {
 
   // MARK: - Passing on
 
-  /// Those of this machine that are up and go on, behind those that they need.
+  /// Local services that are up, in topological order.
   var heldServices: [HeldService] {
     let workers = workforce.living.filter {
       let record = workforce.workers[$0.index]
@@ -91,7 +89,7 @@ extension Scheduler {
     }
   }
 
-  /// Ends all but those of a run that only serves, and then the drive.
+  /// Ends a serving session and all services but these.
   mutating func passOn(_ kept: Set<TaskID>, into actions: inout StepQueue) {
     let held = Set(heldServices.map(\.service))
     services.passOn(
@@ -99,21 +97,21 @@ extension Scheduler {
     leaveService(into: &actions)
   }
 
-  /// A service stands still by an order, which is of this drive alone: it does not go on behind it, nor what needs it.
+  /// Keeps a suspended service and its users from being passed on.
   mutating func keepBack(_ service: TaskID) {
     guard services.passedOn.contains(service) else { return }
     services.passOn(
       services.passedOn.filter { $0 != service && !servicesWanted(by: $0).contains(service) })
   }
 
-  /// What goes on when nothing else is left; nil where the drive ends as any other.
+  /// The services to pass on; nil if the session ends normally.
   var leavesServices: [HeldService]? {
     if services.passedOn.isEmpty || phase.stopCause != nil { return nil }
     let held = heldServices.filter { services.passedOn.contains($0.service) }
     return held.isEmpty ? nil : held
   }
 
-  /// Ends the drive where nothing is left but what goes on.
+  /// Ends the session if nothing else is left.
   mutating func endPassingOn() -> [HeldService]? {
     guard !services.passedOn.isEmpty, phase.step == .main, mayEnd, let held = leavesServices else {
       return nil
@@ -123,10 +121,10 @@ extension Scheduler {
   }
 }
 
-/// A service that goes on from one drive to the next.
+/// A service that passes to the next session.
 package struct HeldService: Equatable, Sendable {
   package var service: TaskID
-  /// Who has it: by the number in the drive that it is told to, or by.
+  /// The worker, numbered by the session that has it now.
   package var worker: WorkerID
   package var attempt: Int32
   package var ports: [UInt16]

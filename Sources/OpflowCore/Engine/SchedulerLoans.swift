@@ -1,13 +1,12 @@
-/// How much `cpu` it is that ready tasks wait for.
 struct Lacking {
   var here: UInt64 = 0
   var elsewhere: UInt64 = 0
 }
 
-/// Lending what idles to tasks with a jobserver (`Loans`).
+/// Lends idle `cpu` (`Loans`).
 extension Scheduler {
-  /// A task starts that may have a jobserver: tells how many tokens are its own, since what it holds may have
-  /// been cut, and how many jobs it may come to have. Its first job needs none.
+  /// Tells the worker the task's own tokens, since the grant may have been limited, and the most
+  /// jobs. The first job needs no token.
   mutating func beginLoan(
     of task: TaskID, on worker: WorkerID, into actions: inout StepQueue
   ) {
@@ -26,7 +25,6 @@ extension Scheduler {
     return !task.isNone && plan.jobserver(of: task) != nil
   }
 
-  /// A worker says that tokens came back.
   mutating func returned(
     _ count: Int32, by task: TaskID, on worker: WorkerID, at now: Instant,
     into actions: inout StepQueue
@@ -44,9 +42,9 @@ extension Scheduler {
     loans.noteReturned(count, by: worker, at: now)
   }
 
-  /// Notes what a ready task lacks of `cpu` that does not fit.
+  /// Adds a task's CPU shortfall.
   ///
-  /// - Parameter home: of one with services: where it is to start.
+  /// - Parameter home: the node of a task with services.
   mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID, _ now: Instant) {
     if resources.serviceLanes.contains(lane) {
       guard let amounts = amountsTogether(task, at: home) else { return }
@@ -69,7 +67,6 @@ extension Scheduler {
     return kind == .block || workforce.canTake(kind, at: site)
   }
 
-  /// Lends what idles, or asks back what is waited for.
   mutating func lend(at now: Instant, into actions: inout StepQueue) {
     loans.keepRunning(on: workforce)
     loans.wake = nil
@@ -92,9 +89,7 @@ extension Scheduler {
     }
   }
 
-  /// Asks for so many back in all, most of those that have most.
-  ///
-  /// - Returns: how many are on their way back.
+  /// Recalls tokens from the tasks that have most; returns the number on their way back.
   private mutating func askBack(
     _ count: UInt64, at site: SiteID, into actions: inout StepQueue
   ) -> UInt64 {
@@ -122,7 +117,7 @@ extension Scheduler {
     return coming
   }
 
-  /// Lends what idles on a machine to those that may have a use for it, so that they have as much.
+  /// Lends a node's idle `cpu` so that all have as much.
   private mutating func lend(
     at site: SiteID, _ now: Instant, into actions: inout StepQueue
   ) {
@@ -137,7 +132,7 @@ extension Scheduler {
     }
     var lent = [Int32](repeating: 0, count: loans.open.count)
     while idle > 0 {
-      // The order of their beginnings decides between equals.
+      // Ties go to the task that started first.
       places.sort {
         (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1)
       }
@@ -153,7 +148,7 @@ extension Scheduler {
     }
   }
 
-  /// In one turn: what a pipe holds for sure.
+  /// The most tokens lent in one turn: what a pipe holds for sure.
   private static let mostLent: UInt64 = 4096
 
   private func has(_ loan: Loans.Loan) -> Int32 {
@@ -167,10 +162,9 @@ extension Scheduler {
       && loan.asked == 0
   }
 
-  // MARK: - Sharing with others
+  // MARK: - Sharing with other runs
 
-  /// How much more of this machine's `cpu` the run has a use for, of what others have, and how much it has that
-  /// it has no use for.
+  /// Returns the local `cpu` that the run could use of other runs, and what it can give them.
   func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
     let idle = resources.idleProcessors(at: .local)
     if lacking.here > 0 { return (min(lacking.here, resources.away), 0) }
@@ -180,7 +174,6 @@ extension Scheduler {
     return (borrows && idle == 0 ? min(1, resources.away) : 0, idle)
   }
 
-  /// What is wrong with what is lent; nil when nothing is.
   func checkLoans() -> String? {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]

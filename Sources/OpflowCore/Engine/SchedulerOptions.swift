@@ -1,31 +1,30 @@
-/// What a drive may use, and when it gives up.
+/// The resources and limits of a session.
 package struct SchedulerOptions: Sendable {
-  /// Capacity of `cpu`.
+  /// The capacity of `cpu`.
   package var maxParallel: UInt64
-  /// Capacity of `memory` where the manifest sets none, in bytes.
+  /// The capacity of `memory` if the manifest sets none.
   package var memoryBytes: UInt64
-  /// How many GPUs this machine has.
+  /// The GPUs of the local node.
   package var gpus = UInt64(DeviceSet.most)
-  /// Failures after which nothing new starts; 0 is no limit.
+  /// The number of failures after which nothing new starts; 0: no limit.
   package var maxFailures: Int
-  /// Of the generator that jitters retries.
+  /// The seed of the generator that varies retry delays.
   package var seed: UInt64
-  /// Whether a short task's worker may be handed the next task before it reports.
+  /// Whether tasks are prefetched.
   package var handsAhead = true
-  /// How much `cpu` of this machine others have at the beginning, who share it with this run.
+  /// The local `cpu` that other runs use at the start.
   package var processorsAway: UInt64 = 0
-  /// Whether `cpu` that idles is lent to tasks with a jobserver.
+  /// Whether idle `cpu` is lent to tasks with a jobserver.
   package var lendsTokens = true
-  /// Whether workers that hang are given up; imagined ones say nothing and do not hang.
+  /// Whether workers that hang are given up; simulated ones do not answer pings.
   package var watchesWorkers = true
-  /// Whether it is known what tasks leave for others, so that an `if` can be decided by it; a forecast
-  /// takes each to hold.
+  /// Whether values are known. In a forecast they are not, and each `if` that reads some holds.
   package var knowsValues = true
-  /// Whether tasks run on other machines, which join later: all but those that are bound to this one.
+  /// Whether tasks run on remote nodes, which join later.
   package var usesSites = false
-  /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
+  /// The most `cpu` held on all nodes together; nil: what they have.
   package var wholeParallel: UInt64?
-  /// How long a task is taken to last before any has ended.
+  /// The assumed duration of a task before any has ended.
   package var expectedWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
 
   package init(maxParallel: UInt64, memoryBytes: UInt64, maxFailures: Int, seed: UInt64) {
@@ -35,64 +34,62 @@ package struct SchedulerOptions: Sendable {
     self.seed = seed
   }
 
-  /// Capacity of `download` where the manifest sets none.
+  /// The capacity of `download` if the manifest sets none.
   static let defaultDownloads: UInt64 = 4
-  /// Workers for each task that `cpu` lets run; more can be at work when tasks hold no cpu.
+  /// Workers per CPU: tasks that hold no `cpu` need workers too.
   static let workersPerParallel: UInt64 = 4
-  /// Workers that may be on their way to their hello at once: a thousand would share the processors
-  /// for so long that the last ones look dead.
+  /// The most launching workers. With a thousand the last ones would take so long that they look
+  /// dead.
   static let maxLaunching = 64
-  /// Workers that look whether tasks are up to date.
   static let maxCheckers: UInt64 = 8
-  /// From launch to hello.
+  /// The time from launch to hello.
   static let helloMilliseconds: Int64 = 10_000
-  /// Beyond a task's own grace, from a stop to the word that it ended.
+  /// The time beyond a task's grace until its end is reported.
   package static let stopSlackMilliseconds: Int64 = 5_000
-  /// From one look at which workers said nothing to the next.
+  /// The time between two checks for silence.
   static let listenMilliseconds: Int64 = 5_000
-  /// From a pulse to its answer.
+  /// The time from a ping to its answer.
   static let pulseMilliseconds: Int64 = 10_000
-  /// Times that a task is run again because its worker was lost.
+  /// The number of retries of a task whose worker was lost.
   static let maxLost: UInt8 = 3
-  /// Workers in a row that say no hello before their tasks are failed.
+  /// The number of workers in a row without a hello before their tasks fail.
   static let maxSilent = 3
-  /// So often in a row the last worker of a kind waits for a process, in half a minute.
+  /// The number of failures in a row to create a process, in half a minute, before the task fails.
   package static let maxShortages = 20
   static func shortageMilliseconds(_ count: Int) -> Int64 { min(50 << min(count, 6), 2_000) }
-  /// Tasks shorter than this are handed ahead: the hop to the coordinator is a part of their time.
+  /// The duration below which tasks are prefetched: the round trip to the coordinator is a part of
+  /// it.
   static let shortTaskMicroseconds: Int64 = 20_000
-  /// Commands that a worker may be handed ahead, where they are so short that together they take
-  /// this time at most; where not, one.
+  /// The most commands prefetched by a worker, if together they take at most
+  /// `commandsAheadMicroseconds`; otherwise one.
   static let maxCommandsAhead = 8
-  /// A task that came back so often is not handed ahead again.
+  /// The number of returns after which a task is not prefetched again.
   package static let mostReturns: UInt8 = 2
   static let commandsAheadMicroseconds: Int64 = 8_000
-  /// Of the coordinator while all workers have work (`restNanoseconds`).
+  /// Limits of the coordinator's rest (`restNanoseconds`).
   static let maxRestMicroseconds: Int64 = 2_000
   static let minRestMicroseconds: Int64 = 200
-  /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
-  /// take hardly longer than one.
+  /// The most downloads prefetched by a worker. They are synced together, and many hardly take
+  /// longer than one.
   static let maxDownloadsAhead = 64
-  /// Dependents of a running task looked at before another is handed ahead behind it.
+  /// The most dependents scanned before a task is prefetched.
   static let maxDependentsLookedAt = 16
-  /// Needs of a task looked at for where they ran.
+  /// The most dependencies scanned for the node where they ran.
   static let maxNeedsLookedAt = 8
-  /// Workers that a task may not follow on, looked at in one pass that hands ahead.
+  /// The most workers scanned in vain in one prefetching pass.
   static let maxWorkersLookedAt = 64
-  /// For so long a jobserver is lent nothing that had no use for what it was lent.
+  /// The time in which a task that did not use its tokens is lent none.
   static let loanRestMilliseconds: Int64 = 1_000
-  /// Machines looked at for room for what may be taken back.
+  /// The most nodes scanned for room for recalled tasks.
   static let maxSitesLookedAt = 16
-  /// Lanes looked at for what may be taken back, in one pass.
+  /// The most classes scanned for tasks to recall, per pass.
   static let maxLanesLookedAt = 64
-  /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks
-  /// differ in what they want, a pass must not look at all of them.
+  /// The number of blocked classes after which a pass ends, for plans in which all demands differ.
   static let maxBlocked = 256
 }
 
 extension SchedulerOptions {
-  /// How much there is of each of a plan's resources: what its manifest says, and what the machine or
-  /// the command line decides of the built-in ones.
+  /// Returns the capacities, from the manifest, the machine and the command line.
   package func capacities(of plan: Plan) -> [UInt64] {
     var capacities = plan.resources.map(\.capacity)
     let builtIn = [maxParallel, memoryBytes, Self.defaultDownloads]
@@ -107,7 +104,7 @@ extension SchedulerOptions {
     return capacities
   }
 
-  /// What the journal is to tell of them.
+  /// Returns the limits to journal.
   package func limits(of plan: Plan) -> DriveLimits {
     var limits = DriveLimits()
     limits.capacities = zip(plan.resources, capacities(of: plan)).map {
@@ -117,7 +114,6 @@ extension SchedulerOptions {
     return limits
   }
 
-  /// How many downloads may go on at once.
   func downloads(of plan: Plan) -> UInt64 {
     let capacities = capacities(of: plan)
     let download = Int(ResourceEntry.download)

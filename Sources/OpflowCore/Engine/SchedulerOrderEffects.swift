@@ -1,6 +1,5 @@
-/// What orders do to tasks, and to the run.
 extension Scheduler {
-  /// Nothing new starts, also of what was handed ahead.
+  /// Pauses starts, and recalls prefetched tasks.
   mutating func pause(into actions: inout StepQueue) {
     phase.isPaused = true
     for worker in workforce.living { takeBackAll(of: worker, into: &actions) }
@@ -21,13 +20,12 @@ extension Scheduler {
       cancelled += 1
       graph.set(task, .cancelled)
     }
-    // Before the first end has an effect on others, such as that nobody is asked any more.
+    // Closed before the first end, which could withdraw them.
     let questions = takeQuestions(of: tasks)
     for task in pending { spread(from: task, into: &actions) }
     for (task, open) in questions { end(task, open, .cancelled, at: now, into: &actions) }
   }
 
-  /// The journal has results of theirs, which an order does not take back.
   mutating func takeBackResults(of tasks: [TaskID], into actions: inout StepQueue) {
     for task in tasks { takeBack(task, .asked, into: &actions) }
   }
@@ -38,7 +36,7 @@ extension Scheduler {
     for task in tasks { spread(from: task, into: &actions) }
   }
 
-  /// Pending tasks come to their end: nothing waits for their time any more.
+  /// Ends all delays and holds of pending tasks that get their end.
   mutating func forget(_ tasks: [TaskID]) {
     var delayed: Set<TaskID> = []
     for task in tasks {
@@ -51,7 +49,6 @@ extension Scheduler {
     if !delayed.isEmpty { timers.remove { delayed.contains($0.task) } }
   }
 
-  /// It is on hold no more.
   mutating func release(_ task: TaskID) {
     graph.unmark(task, .onHold)
     onHold.remove(task)
@@ -67,7 +64,6 @@ extension Scheduler {
     for (task, worker) in workersRunning(tasks) {
       workforce.watch.pause(worker, at: now)
       workforce.noteStandstill(true, of: worker)
-      // What is behind it would wait as long.
       takeBackAll(of: worker, into: &actions)
       if graph.state(task) == .running { graph.set(task, .suspended) }
       keepBack(task)
@@ -82,7 +78,6 @@ extension Scheduler {
     for task in tasks { release(task) }
     for (task, worker) in workersRunning(tasks) {
       workforce.noteStandstill(false, of: worker)
-      // The whole run stands still: with it the task goes on.
       if phase.isSuspended { continue }
       workforce.watch.proceed(worker, at: now)
       if graph.state(task) == .suspended { graph.set(task, .running) }
@@ -91,7 +86,7 @@ extension Scheduler {
     }
   }
 
-  /// What an order suspended of what a stop is to lead to.
+  /// Continues suspended `finally` tasks, to which a stop must lead.
   mutating func letFinallyGo(at now: Instant, into actions: inout StepQueue) {
     let tasks = onHold.filter { plan.flags($0).contains(.finally) }
       .sorted { $0.rawValue < $1.rawValue }
@@ -100,7 +95,6 @@ extension Scheduler {
     for task in tasks { letGo(task) }
   }
 
-  /// Who runs each of the tasks; those that do not run are left out.
   private func workersRunning(_ tasks: [TaskID]) -> [(TaskID, WorkerID)] {
     let running = tasks.filter { graph.state($0).isRunning }
     if running.isEmpty { return [] }

@@ -1,14 +1,12 @@
-/// What changes while the run goes on: capacities, priorities.
 extension Scheduler {
-  /// Changes how much there is of a resource; of `cpu` and `memory`, on this machine. There may be as
-  /// many workers as that asks for.
+  /// Sets a capacity (`cpu` and `memory`: of the local node) and the number of workers.
   mutating func setCapacity(
     _ amount: UInt64, of resource: Int, into actions: inout StepQueue
   ) {
     let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)
     returnSetAside()
-    // What is handed ahead would keep busy what is to drain.
+    // Prefetched tasks would delay the drain.
     if isLess { for worker in workforce.living { takeBackAll(of: worker, into: &actions) } }
     switch UInt32(truncatingIfNeeded: resource) {
     case ResourceEntry.cpu: workforce.setLimit(of: .command, for: amount)
@@ -17,8 +15,8 @@ extension Scheduler {
     }
   }
 
-  /// Gives tasks other priorities than those of the manifest, for as long as the drive lasts. What they
-  /// wait for inherits them; what runs is not preempted.
+  /// Sets priorities until the session ends. Dependencies inherit them; running tasks are not
+  /// preempted.
   mutating func prioritise(_ tasks: [TaskPriority]) {
     for entry in tasks where plan.tasks.contains(entry.task.index) {
       priorities[entry.task] = entry.priority
@@ -26,14 +24,12 @@ extension Scheduler {
     rankAll()
   }
 
-  /// Orders what waits by the plan and the priorities as they are by now.
   mutating func rankAll() {
     let waiting = takeQueued()
     ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
     queueAgain(waiting)
   }
 
-  /// The same where tasks from a number on were added.
   mutating func rankAdded(from first: Int, hasLegs: Bool) {
     let waiting = takeQueued()
     ranking.rankAnew(adding: first, hasLegs: hasLegs, plan, durations, priorities, graph)

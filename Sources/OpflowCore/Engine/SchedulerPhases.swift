@@ -1,5 +1,4 @@
 extension Scheduler {
-  /// How the run stands, for `finally` tasks and the journal's `close`.
   var runState: RunState {
     switch phase.stopCause {
     case .signal, .ioError: .interrupted
@@ -26,17 +25,15 @@ extension Scheduler {
     }
   }
 
-  /// `max_failures` is reached: only exempt tasks start from here on. `finally` tasks are, and
-  /// what they need.
+  /// Halts starts of all but exempt tasks: `finally` tasks and their dependencies.
   mutating func halt(into actions: inout StepQueue) {
     phase.halt()
-    // What was tried again since may be what something exempt needs.
+    // A retried task may be one that an exempt task needs.
     graph.endExemption()
     exemptAll()
     withdraw(into: &actions)
   }
 
-  /// Finds what is exempt, by how the tasks stand.
   mutating func exemptAll() {
     for index in plan.tasks {
       if plan.flags(TaskID(index)).contains(.finally) { exempt(TaskID(index)) }
@@ -44,7 +41,6 @@ extension Scheduler {
     }
   }
 
-  /// Takes back all that was about to start and may not any more.
   private mutating func withdraw(into actions: inout StepQueue) {
     returnSetAside()
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
@@ -55,7 +51,7 @@ extension Scheduler {
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
-      // A `finally` task whose turn is still to come has its delay all the same.
+      // The delay of a `finally` task goes on: its turn comes later.
       let mayCome = plan.flags(timer.task).contains(.finally) && phase.leadsToFinally
       if mayStart(timer.task) || mayCome {
         timers.push(timer)
@@ -72,11 +68,11 @@ extension Scheduler {
     }
   }
 
-  /// Starts nothing new and ends what runs by its stop rule.
+  /// Starts nothing new and stops running tasks by their stop rules.
   ///
   /// - Parameters:
-  ///   - what: why, where nobody sent the signal.
-  ///   - letsFinallyGo: `finally` tasks that are on hold are not any more.
+  ///   - what: the reason, if no signal was sent.
+  ///   - letsFinallyGo: continue suspended `finally` tasks.
   mutating func stop(
     _ cause: StopCause, what: String = "", letsFinallyGo: Bool = true, at now: Instant,
     into actions: inout StepQueue
@@ -87,7 +83,7 @@ extension Scheduler {
     services.passNothingOn()
     let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
-    // So that who looks from elsewhere sees that the run is on its way to its end.
+    // So that other processes see that the run is stopping.
     if isFirst, case .signal(let signal) = cause {
       actions.append(.tell(.stop(StopEntry(signal: signal, what: what))))
     }
@@ -117,13 +113,12 @@ extension Scheduler {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !phase.isKilled { continue }
-      // When what needs them is gone.
+      // A service stops after the tasks that need it.
       if isService(record.current), !phase.isKilled { continue }
       stopCurrent(of: worker, at: now, into: &actions)
     }
   }
 
-  /// Orders the end of what a worker runs: at once after a `kill`, else by the task's stop rule.
   mutating func stopCurrent(
     of worker: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {
@@ -141,7 +136,7 @@ extension Scheduler {
     let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
     let isBlock = workforce.workers[worker.index].kind == .block
     if isBlock { blocks.note(stop: .stopped(reason), of: worker) }
-    // Nobody can kill what a program does: it is not waited for beyond its grace.
+    // opflow cannot kill an external task: waiting ends with its grace.
     let slack = isBlock ? 0 : SchedulerOptions.stopSlackMilliseconds
     workforce.noteStop(of: worker, by: now.advanced(byMilliseconds: grace + slack))
     actions.append(
@@ -153,14 +148,14 @@ extension Scheduler {
     gates.suspend(at: now)
     actions.append(.tell(.transition(Transition(.pause, .none))))
     for worker in workforce.living {
-      // The time that the coordinator itself stands still counts against no worker.
+      // Time in which the coordinator itself is stopped does not count.
       workforce.watch.pause(worker, at: now)
       let record = workforce.workers[worker.index]
       let task = record.current
       guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
         record.kind != .block
       else { continue }
-      // One that is still `handed` most likely runs; that the worker began with it may be on its way.
+      // If it is still `handed`, the report that it began is most likely on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
     }
@@ -173,7 +168,6 @@ extension Scheduler {
     workforce.watch.listenAnew(at: now)
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
-      // What an order suspended stands on.
       if record.isDiscarded || record.standsStill && !record.isStopping { continue }
       workforce.watch.proceed(worker, at: now)
       let task = record.current
@@ -183,24 +177,23 @@ extension Scheduler {
     }
   }
 
-  /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
+  /// Goes on to the `finally` tasks, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout StepQueue) {
     if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
       settleReady(at: now, into: &actions)
     }
-    // Who closes a run asks for its end: nothing comes any more that might need what stays.
+    // No task can come that needs the services.
     if plan.hasServices, openness == .closed, isServing {
       leaveService(into: &actions)
       settleReady(at: now, into: &actions)
     }
-    // As after nearly every end of a task; here, so that nothing is copied to find it out.
+    // The usual case after a task's end; inlined to avoid copies.
     if !plan.hasServices, workforce.heldCount > 0 { return }
     if options.usesSites, let exhaustion {
       stop(.signal(Self.terminate), what: exhaustion, at: now, into: &actions)
       settleReady(at: now, into: &actions)
     }
     guard mayEnd else { return }
-    // The host has yet to read what else there is.
     if plan.hasServices, leavesServices != nil { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
@@ -214,11 +207,10 @@ extension Scheduler {
     actions.append(.finish(closing))
   }
 
-  /// SIGTERM.
   static let terminate: Int32 = 15
 
-  /// Gives what is ready and can never run its end, services that nothing needs included. Those that gave way
-  /// to others are ready again by that.
+  /// Ends tasks that can never run, and unneeded services. Services that gave way to others are
+  /// ready again.
   private mutating func settleReady(at now: Instant, into actions: inout StepQueue) {
     while true {
       while failUnservable(at: now, into: &actions) || failBeyondDevices(into: &actions) {
@@ -231,8 +223,8 @@ extension Scheduler {
     }
   }
 
-  /// Nothing runs, and what could start waits for an order: what is on hold, what may be added to a run that is
-  /// open, and `finally` tasks of one that is paused.
+  /// Whether only requests let the run go on: suspended tasks, an open run, or a paused one with
+  /// `finally` tasks.
   var isKeptOpen: Bool {
     if openness == .open, phase.leadsToFinally, phase.stopCause == nil { return true }
     if phase.isPaused, phase.leadsToFinally, phase.stopCause == nil, graph.hasOpenFinally {
@@ -241,12 +233,11 @@ extension Scheduler {
     return onHold.contains { graph.state($0) == .ready && mayStart($0) }
   }
 
-  /// Nothing is left of this part of the drive.
+  /// Whether nothing is left to do in this phase.
   var mayEnd: Bool {
     isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen
   }
 
-  /// Nothing runs or can start.
   private var isAtRest: Bool {
     ready.count == 0 && machines.setAside.isEmpty && gates.isEmpty && checks.isEmpty
       && blocks.waiting.isEmpty

@@ -1,14 +1,14 @@
-/// Services: which of them is needed still, and how they end.
+/// Services that are not needed any more, and their ends.
 extension Scheduler {
-  /// Ends services that nothing needs any more, and gives those an end that nothing came to need.
+  /// Ends running services that are not needed now, and skips those that will not be.
   mutating func attendServices(at now: Instant, into actions: inout StepQueue) {
     let isAtRest = isAtRestButServices && !isKeptOpen
     var active = activeServices
     var needed: Set<TaskID> = []
     var unused: [TaskID] = []
-    // What needs a service comes before it.
+    // Users come before their services in reverse order.
     for service in services.all.reversed() {
-      // What it needs is not seen to in a run that is on its way to its end.
+      // A stopping run does not settle the dependencies of a service that was taken over.
       let isLate = services.keptOver.contains(service) && !phase.isOrdinary
       let isNeeded =
         active.contains(service)
@@ -21,10 +21,9 @@ extension Scheduler {
       case .waiting, .ready:
         if !isNeeded, services.isWaiting(service) {
           withdrawTaken { $0 == service }
-          // What it needs itself may be needed by nothing else.
           active = activeServices
         }
-        // What is being withdrawn gets its end with that.
+        // Retracted tasks get their end with that.
         if additions.isLetGo(service) { continue }
         if !isNeeded, !stands(service) || services.isLeaving, !hasOpenUser(service) {
           unused.append(service)
@@ -47,11 +46,11 @@ extension Scheduler {
       for service in deferred where graph.state(service) == .ready { offer(service) }
     }
     if !unused.isEmpty || ready.count > 0 { dispatch(at: now, into: &actions) }
-    // With them those may have had their last user that they need themselves.
+    // Other services may have lost their last user with them.
     if !unused.isEmpty { attendServices(at: now, into: &actions) }
   }
 
-  /// Services that somebody needs who has a worker, or a share.
+  /// The services of tasks that have a worker or a share.
   var activeServices: Set<TaskID> {
     var active: Set<TaskID> = []
     for worker in workforce.living {
@@ -64,12 +63,11 @@ extension Scheduler {
     return active
   }
 
-  /// Whether one of its users has no end.
   private mutating func hasOpenUser(_ service: TaskID) -> Bool {
     services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal }) != nil
   }
 
-  /// Whether a service is kept, or may come to be needed yet.
+  /// Whether a service stays up or may still be needed.
   private mutating func mayBeNeeded(
     _ service: TaskID, isAtRest: Bool, neededServices: Set<TaskID>
   ) -> Bool {
@@ -90,7 +88,7 @@ extension Scheduler {
     return false
   }
 
-  /// Whether a task that has no end may start yet.
+  /// Whether a pending task may still start.
   private func mayCome(_ task: TaskID, isAtRest: Bool) -> Bool {
     if plan.flags(task).contains(.finally) {
       return phase.leadsToFinally && services.passedOn.isEmpty
@@ -100,13 +98,12 @@ extension Scheduler {
       && (!phase.isHalted || graph.has(.exempt, task))
   }
 
-  /// Whether services stay that nothing needs.
+  /// Whether services stay up without users.
   private var mayStand: Bool { phase.isOrdinary && !services.isLeaving }
 
-  /// How many services run.
   var runningServices: Int { services.all.count { graph.state($0).isRunning } }
 
-  /// Nothing goes on or can start but services.
+  /// Whether nothing runs or can start except services.
   var isAtRestButServices: Bool {
     services.waiting.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty
@@ -116,19 +113,19 @@ extension Scheduler {
       && workforce.heldCount == runningServices
   }
 
-  /// Services run that stay until somebody asks for the end, and nothing else is left.
+  /// Whether only services are left, which stay until the run is stopped.
   var isServing: Bool {
     plan.hasServices && !services.isLeaving && mayStand && isAtRestButServices && !isKeptOpen
       && blocks.waiting.isEmpty
       && services.standing.contains { graph.state($0).isRunning }
   }
 
-  /// Services that are to stay and have all that they need, but for room beside those that do.
+  /// Services that lack only resources.
   var servicesWithoutRoom: [TaskID] {
     services.standing.filter { graph.state($0) == .ready }.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// Whether the run may go on to its next part, as far as services go: those that run are needed in it.
+  /// Whether all services that run are needed in the next phase.
   var allowServicesNextStep: Bool {
     guard services.waiting.isEmpty else { return false }
     if workforce.heldCount == 0 { return true }
@@ -141,13 +138,12 @@ extension Scheduler {
     }
   }
 
-  /// The first to ask for the end of a run that only serves: it is an end like any other.
+  /// Ends a serving run normally, at its first stop.
   mutating func leaveService(into actions: inout StepQueue) {
     services.isLeaving = true
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
   }
 
-  /// Tells a service to end that nothing needs now.
   mutating func end(
     _ service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
@@ -162,7 +158,7 @@ extension Scheduler {
     stopCurrent(of: worker, .unneeded, at: now, into: &actions)
   }
 
-  /// Ends services that are idle and hold what the first of the ready tasks lacks there.
+  /// Ends idle services that hold what a ready task lacks.
   mutating func makeRoom(
     for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
@@ -179,8 +175,8 @@ extension Scheduler {
       }
     }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
-    // What stays for good and has not begun gives way as well, or it would take the same again; not what is taken for
-    // a task as well, which begins before all others.
+    // Services that stay up but have not begun give way too, or they would take the resources
+    // again. Those taken for a task stay: it starts before all others.
     let giveWay = services.waiting.map(\.task).filter { waiting in
       stands(waiting) && !needed.contains(waiting)
         && (site == .local
@@ -190,11 +186,9 @@ extension Scheduler {
     }
     if isOnlyServices, !giveWay.isEmpty {
       services.deferred.formUnion(giveWay)
-      // With them what is taken for others of them, and waits for them.
       let withdrawn = Set(giveWay).union(giveWay.flatMap { takenUsers(of: $0) })
       withdrawTaken { withdrawn.contains($0) }
     }
-    // What it waits for is none that idles.
     for entry in services.waiting where stands(entry.task) {
       needed.formUnion(servicesWanted(by: entry.task))
     }
@@ -208,7 +202,7 @@ extension Scheduler {
       guard !needed.contains(service), let share, resources.helps(share, amounts, at: site) else {
         continue
       }
-      // What needs it goes before it, and it with a later look.
+      // Users end first, and the service in a later pass.
       let behind = running.map(\.service).filter { other in
         (other == service || servicesWanted(by: other).contains(service))
           && !running.contains { servicesWanted(by: $0.service).contains(other) }
@@ -220,7 +214,7 @@ extension Scheduler {
     }
   }
 
-  /// Tasks, no services, that a worker has or that hold a share.
+  /// Tasks with a worker or a share, without services.
   private var usersAtWork: [TaskID] {
     (workforce.living.map { workforce.workers[$0.index].current }
       + services.waiting.map(\.task)).filter { !$0.isNone && !isService($0) }
@@ -228,7 +222,6 @@ extension Scheduler {
 
   // MARK: - Ends
 
-  /// A try of a service ended, however that was.
   mutating func serviceEnded(
     _ service: TaskID, _ end: consuming Transition, at now: Instant,
     into actions: inout StepQueue
@@ -239,7 +232,7 @@ extension Scheduler {
       services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
     let lost = services.takeLoss(of: service)
     let need = leaveKeptOver(service)
-    // It may have gone with what it needs before it was told to.
+    // The service may have died with its own service.
     if lost != nil, transition.outcome.reason == nil {
       transition.outcome.reason = .stopped(.serviceLost)
     }
@@ -297,13 +290,12 @@ extension Scheduler {
     settle(service, as: .cancelled, transition, into: &actions)
   }
 
-  /// Nothing needed it any more, or for a while.
   private mutating func endUnneeded(
     _ service: TaskID, _ end: Transition, wasUp: Bool, into actions: inout StepQueue
   ) {
     var transition = end
     let isOpen = hasOpenUser(service) || stands(service) && mayStand
-    // A service that a cancel stopped before it was ready did not succeed.
+    // A service that was cancelled before it was ready has not succeeded.
     if !isOpen, wasUp || phase.stopCause == nil {
       transition.event = .success
       transition.outcome.reason = nil
@@ -318,7 +310,7 @@ extension Scheduler {
     waitAgain(service, transition, into: &actions)
   }
 
-  /// It is idle again, and costs no start. Where something of it may still run, it has failed.
+  /// Makes a service pending again, which costs no restart; it fails if processes survive.
   private mutating func waitAgain(
     _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
@@ -333,7 +325,7 @@ extension Scheduler {
     becomeReadyAgain(service, into: &actions)
   }
 
-  /// It was ready, and is not to end: it starts again, as often as it may.
+  /// Restarts a service that was up, as often as it may.
   private mutating func endByItself(
     _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {

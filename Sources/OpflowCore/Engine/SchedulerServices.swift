@@ -1,30 +1,27 @@
-/// Services: how they start with those that need them.
+/// Starts services with their users.
 extension Scheduler {
   @inline(__always)
   func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
 
-  /// Whether a service stays though nothing needs it.
+  /// Whether a service stays up without users.
   func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
 
-  /// Whether a service has all that it needs, and nothing began with it.
   private func isIdle(_ service: TaskID) -> Bool {
     graph.state(service) == .ready && !services.isWaiting(service)
   }
 
-  /// Whether an idle service stands in a queue: it stays, and so starts whether anything needs it or not. What comes to its
-  /// turn before it takes it along, as it does where what it wants is not free for it alone.
+  /// Whether an idle service is in a ready queue: it starts even without users.
   private func isQueued(_ service: TaskID) -> Bool {
     stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
   }
 
-  /// Whether a service was told to end, for whatever reason: nothing begins with it any more.
+  /// Whether a service is ending, so that no user starts with it any more.
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
       || graph.has(.cancelling, service)
   }
 
-  /// The services that a task needs, directly or by others, each behind those that it needs itself; without
-  /// those that have their end, and what only these needed.
+  /// Returns direct and indirect services in start order, without ended ones and their own.
   func servicesWanted(by task: TaskID) -> [TaskID] {
     let all = resources.serviceLanes.services(of: task)
     guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
@@ -37,15 +34,13 @@ extension Scheduler {
     return all.filter { wanted.contains($0) }
   }
 
-  /// What holds a share and waits for a service.
   func takenUsers(of service: TaskID) -> Set<TaskID> {
     Set(services.waiting.map(\.task).filter { servicesWanted(by: $0).contains(service) })
   }
 
   // MARK: - Taking
 
-  /// The services that have to be started with a task, each behind those that it needs itself; nil where it
-  /// has to wait for something to be over with one of them.
+  /// Returns services in start order; nil if the task must wait for one of them.
   func servicesToStart(with task: TaskID) -> [TaskID]? {
     var toStart: [TaskID] = []
     for service in servicesWanted(by: task) {
@@ -57,10 +52,8 @@ extension Scheduler {
     return toStart
   }
 
-  /// What is held already by services that a task needs.
   func sharesOfServices(of task: TaskID) -> [Share] { shares(of: servicesWanted(by: task)) }
 
-  /// What is held already by these.
   func shares(of tasks: [TaskID]) -> [Share] {
     if tasks.isEmpty { return [] }
     return services.waiting.filter { tasks.contains($0.task) }.map(\.share)
@@ -70,7 +63,6 @@ extension Scheduler {
       }
   }
 
-  /// What a task takes there with the services that have to be started for it, in their order.
   func amountsTogether(
     _ task: TaskID, with toStart: [TaskID], at site: SiteID
   ) -> [[DemandItem]] {
@@ -78,12 +70,12 @@ extension Scheduler {
       (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task), at: site)
   }
 
-  /// The same; nil where it has to wait for something to be over with one of them.
+  /// Returns the amounts; nil if the task must wait for one of its services.
   func amountsTogether(_ task: TaskID, at site: SiteID) -> [[DemandItem]]? {
     servicesToStart(with: task).map { amountsTogether(task, with: $0, at: site) }
   }
 
-  /// Takes there what a task wants, and services that have to be started for it: all fits.
+  /// Takes the resources of a task and its services, all of which must fit.
   mutating func takeTogether(
     _ task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
@@ -104,11 +96,11 @@ extension Scheduler {
     startTaken(at: now, into: &actions)
   }
 
-  /// Starts what is taken and has its services, as far as there are workers.
+  /// Starts waiting tasks as far as there are workers.
   mutating func startTaken(at now: Instant, into actions: inout StepQueue) {
     if machines.haveEnds { withdrawWithoutTime(at: now) }
     var place = 0
-    // Where one more worker is to be had for a service, each time that one is.
+    // One entry per service worker that is wanted.
     var wanted: [SiteID] = []
     while place < services.waiting.count {
       let entry = services.waiting[place]
@@ -143,7 +135,6 @@ extension Scheduler {
     }
   }
 
-  /// A service says that it is ready.
   mutating func noteReady(
     _ service: TaskID, on worker: WorkerID, _ ports: [UInt16],
     into actions: inout StepQueue
@@ -167,7 +158,6 @@ extension Scheduler {
     actions.append(.tell(.transition(transition)))
   }
 
-  /// Tells a worker which ports the services have that a task needs, which it is to start.
   func tellPorts(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     if !services.havePorts { return }
     for service in plan.services(neededBy: task) {
@@ -176,9 +166,9 @@ extension Scheduler {
     }
   }
 
-  // MARK: - Giving back
+  // MARK: - Releasing
 
-  /// Gives back what is taken for these. Tasks are ready again, and services idle.
+  /// Releases shares: tasks are ready again, and services idle.
   mutating func withdrawTaken(where fits: (TaskID) -> Bool) {
     for entry in services.removeWaiting(where: fits) {
       resources.give(entry.share)
@@ -186,8 +176,7 @@ extension Scheduler {
     }
   }
 
-  /// Gives back what is taken for tasks that must not start any more. A service that would not start by itself now
-  /// stays for those that may.
+  /// Releases the shares of tasks that may not start. Services stay for those that may.
   mutating func withdrawTaken() {
     if services.waiting.isEmpty { return }
     var kept = Set(services.waiting.map(\.task).filter { mayStart($0) })
@@ -195,7 +184,7 @@ extension Scheduler {
     withdrawTaken { !kept.contains($0) }
   }
 
-  /// A service is gone, or told to go, that its users had: what waits gives back, what runs is ended.
+  /// Stops the users of a service that is gone or told to end, or releases their shares.
   mutating func leaveUsers(
     of service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
@@ -216,26 +205,25 @@ extension Scheduler {
     }
   }
 
-  /// A service has an end that does not meet what needs it: what stands in queues is taken out of them, to be
-  /// skipped.
+  /// Takes the users of an ended service out of all queues, since its end skips them.
   mutating func withdrawUsers(of service: TaskID, into actions: inout StepQueue) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
-    // What is left of the main part is the resume's.
+    // The rest of the main phase is left to a resume.
     let isLeft = state == .cancelled && phase.stopCause != nil || phase.step == .finally
     let users = usersInQueues(of: service, isLeft: isLeft)
     pull(users, into: &actions)
     forget(users)
   }
 
-  /// A service waits anew for what it needs, or is to be skipped for it: what stands in queues was ready with it.
+  /// Takes the users of a service that waits again or is skipped out of all queues.
   mutating func withdrawAgain(usersOf service: TaskID, into actions: inout StepQueue) {
     if graph.lacksNeed(service) { return withdrawUsers(of: service, into: &actions) }
     if !graph.waitsForNeed(service) { return }
     pull(usersInQueues(of: service, isLeft: false), into: &actions)
   }
 
-  /// - Parameter isLeft: those of the main part stay what they are.
+  /// - Parameter isLeft: tasks of the main phase keep their state.
   private func usersInQueues(of service: TaskID, isLeft: Bool) -> [TaskID] {
     var users: [TaskID] = []
     var open = [service]
@@ -245,14 +233,14 @@ extension Scheduler {
         if isLeft, !plan.flags(user).contains(.finally) { continue }
         guard mayBeSkipped(user), !users.contains(user) else { continue }
         users.append(user)
-        // With it what needs that.
+        // A service's users follow it.
         if isService(user) { open.append(user) }
       }
     }
     return users
   }
 
-  /// Whether it is about to start, or waits for a further try.
+  /// Whether a task is about to start, or waits for a retry.
   private func mayBeSkipped(_ user: TaskID) -> Bool {
     switch graph.state(user) {
     case .ready, .checking: true
@@ -263,9 +251,7 @@ extension Scheduler {
     }
   }
 
-  /// Fails services of this machine that no worker can be had for.
-  ///
-  /// - Returns: whether there were any.
+  /// Fails local services without a worker; returns whether there are any.
   mutating func failUnservableServices(
     _ complaint: String, at now: Instant, into actions: inout StepQueue
   ) -> Bool {

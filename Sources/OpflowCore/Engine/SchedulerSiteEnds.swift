@@ -1,7 +1,6 @@
-/// Machines whose time is limited: near its end nothing new starts there, and what runs is stopped by its own rules, early
-/// enough for it to end, and to be written down, before somebody ends it all.
+/// Nodes with limited time. Near the end nothing starts there, and tasks are stopped early enough
+/// to be journaled before the node is taken away.
 extension Scheduler {
-  /// The time of a machine, or of the coordinator's own, is over then; nil: it is not limited.
   mutating func setEnd(
     _ end: Instant?, of site: SiteID, at now: Instant, into actions: inout StepQueue
   ) {
@@ -12,7 +11,7 @@ extension Scheduler {
     heedEnds(at: now, into: &actions)
   }
 
-  /// What a task is given to end by its stop rule, and behind it the services that it needs, one after the other.
+  /// Returns the task's own stop grace plus those of its services, which stop after it.
   func wholeGrace(of task: TaskID) -> Int64 {
     resources.serviceLanes.services(of: task).reduce(grace(of: task)) { $0 + grace(of: $1) }
   }
@@ -21,7 +20,6 @@ extension Scheduler {
     Int64(plan.policy(task).stopGraceMilliseconds)
   }
 
-  /// A task is given to a worker.
   mutating func noteEnd(of task: TaskID, on worker: WorkerID) {
     let grace = wholeGrace(of: task)
     for site in [workforce.workers[worker.index].site, .local] {
@@ -31,7 +29,6 @@ extension Scheduler {
     }
   }
 
-  /// Stops what has to end now.
   mutating func heedEnds(at now: Instant, into actions: inout StepQueue) {
     guard machines.takeLook(at: now) else { return }
     for site in machines.working {
@@ -49,7 +46,7 @@ extension Scheduler {
       at: now, into: &actions)
   }
 
-  /// Until all ends that they run: a service is told to when what needs it is gone.
+  /// Returns the time until all have ended; services stop after their users.
   private func longestGrace(of workers: [WorkerID]) -> Int64 {
     var longest: Int64 = 0
     var behind: [TaskID: Int64] = [:]
@@ -79,14 +76,13 @@ extension Scheduler {
     for worker in workforce.sites[site.index].workers {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone,
-        // When what needs it is gone.
+        // A service stops after the tasks that need it.
         !isService(record.current)
       else { continue }
       stopCurrent(of: worker, .timeOver, at: now, into: &actions)
     }
   }
 
-  /// Whether the time of a machine is over, and nothing runs there any more.
   func isOver(_ site: SiteID) -> Bool {
     machines.sites.indices.contains(site.index - 1) && machines[site].isOver
       && workforce.sites[site.index].workers.allSatisfy {
@@ -94,7 +90,6 @@ extension Scheduler {
       }
   }
 
-  /// What a task of other machines is given to end, at least.
   static func leastGrace(of plan: Plan, from first: Int = 0) -> Int64 {
     var least: UInt32?
     for index in first..<plan.taskCount where least != 0 {

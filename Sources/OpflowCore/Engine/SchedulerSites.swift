@@ -1,6 +1,6 @@
-/// Further machines, that come and go (`Machines`).
+/// Remote nodes (`Machines`).
 extension Scheduler {
-  /// A further machine is there. Where nobody knows what it has, its first worker is to tell.
+  /// Adds a node; if its resources are unknown, launches a worker that reports them.
   mutating func join(
     _ site: SiteID, _ offer: SiteOffer?, _ identity: SiteIdentity, at now: Instant,
     into actions: inout StepQueue
@@ -24,14 +24,12 @@ extension Scheduler {
     scout(site, at: now, into: &actions)
   }
 
-  /// Sends a worker to a machine of which nobody knows what it has, unless one is on its way.
   mutating func scout(_ site: SiteID, at now: Instant, into actions: inout StepQueue) {
     guard workforce.wantsScout(site), machines[site].isInUse, !phase.isKilled else { return }
     let worker = workforce.launch(.command, at: site, now: now)
     actions.append(.launch(worker, .command, site))
   }
 
-  /// A worker told what its machine has, which matters where nobody else did.
   mutating func learn(_ told: WorkerOffer, from worker: WorkerID) {
     guard workforce.isAlive(worker) else { return }
     let site = workforce.workers[worker.index].site
@@ -46,7 +44,6 @@ extension Scheduler {
     findBeyondDevices()
   }
 
-  /// A machine is gone with all its workers, and so is every process of theirs.
   mutating func lose(
     _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -64,7 +61,7 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
-  /// A machine is about to go: it was preempted, or its time is over.
+  /// Closes a node that is preempted or whose time is over.
   mutating func beginLeaving(
     _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -74,7 +71,7 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
-  /// Nothing is heard of a machine any more. What its workers have stays theirs until it is lost.
+  /// Closes a node that is not heard of; its workers keep their tasks until it is lost.
   mutating func silence(
     _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -84,7 +81,6 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
-  /// Workers with tasks were lost there.
   mutating func noteLoss(at site: SiteID, _ now: Instant, into actions: inout StepQueue) {
     guard site != .local, machines.noteLoss(at: site, now) else { return }
     shun(machines[site].identity.machine, at: now, into: &actions)
@@ -103,7 +99,6 @@ extension Scheduler {
     "nothing more starts there: workers with tasks were lost on it twice within"
     + " \(Machines.suspicionMilliseconds / 1000) s"
 
-  /// Workers do not come up there.
   mutating func giveUp(
     _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -118,7 +113,6 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
-  /// Where nothing else is in use, what was shunned is used again.
   private mutating func readmit(at now: Instant, into actions: inout StepQueue) {
     let sites = machines.readmit()
     if sites.isEmpty { return }
@@ -130,7 +124,7 @@ extension Scheduler {
     returnSetAside()
   }
 
-  /// Nothing new starts there.
+  /// Closes a node and recalls what has not started there.
   private mutating func close(_ site: SiteID, into actions: inout StepQueue) {
     resources.leave(site)
     returnSetAside()
@@ -152,15 +146,14 @@ extension Scheduler {
     actions.append(.tell(.site(entry)))
   }
 
-  // MARK: - What keeps a task from a machine
+  // MARK: - Nodes that a task must avoid
 
   struct Limits {
-    /// Machines that it was lost on, while there is another one for it.
+    /// The hosts that lost the task, if it can run on another one.
     var avoided: [Int32] = []
     var need: Machines.TimeNeed?
   }
 
-  /// What keeps a task from some machines, where anything does.
   @inline(__always)
   func limits(of task: TaskID, _ lane: Int, at now: Instant) -> Limits? {
     machines.mayRestrict ? limitsFound(of: task, lane, at: now) : nil
@@ -179,19 +172,18 @@ extension Scheduler {
     return limits.avoided.isEmpty && limits.need == nil ? nil : limits
   }
 
-  /// Whether a task with those limits may run there.
   func allows(_ limits: Limits?, _ site: SiteID, at now: Instant) -> Bool {
     guard let limits, site != .local else { return true }
     return !limits.avoided.contains(machines[site].identity.machine)
       && machines.hasTime(for: limits.need, at: site, now)
   }
 
-  /// Whether nothing but room keeps a task from a machine.
+  /// Whether a task may run there if it fits.
   func mayRun(_ task: TaskID, at site: SiteID, _ now: Instant) -> Bool {
     site == .local || allows(limits(of: task, resources.lane(of: task), at: now), site, at: now)
   }
 
-  /// What is known of how long a task takes: what it took before, else its `timeout`.
+  /// Returns the known duration, otherwise the `timeout`.
   func timeNeed(of task: TaskID) -> Machines.TimeNeed {
     let policy = plan.policy(task)
     var need = Machines.TimeNeed(graceMilliseconds: wholeGrace(of: task))
@@ -206,8 +198,7 @@ extension Scheduler {
     return need
   }
 
-  /// Whether a task takes longer than all machines in use have left that have what it wants, so that it is to wait for
-  /// another one.
+  /// Whether all able nodes have too little time left, so that the task waits for another one.
   func lacksTime(for need: Machines.TimeNeed, _ lane: Int, at now: Instant) -> Bool {
     let able = machines.inUse.filter {
       machines[$0].offer == nil || resources.isWithinCapacity(lane, at: $0)
@@ -215,14 +206,13 @@ extension Scheduler {
     return !able.isEmpty && able.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
   }
 
-  /// What takes longer than machines have left has its turn again: what is wanted, and where that is, may be another
-  /// thing by now.
+  /// Queues the set-aside tasks again: demands or nodes may have changed.
   mutating func returnSetAside() {
     if machines.setAside.isEmpty { return }
     for task in machines.takeSetAside() { offer(task) }
   }
 
-  /// Why the drive is to stop: what waits needs a machine that is not there, and none is coming.
+  /// The reason why the session must stop: waiting tasks need a node, and none is coming.
   var exhaustion: String? {
     guard let why = machines.noneComing, phase.step == .main,
       phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, orders.isEmpty, checks.isEmpty,
@@ -250,7 +240,7 @@ extension Scheduler {
 extension SiteEntry {
   fileprivate mutating func note(_ offer: SiteOffer, at now: Instant) {
     cores = offer.cpu
-    // Where nobody knows how much there is, as much as there can be.
+    // 0 means unknown.
     memoryBytes = offer.memoryBytes == .max ? 0 : offer.memoryBytes
     gpus = offer.gpus
     leftMilliseconds = offer.endsAt.map {

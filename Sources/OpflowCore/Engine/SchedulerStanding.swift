@@ -1,7 +1,6 @@
-/// Orders to a drive that was lost, in the one that goes on with it. No line tells of them again: that of the drive's
-/// beginning says that they hold, so that none is lost wherever this one may die.
+/// Requests to a lost session that hold in the next one. Its first journal line repeats them, so
+/// that a crash loses none.
 extension Scheduler {
-  /// Comes before anything is ready.
   mutating func obey(
     _ standing: StandingOrders, at now: Instant, into actions: inout StepQueue
   ) {
@@ -12,14 +11,12 @@ extension Scheduler {
     for task in standing.cancelled where graph.state(task) == .waiting {
       graph.mark(task, .cancelling)
     }
-    // The drive may be told to end before it begins.
     guard phase.stopCause == nil else { return }
     if standing.isPaused { pause(into: &actions) }
     suspend(standing.onHold.filter { graph.state($0) == .waiting }, at: now, into: &actions)
   }
 
-  /// Tries that failed count on, and what waited for its next one goes on waiting, but for services, which are there
-  /// for others from the beginning. Comes before anything is ready.
+  /// Continues failed attempts and delays of the previous session. Services start without delay.
   mutating func takeOver(_ tries: [TaskID: TriesUsed], at now: Instant) {
     for (task, used) in tries {
       triesUsed[task.index] = used.count
@@ -32,7 +29,7 @@ extension Scheduler {
     }
   }
 
-  /// Somebody was ending the run: it is ended. What is on hold by now was suspended after that.
+  /// Stops a session whose predecessor was stopping.
   mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout StepQueue) {
     if standing.isCancelled {
       stop(.request, letsFinallyGo: false, at: now, into: &actions)

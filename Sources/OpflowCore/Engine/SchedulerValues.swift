@@ -1,13 +1,12 @@
-/// What tasks leave for each other, as far as a drive has to know of it.
 struct Values {
-  /// Of tasks that succeeded.
+  /// The values of tasks that succeeded.
   private var left: [TaskID: ValueSet]
-  /// Of tries whose end is still to come.
+  /// The values of attempts that have not ended.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
-  /// What tasks that run have read: a hash of it. What they need may be tried again before they end.
+  /// Hashes of what running tasks have read; its sources may be retried before they end.
   fileprivate var read: [TaskID: UInt64] = [:]
-  /// Tasks whose `if` is to be decided now.
+  /// Tasks whose `if` must be decided now.
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
 
@@ -20,10 +19,9 @@ struct Values {
 
   subscript(task: TaskID) -> [TaskValue] { left[task]?.values ?? [] }
 
-  /// Where those of a task are.
+  /// Returns the attempt whose values hold.
   func attempt(of task: TaskID) -> Int32? { left[task]?.attempt }
 
-  /// A task is up to date, and left that then.
   mutating func keep(_ values: [TaskValue], of task: TaskID) {
     left[task] =
       values.isEmpty ? nil : ValueSet(attempt: ValueFolder.ofRecord, values)
@@ -37,7 +35,6 @@ struct Values {
 
   mutating func note(fault: String, of task: TaskID) { faults[task] = fault }
 
-  /// A try ended: what it left, which counts where that was a success, and what was the matter.
   @inline(__always)
   mutating func end(
     _ task: TaskID, attempt: Int32, isSuccess: Bool
@@ -46,12 +43,12 @@ struct Values {
     let fault = faults.removeValue(forKey: task)
     let values = coming.removeValue(forKey: task) ?? []
     guard isSuccess else { return ([], fault) }
-    // Of an earlier drive, too, nothing holds any more.
+    // Earlier values do not hold any more.
     left[task] = values.isEmpty ? nil : ValueSet(attempt: attempt, values)
     return (values, fault)
   }
 
-  /// A try was cut short.
+  /// Discards what an interrupted attempt left.
   mutating func forget(_ task: TaskID) {
     if !coming.isEmpty { coming[task] = nil }
     if !faults.isEmpty { faults[task] = nil }
@@ -59,18 +56,16 @@ struct Values {
 }
 
 extension Scheduler {
-  /// Remembers what a task reads that starts.
   mutating func noteRead(by task: TaskID) {
     if let digest = valuesRead(by: task) { values.read[task] = digest }
   }
 
-  /// A hash of what a try has read that ends; nil where it reads nothing.
+  /// Returns the hash; nil if the task reads nothing.
   mutating func takeRead(by task: TaskID) -> UInt64? {
     values.read.isEmpty ? nil : values.read.removeValue(forKey: task)
   }
 
-  /// Tells a worker which values a task reads that it is to start: those of the tries that succeeded, as
-  /// the journal has them.
+  /// Tells a worker the values that its task reads, as journaled for successful attempts.
   func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)
@@ -85,26 +80,25 @@ extension Scheduler {
     }
   }
 
-  /// Whether what a task left holds: that of an earlier drive not where this one skips it.
+  /// Whether a task's values hold; not those of an earlier session if this one skips the task.
   private func hasValues(_ task: TaskID) -> Bool {
     graph.state(task).holdsValues
   }
 
-  /// Nil for one that did not succeed.
+  /// Returns the values; nil for a task without a success.
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
-  /// A hash of the values that a task read and of its arguments; nil where it has neither.
+  /// Returns a hash of values and arguments; nil without any.
   func valuesRead(by task: TaskID) -> UInt64? {
     let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
     guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }
     return plan.valueDigest(of: task, arguments: arguments ?? []) { valuesLeft(by: $0) ?? [] }
   }
 
-  /// All that a task needs has ended, and its `if` waited for that.
   mutating func awaitDecision(of task: TaskID) { values.undecided.append(task) }
 
-  /// Decides what waits for it. What is skipped spreads, which may add to it: not by recursion, since a
-  /// chain of them may have a million.
+  /// Decides pending `if`s. Skips may add more; not recursive, since a chain may have a million
+  /// tasks.
   mutating func decide(into actions: inout StepQueue) {
     if values.isDeciding || values.undecided.isEmpty { return }
     values.isDeciding = true
@@ -118,7 +112,7 @@ extension Scheduler {
   }
 
   private mutating func decide(_ task: TaskID, into actions: inout StepQueue) {
-    // What it needs may have failed when that was decided itself: a service.
+    // A service may have failed meanwhile.
     guard graph.state(task) == .ready else { return }
     guard let condition = plan.lateCondition(task), options.knowsValues else { return offer(task) }
     switch plan.verdict(of: task, condition, values: { valuesLeft(by: $0) }) {

@@ -1,6 +1,6 @@
-/// What a task added in earlier tries, when it is tried again (`Withdrawal`).
+/// Retracts the tasks that a generator added before (`Withdrawal`).
 extension Scheduler {
-  /// The adder is about to start.
+  /// Asks to retract a generator's tasks, before it starts.
   mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout StepQueue) {
     let additions = additions.of(adder)
     if additions.isEmpty { return }
@@ -17,7 +17,7 @@ extension Scheduler {
     actions.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
   }
 
-  /// - Parameter all: the tasks that go together.
+  /// - Parameter all: the tasks retracted together.
   private func mayWithdraw(_ task: TaskID, with all: Set<Int32>) -> Bool {
     switch graph.state(task) {
     case .waiting:
@@ -25,7 +25,6 @@ extension Scheduler {
         return false
       }
     case .skipped:
-      // What somebody wanted skipped stays so.
       let isByItself = plan.flags(task).contains(.conditionFalse)
       if !isByItself, !graph.has(.skippedUpstream, task) { return false }
     case .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed,
@@ -35,7 +34,7 @@ extension Scheduler {
     return plan.dependents(task).allSatisfy { all.contains(plan.dependent($0).rawValue) }
   }
 
-  /// The tasks have other names, or are to stay after all.
+  /// Completes a retraction: the tasks were renamed, or stay.
   mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
     additions.noteAnswer(about: withdrawal.numbers)
     guard let renamed = withdrawal.plan else {
@@ -48,16 +47,16 @@ extension Scheduler {
     additions.forget(withdrawal.entry.adder)
     actions.append(.tell(.withdraw(withdrawal.entry)))
     for number in withdrawal.numbers {
-      // Nothing spreads from them: what needs them is withdrawn with them.
+      // Their dependents are retracted too.
       if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
-      // What it was skipped for may be tried again; it does not come back with that.
+      // A retry of the failed dependency must not bring it back.
       graph.unmark(TaskID(number), .skippedUpstream)
       actions.append(.tell(.transition(Transition(.skip(.withdrawn), TaskID(number)))))
     }
     services.countUsersAnew()
   }
 
-  /// Of a task that was not skipped by an order.
+  /// Returns the reason of a skip that was not requested.
   private func reasonOfSkip(of task: TaskID) -> SkipReason {
     plan.flags(task).contains(.conditionFalse)
       ? falseCondition(of: task) : .upstream(graph.firstLackedNeed(of: task) ?? .none)

@@ -4,16 +4,14 @@ extension Scheduler {
       ? workforce.workers[worker.index].current : .none
   }
 
-  /// The machine that a worker is on.
   func site(of worker: WorkerID) -> SiteID {
     workforce.workers.indices.contains(worker.index)
       ? workforce.workers[worker.index].site : .local
   }
 
-  // MARK: - Coming
+  // MARK: - Launching
 
-  /// A worker is there. It gets the best of what is ready by now, which need not be the task that it
-  /// was launched for.
+  /// Gives a new worker the best ready task, which need not be the one that it was launched for.
   mutating func welcome(_ worker: WorkerID, at now: Instant) {
     guard let freed = workforce.welcome(worker) else { return }
     if !workforce.watch.isListening, options.watchesWorkers {
@@ -23,17 +21,16 @@ extension Scheduler {
     giveBackAssigned(freed)
   }
 
-  /// A task that a worker was to get when it said hello; nothing of it was journaled.
+  /// Releases a task of which nothing was journaled.
   mutating func giveBackAssigned(_ freed: Freed) {
     if let share = freed.share { resources.give(share) }
     if !freed.task.isNone { offer(freed.task) }
   }
 
-  // MARK: - Speaking
+  // MARK: - Messages
 
-  /// Whether the worker may speak of that try as its running one. Where the task before it has
-  /// ended, the one handed ahead becomes that: the worker started it before an order to stop or to
-  /// give it back arrived. A worker that says what cannot be is no worker.
+  /// Whether this may be the worker's running attempt; if not, it is discarded. A prefetched task
+  /// may be, if the one before it has ended: it began before a stop or a recall arrived.
   mutating func holds(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString, at now: Instant,
     into actions: inout StepQueue
@@ -63,7 +60,6 @@ extension Scheduler {
     return true
   }
 
-  /// Whether the worker is at work and the try is the task's newest.
   @inline(__always)
   private func mayHold(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32) -> Bool {
     workforce.isAlive(worker) && workforce.workers[worker.index].phase == .busy
@@ -71,7 +67,6 @@ extension Scheduler {
       && self.attempt[task.index] == attempt
   }
 
-  /// The worker speaks of a task that it was handed ahead: it has begun with it.
   @inline(__always)
   private mutating func noteBegun(_ task: TaskID, into actions: inout StepQueue) {
     guard graph.state(task) == .handed else { return }
@@ -80,8 +75,8 @@ extension Scheduler {
     actions.append(.began(task, attempt: attempt[task.index]))
   }
 
-  /// The worker cannot make a process for a task at the moment. Where others of its kind are there, the run goes on
-  /// without it, which makes room; for the last one its kind waits a while.
+  /// Discards a worker that cannot create a process, which makes room; the last of its kind pauses
+  /// instead.
   mutating func lacks(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String, at now: Instant,
     into actions: inout StepQueue
@@ -103,14 +98,13 @@ extension Scheduler {
     shortages += 1
   }
 
-  /// Where processes were short there may be some by now.
   mutating func endShortage(at now: Instant) {
     guard let until = shortUntil, until <= now else { return }
     shortUntil = nil
     workforce.endPauses()
   }
 
-  /// A task that was handed ahead comes back unstarted; it costs no try.
+  /// Handles a task that comes back unstarted, which costs no attempt.
   mutating func revoked(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
     into actions: inout StepQueue
@@ -128,7 +122,6 @@ extension Scheduler {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
     }
-    // The order came before the worker could not begin with it.
     if graph.has(.cancelling, task) {
       return cancelled(
         task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)),
@@ -138,13 +131,12 @@ extension Scheduler {
     if graph.state(task) == .handed, returnCount[task.index] < .max {
       returnCount[task.index] += 1
     }
-    // Another run of the state folder may have run it, which changes what commands print, too.
+    // Another run may have run it, which also changes what commands print.
     if plan.hasChecks, plan.isChecked(task) { noteChange() }
     goBack(
       task, Transition(.interrupt, task, attempt: attempt, reason: .revoked), into: &actions)
   }
 
-  /// A task that was given out returns to where it may be started again.
   private mutating func goBack(
     _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
   ) {
@@ -154,7 +146,6 @@ extension Scheduler {
     becomeReadyAgain(task, into: &actions)
   }
 
-  /// An order cancelled it, and its try is over without an end of its own.
   private mutating func cancelled(
     _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
   ) {
@@ -164,7 +155,6 @@ extension Scheduler {
     settle(task, as: .cancelled, transition, into: &actions)
   }
 
-  /// What a worker told of a try that has no end counts for none that follows.
   private mutating func forgetTry(of task: TaskID) {
     fetches[task] = nil
     leftBehind[task] = nil
@@ -184,10 +174,9 @@ extension Scheduler {
       into: &actions)
   }
 
-  // MARK: - Going
+  // MARK: - Losses
 
-  /// Orders a worker's end. What it holds is given back when it and all below it are gone
-  /// (`workerLost`).
+  /// Ends a worker. Its resources are released when its processes are gone (`workerLost`).
   mutating func discard(
     _ worker: WorkerID, complaint: String, into actions: inout StepQueue
   ) {
@@ -197,7 +186,6 @@ extension Scheduler {
     }
   }
 
-  /// A worker is gone, and all that was below it.
   mutating func lose(
     _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -207,7 +195,7 @@ extension Scheduler {
     scout(loss.site, at: now, into: &actions)
   }
 
-  /// It could not be launched. Where others live, the run goes on with those.
+  /// Handles a failed launch; the run goes on with other workers, if there are any.
   mutating func launchFailed(
     _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -242,20 +230,19 @@ extension Scheduler {
     }
   }
 
-  /// Its worker is lost, or it was stopped since its machine goes: it runs again, or fails by its own rule, after too
-  /// many such losses, or where something of it may still run.
+  /// Handles a task whose worker is lost or whose node is leaving: runs it again, or fails it by
+  /// its own rule, after too many losses, or if processes of it survive.
   mutating func interrupted(
     _ task: TaskID, at site: SiteID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
     _ now: Instant, into actions: inout StepQueue
   ) {
-    // However one ends that was told to, that is no failure.
     let wasToEnd = services.stopping.contains(task)
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
     }
-    // That a program goes says nothing of its blocks.
+    // A client's disconnect says nothing about its external tasks.
     let isLostTooOften = !isBlock(task) && noteLoss(of: task, at: site) && !wasToEnd
     graph.mark(task, .ran)
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
@@ -277,10 +264,7 @@ extension Scheduler {
     }
   }
 
-  /// A loss costs a task none of its tries, but after some of them it is taken to be the reason itself: in a row on this
-  /// machine, or on different other ones.
-  ///
-  /// - Returns: whether that is so by now.
+  /// Counts a loss, which costs no attempt; returns whether the task had too many.
   private mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
     if machines.excuse(at: site) != nil { return false }
     lostCount[task.index] += 1
@@ -288,10 +272,8 @@ extension Scheduler {
     return machines.noteLoss(of: task, at: site) || lostCount[task.index] >= Machines.mostLosses
   }
 
-  /// Fails ready tasks of this machine whose kind of worker does not come up, the best first, until `max_failures`
-  /// holds back the rest. Their ends may make others ready, which fail in their turn.
-  ///
-  /// - Returns: whether any failed; what became ready by that and has workers is to be dispatched.
+  /// Fails local tasks whose workers do not come up, best first, until `max_failures` holds back
+  /// the rest; returns whether any failed.
   @discardableResult
   mutating func failUnservable(
     at now: Instant, into actions: inout StepQueue
@@ -316,7 +298,6 @@ extension Scheduler {
       countBefore = count
       for rank in ready.removeAll().sorted() {
         let task = TaskID(ranking.task[Int(rank)])
-        // A service that stays may have failed before it, which it needs.
         if graph.state(task) != .ready { continue }
         guard resources.isLocal(resources.lane(of: task)),
           let complaint = complaints[Int(workerKind(of: task).rawValue)], mayStart(task)
