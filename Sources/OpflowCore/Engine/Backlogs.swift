@@ -1,19 +1,16 @@
-/// The workers that run a task and may be handed more behind it, by the lane of what they run and by
-/// how many they have ahead: who has least before it, and who has most, is found without a look at
-/// all of them.
+/// Busy workers that may be given prefetched tasks, by demand class and number of prefetched tasks:
+/// finds the shortest and the longest backlog without a scan.
 struct Backlogs {
-  /// By lane, then by how many they have ahead.
+  /// Workers by demand class, then by number of prefetched tasks.
   private var lanes: [[[WorkerID]]]
-  /// How many of each kind have so many ahead.
+  /// The number of workers of each kind, by number of prefetched tasks.
   private var depths = ByKind<[Int]> { _ in [] }
-  /// How many of each kind there are.
   private var counts = ByKind { _ in 0 }
-  /// By lane: how many tasks were handed ahead.
+  /// The number of prefetched tasks, by demand class.
   private var totals: [Int32]
-  /// Lanes of which tasks were handed ahead, for a look at each.
   private(set) var lanesAhead: [Int] = []
 
-  /// Nobody is handed anything ahead in a run where this is not kept.
+  /// Whether the run prefetches; if not, nothing is recorded.
   private let isKept: Bool
 
   init(laneCount: Int, isKept: Bool) {
@@ -22,7 +19,6 @@ struct Backlogs {
     totals = Array(repeating: 0, count: laneCount)
   }
 
-  /// There are lanes more.
   mutating func grow(to laneCount: Int) {
     while lanes.count < laneCount {
       lanes.append([])
@@ -30,28 +26,26 @@ struct Backlogs {
     }
   }
 
-  /// One of those of a lane that have so many ahead, by its place among them; nil behind the last.
   func worker(lane: Int, depth: Int, place: Int) -> WorkerID? {
     guard depth < lanes[lane].count, place < lanes[lane][depth].count else { return nil }
     return lanes[lane][depth][place]
   }
 
-  /// Those of a lane that have so many ahead.
   func workers(lane: Int, depth: Int) -> [WorkerID] {
     depth < lanes[lane].count ? lanes[lane][depth] : []
   }
 
-  /// How many tasks the worker of a lane has ahead that has most; nil where there is none.
+  /// Returns the longest backlog of a demand class; nil without workers.
   func deepest(lane: Int) -> Int? { lanes[lane].lastIndex { !$0.isEmpty } }
 
   func count(of kind: WorkerKind) -> Int { counts[kind] }
 
-  /// How many tasks the worker of a kind has ahead that has least; nil where there is none.
+  /// Returns the shortest backlog of a kind; nil without workers.
   func least(of kind: WorkerKind) -> Int? {
     depths[kind].firstIndex { $0 > 0 }
   }
 
-  /// Puts a worker where it belongs by now, or takes it out.
+  /// Moves a worker to its current place, or removes it.
   @inline(__always)
   mutating func update(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
     if isKept { place(worker, in: &records) }
@@ -108,7 +102,6 @@ struct Backlogs {
     }
   }
 
-  /// What is wrong with it; nil when nothing is.
   func checkInvariants(_ records: [WorkerRecord]) -> String? {
     var found = 0
     for (lane, depths) in lanes.enumerated() {

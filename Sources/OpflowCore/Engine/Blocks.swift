@@ -1,44 +1,44 @@
-/// Tasks that run inside programs which offer them (action `block`), and those programs.
+/// External tasks (action `block`) and the clients that run them.
 ///
-/// A program is no worker that is launched: it comes, offers tasks, takes offers back and goes, whenever it likes.
-/// Each try that it has is a worker of kind `block`, a *seat* in it, so that what a worker holds and frees is the same
-/// for all kinds. A free seat is used again by the same program; it has as many as it runs blocks at once.
+/// A client is not launched: it connects, offers tasks, retracts offers and disconnects at any
+/// time. Each attempt that it runs is a worker of kind `block`, a *slot* of the client, so that the
+/// rest of the engine treats it like any worker. Free slots are reused.
 ///
-/// Who has a task
-/// --------------
+/// States of a task
+/// ----------------
 ///
 ///     waiting ──offered──> ready ──> running in P ──> ended
-///        ^  <──withdrawn──   │         │  │  │
-///        │                             │  │  └─ its grace is over: its end stands, and P *lingers* with it
-///        ├──────── P gives it back ────┘  │
-///        └──────── P is gone ─────────────┘
+///        ^  <──retracted───┘            │ │ │
+///        │                              │ │ └─ grace is over: the task has ended, P is *draining*
+///        ├──── P returns it ────────────┘ │
+///        └──── P disconnects ─────────────┘
 ///
-/// *waiting* is what may start and is offered by nobody. A block of which a try may still go on in a program that did
-/// not end it in time is not offered for as long, whoever does: it is over when that program says so, or is gone.
+/// A *waiting* task may start, but no client offers it. A *draining* attempt has not ended in time:
+/// its task cannot start anywhere until that client says that the attempt is over, or disconnects.
 ///
-/// Who dies between two steps
-/// --------------------------
+/// Crashes between two steps
+/// -------------------------
 ///
-///     the program died after               the journal has   then the task
-///     its offer                            nothing           waits for another offer
-///     start was journaled, order unsent    start             is interrupted, which costs no try, and waits
-///     the order was sent, not read         start             the same
-///     the block ran, or had ended unread   start             the same: it runs again, or fails by `on_interrupted`
-///     `ended` was read                     success, …        has its end
-///     its grace was over                   cancel, …         has its end; nothing lingers any more
+///     the client died after          journal    then the task
+///     its offer                      nothing    waits for another offer
+///     start journaled, not sent      start      is interrupted, which costs no attempt, and waits
+///     start sent, not read           start      the same
+///     it ran, or ended unread        start      the same: runs again, or fails by `on_interrupted`
+///     `ended` was read               success, … has ended
+///     its grace was over             cancel, …  has ended; nothing drains any more
 ///
-///     the server died                      start             is interrupted as a resume finds it. The program sees the
-///                                                            end of its connection, ends what runs, and offers again
-///                                                            to the next drive what has ended
+///     opflow died                    start      is interrupted by the resume. The client sees the
+///                                               end of the connection, stops what runs, and offers
+///                                               to the next session what has ended
 ///
-///     its end, while the order was unsent  start, cancel …   has its end, and the order is never sent
+///     it ended, start not sent       start, …   has ended, and the start is never sent
 ///
-///     crossing on the way
-///     `withdraw` and `run`                 start             comes back unstarted (`revoked`), and costs nothing
-///     `stop` and `ended`                   its end           the order is about nothing, and passed over there
-///     `ended` and the end of its grace     its end           the late word is passed over, by its try
+///     two messages crossed
+///     `withdraw` and `run`           start      comes back unstarted (`revoked`), costs nothing
+///     `stop` and `ended`             its end    the client ignores the stop
+///     `ended` and the end of grace   its end    the late message is ignored, by its attempt number
 ///
-/// What comes from a program about a try that it has not is passed over: it may be late.
+/// Messages about attempts that the client does not have are ignored: they may be late.
 struct Blocks {
   private struct Program {
     var offers: Set<TaskID> = []
@@ -50,7 +50,7 @@ struct Blocks {
     let program: HostID
     var task = TaskID.none
     var since = Instant(nanoseconds: 0)
-    /// Why the try that it has was told to end; nil where it was not.
+    /// The reason why the attempt was told to stop.
     var stop: EndReason?
   }
 
@@ -60,30 +60,29 @@ struct Blocks {
   }
 
   private var programs: [HostID: Program] = [:]
-  /// Who offers a task, in the order in which they did.
+  /// The clients that offer a task, in the order of their offers.
   private var offers: [TaskID: [HostID]] = [:]
   private var seats: [WorkerID: Seat] = [:]
-  /// Who has a task that runs.
+  /// The slot of each running task.
   private var holders: [TaskID: WorkerID] = [:]
   private var lingering: [TaskID: Lingering] = [:]
-  /// Ready, and offered by nobody.
+  /// Ready tasks without an offer.
   private(set) var waiting: Set<TaskID> = []
 
-  /// Whether it could start now in some program.
   func isOffered(_ task: TaskID) -> Bool { offers[task] != nil && lingering[task] == nil }
 
-  // MARK: - Programs
+  // MARK: - Clients
 
   mutating func join(_ program: HostID) { programs[program] = Program() }
 
-  /// - Returns: whether the task is offered since now.
+  /// - Returns: whether the task can start now and could not before.
   mutating func offer(_ task: TaskID, by program: HostID) -> Bool {
     guard programs[program]?.offers.insert(task).inserted == true else { return false }
     offers[task, default: []].append(program)
     return offers[task]?.count == 1 && isOffered(task)
   }
 
-  /// - Returns: whether nobody offers the task since now.
+  /// - Returns: whether the task could start before and cannot now.
   mutating func withdraw(_ task: TaskID, by program: HostID) -> Bool {
     guard programs[program]?.offers.remove(task) != nil else { return false }
     return removeOffer(of: task, by: program)
@@ -96,12 +95,12 @@ struct Blocks {
     return wasOffered && !isOffered(task)
   }
 
-  /// What changes when a program is gone.
+  /// The effects of a client's disconnect.
   struct Parting {
     var seats: [WorkerID] = []
-    /// What nobody offers any more.
+    /// Tasks that no client offers any more.
     var unoffered: [TaskID] = []
-    /// What others offer, and lingered in it.
+    /// Tasks that were draining in this client and that others offer.
     var offered: [TaskID] = []
   }
 
@@ -124,9 +123,10 @@ struct Blocks {
     return parting
   }
 
-  // MARK: - Seats
+  // MARK: - Slots
 
-  /// Where a task that is offered starts: in the program that runs fewest, and a seat there that is free.
+  /// Returns the client that runs the fewest tasks, and a free slot of it (nil: a new one is
+  /// needed).
   func place(for task: TaskID) -> (program: HostID, seat: WorkerID?)? {
     guard isOffered(task) else { return nil }
     var best: (program: HostID, seat: WorkerID?, busy: Int)?
@@ -138,7 +138,7 @@ struct Blocks {
     return best.map { ($0.program, $0.seat) }
   }
 
-  /// A task has that seat in a program, which may be a new one.
+  /// Assigns a task to a slot, which may be new.
   mutating func sit(_ task: TaskID, on seat: WorkerID, in program: HostID, at now: Instant) {
     if seats[seat] == nil { programs[program]?.seats.append(seat) }
     programs[program]?.free.removeAll { $0 == seat }
@@ -146,7 +146,6 @@ struct Blocks {
     holders[task] = seat
   }
 
-  /// The seat has no task any more.
   mutating func free(_ seat: WorkerID) {
     guard let taken = seats[seat], !taken.task.isNone else { return }
     holders[taken.task] = nil
@@ -154,34 +153,32 @@ struct Blocks {
     programs[taken.program]?.free.append(seat)
   }
 
-  /// Who has the task, where that is this program.
   func holder(of task: TaskID, in program: HostID) -> WorkerID? {
     holders[task].flatMap { seats[$0]?.program == program ? $0 : nil }
   }
 
-  /// Where a seat is; nil once that is gone.
   func program(of seat: WorkerID) -> HostID? { seats[seat]?.program }
 
   func since(_ seat: WorkerID) -> Instant { seats[seat]?.since ?? Instant(nanoseconds: 0) }
 
   mutating func note(stop reason: EndReason, of seat: WorkerID) {
-    // That its time was up is what it ends by, whatever else follows.
+    // A timeout stays the reason.
     if seats[seat]?.stop != .timeout { seats[seat]?.stop = reason }
   }
 
   func stopReason(_ seat: WorkerID) -> EndReason? { seats[seat]?.stop }
 
-  // MARK: - Tries that went on beyond their end
+  // MARK: - Attempts that went on beyond their end
 
-  /// The task that a seat has gets its end, and may go on in its program.
+  /// Notes that a client may still run an attempt whose task ends now.
   mutating func linger(_ seat: WorkerID, attempt: Int32) {
     guard let taken = seats[seat], !taken.task.isNone else { return }
     lingering[taken.task] = Lingering(program: taken.program, attempt: attempt)
   }
 
-  /// The program says that such a try is over.
+  /// Notes that the client has ended a draining attempt.
   ///
-  /// - Returns: whether the task is offered since now.
+  /// - Returns: whether the task can start now.
   mutating func endLingering(_ task: TaskID, attempt: Int32, in program: HostID) -> Bool {
     guard lingering[task] == Lingering(program: program, attempt: attempt) else { return false }
     lingering[task] = nil
@@ -192,7 +189,6 @@ struct Blocks {
 
   mutating func wait(_ task: TaskID) { waiting.insert(task) }
 
-  /// - Returns: whether it waited.
   mutating func stopWaiting(_ task: TaskID) -> Bool { waiting.remove(task) != nil }
 
   mutating func removeWaiting() -> [TaskID] {
@@ -202,7 +198,6 @@ struct Blocks {
 
   // MARK: - Checks
 
-  /// What is wrong with it; nil when nothing is. Looks at everything.
   func checkInvariants(_ workforce: Workforce) -> String? {
     for (number, program) in programs {
       for task in program.offers where offers[task]?.contains(number) != true {

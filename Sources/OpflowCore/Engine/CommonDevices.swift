@@ -1,9 +1,9 @@
-/// GPUs that the coordinator's machine and another site both have, since they are one machine: as on the first node of
-/// a batch job, where the coordinator is, and an agent. What a task has on one of them, none has on the other.
+/// GPUs that a remote node shares with the local one because both are the same machine, as on the
+/// first node of a batch job. A GPU in use on one is in use on both.
 struct CommonDevices {
-  /// By site: of each of its GPUs, which of the coordinator's machine that is; empty where it has none of those.
+  /// The local number of each GPU, by node; empty if the node shares none.
   private var here: [[Int?]] = [[]]
-  /// The sites that have any, the coordinator's own left out.
+  /// Remote nodes that share GPUs.
   private var sites: [SiteID] = []
 
   var isEmpty: Bool { sites.isEmpty }
@@ -15,14 +15,13 @@ struct CommonDevices {
     if hasAny { sites.append(site) }
   }
 
-  /// Whether two sites have any in common.
   func areOf(_ first: SiteID, _ second: SiteID) -> Bool {
     if first == second { return true }
     return (first == .local || sites.contains(first))
       && (second == .local || sites.contains(second))
   }
 
-  /// Where GPUs of a site are as well, and as which.
+  /// The other nodes that have these GPUs, and their numbers there.
   func elsewhere(_ devices: DeviceSet, of site: SiteID) -> [(site: SiteID, devices: DeviceSet)] {
     let local =
       site == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: site) })

@@ -1,25 +1,22 @@
-/// What a worker gave back.
 struct Freed {
-  /// The task that it has not any more; `none` for none.
+  /// The task that the worker no longer has, or `none`.
   var task = TaskID.none
-  /// What that held, where no other task of the worker's holds it now.
+  /// Its resources, unless another task of the worker holds them now.
   var share: Share?
 }
 
-/// What a worker that is gone took with it.
 struct Loss {
-  /// Why it is gone.
   var complaint: String
   var site: SiteID
-  /// It had not said hello, so nothing was started.
+  /// Whether it had not said hello, so that nothing was started.
   var wasLaunching: Bool
-  /// The run goes on without it: that is no fault of its machine.
+  /// Whether the run goes on without a replacement, and the node is not blamed.
   var isSpared: Bool
-  /// It was the last of too many that did not come up there: no more are launched.
+  /// Whether too many in a row failed to come up: no more are launched there.
   var isLastTry = false
-  /// The task that it ran, or was launched for.
+  /// The task that it ran or was launched for.
   var current: TaskID
-  /// What it was handed, in order.
+  /// The prefetched tasks, in order.
   var ahead: [TaskID]
   var share: Share?
 }

@@ -1,5 +1,5 @@
-/// What the tasks of each lane take, cut to what there is. Where it is cut anew while tasks hold what
-/// they took before, both stand here until those have given it back.
+/// The amounts that a task of each demand class takes, limited to the capacities. After a change,
+/// both grants exist until the tasks that hold the old one end.
 struct Grants {
   private struct Grant {
     var lane: Int32
@@ -9,17 +9,15 @@ struct Grants {
     var holders: Int32 = 0
   }
 
-  /// Of all grants.
   private(set) var items: [DemandItem] = []
   private var grants = Table<Grant>()
-  /// By lane.
+  /// The current grants, by demand class.
   private var current = Table<Int32>()
-  /// Those that nobody holds and no lane takes.
+  /// Grants that are neither held nor current.
   private var spare: [Int32] = []
 
   var laneCount: Int { current.count }
 
-  /// Adds a lane, with what it wants.
   mutating func addLane(_ wanted: [DemandItem]) {
     let start = Int32(truncatingIfNeeded: items.count)
     items += wanted
@@ -29,13 +27,11 @@ struct Grants {
       Grant(lane: lane, start: start, count: Int32(truncatingIfNeeded: wanted.count)))
   }
 
-  /// What the next task of a lane takes.
+  /// The grant of the next task of a demand class.
   func current(_ lane: Int) -> Int32 { current[lane] }
 
-  /// Whose task takes it, or took it.
   func lane(of grant: Int32) -> Int { Int(grants[Int(grant)].lane) }
 
-  /// Where the items of a grant stand.
   func range(_ grant: Int32) -> Range<Int> {
     let grant = grants[Int(grant)]
     return Int(grant.start)..<Int(grant.start + grant.count)
@@ -59,7 +55,7 @@ struct Grants {
     spare.append(grant)
   }
 
-  /// A grant of other amounts than a lane takes, which somebody holds.
+  /// Adds a grant for one task that takes other amounts than its class.
   mutating func holdCut(_ wanted: [DemandItem], of lane: Int) -> Int32 {
     let number: Int32
     if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == wanted.count }) {
@@ -78,7 +74,6 @@ struct Grants {
     return number
   }
 
-  /// Changes the amounts that a lane takes from now on.
   mutating func cut(_ lane: Int, to wanted: [DemandItem]) {
     if items[range(current[lane])].elementsEqual(wanted) { return }
     if grants[Int(current[lane])].holders > 0 { replaceCurrent(of: lane, count: wanted.count) }
@@ -99,7 +94,7 @@ struct Grants {
     grants.append(grant)
   }
 
-  /// What is wrong with it, where those grants are held, one entry a holder; nil when nothing is.
+  /// - Parameter held: the grants in use, one entry per holder.
   func checkInvariants(holding held: [Int32]) -> String? {
     var holders = [Int32](repeating: 0, count: grants.count)
     for grant in held { holders[Int(grant)] += 1 }

@@ -1,22 +1,22 @@
-/// Tasks that run with a jobserver, in the order in which they began. What each of them was lent stands with
-/// the rest of what it holds (`Share`), so that it comes back with that, however the task ends.
+/// Running tasks with a jobserver, by start. The tokens lent to each are part of its `Share`, so
+/// that they come back however the task ends.
 ///
-/// `cpu` that nobody holds and nothing waits for is lent, to all alike. It is asked back when something
-/// waits for it, and counts as held until the worker says that it came back: a program that has a token
-/// may be at work with it. A worker also gives back what nobody took for a while, and the task is lent
-/// nothing for some time then: while one of them compiles and another links, the first has the machine.
+/// Idle `cpu` that no task waits for is lent to all alike. When a task waits for it, it is
+/// recalled, and counts as used until the worker returns it: the program that took a token may be
+/// at work with it. A worker also returns tokens that are unused for a while, and its task is lent
+/// nothing for some time: while one task compiles and another one links, the first has the machine.
 struct Loans {
   struct Loan {
     let worker: WorkerID
     let task: TaskID
-    /// How many tokens were asked back that have not come yet.
+    /// The number of recalled tokens that have not come back.
     var asked: Int32 = 0
-    /// It had no use for what it was lent, and is lent nothing before.
+    /// The time before which the task is lent nothing, since it did not use its tokens.
     var restsUntil: Instant?
   }
 
   private(set) var open: [Loan] = []
-  /// When what idles may be lent to those who had no use for it.
+  /// The time when resting tasks may be lent tokens again.
   var wake: Instant?
 
   var isEmpty: Bool { open.isEmpty }
@@ -26,7 +26,6 @@ struct Loans {
     open.append(Loan(worker: worker, task: task))
   }
 
-  /// Forgets those whose tasks have ended.
   mutating func keepRunning(on workforce: Workforce) {
     func runs(_ loan: Loan) -> Bool { workforce.workers[loan.worker.index].current == loan.task }
     if !open.allSatisfy(runs) { open.removeAll { !runs($0) } }
@@ -34,7 +33,6 @@ struct Loans {
 
   mutating func noteAsked(_ count: Int32, at place: Int) { open[place].asked += count }
 
-  /// So many came back.
   mutating func noteReturned(_ count: Int32, by worker: WorkerID, at now: Instant) {
     guard let place = open.firstIndex(where: { $0.worker == worker }) else { return }
     if count > open[place].asked {

@@ -1,9 +1,9 @@
-/// What tasks share out of each resource: how much there is, and how much of it is held. The capacity
-/// may become less than what is held: then nothing more is taken until enough has come back.
+/// The capacity and use of each resource. A capacity may drop below the use: then nothing is taken
+/// until enough is released.
 struct Pool {
   private(set) var capacity: [UInt64]
   private(set) var held: [UInt64]
-  /// How much `cpu` others have now who share it with this run.
+  /// The `cpu` that other runs use.
   private(set) var away: UInt64 = 0
 
   private static let processor = Int(ResourceEntry.cpu)
@@ -13,21 +13,19 @@ struct Pool {
     held = Array(repeating: 0, count: capacity.count)
   }
 
-  /// Where nobody holds any `cpu`, all of it is free: what wants more than others leave must not wait for
-  /// them for ever, as two would that each have half of what they want.
+  /// Returns the free amount. Without own `cpu` all of it counts as free: two runs that each hold
+  /// half of a demand must not block each other for ever.
   @inline(__always)
   func free(_ resource: Int) -> UInt64 {
     if away > 0, resource == Self.processor, held[resource] > 0 { return idleProcessors }
     return held[resource] < capacity[resource] ? capacity[resource] - held[resource] : 0
   }
 
-  /// How much `cpu` is there that nobody has.
   var idleProcessors: UInt64 {
     let taken = held[Self.processor] + away
     return taken < capacity[Self.processor] ? capacity[Self.processor] - taken : 0
   }
 
-  /// Whether that much is free beside what is held back.
   func has(_ amount: UInt64, of resource: Int, beside reserved: UInt64) -> Bool {
     let (sum, overflow) = amount.addingReportingOverflow(reserved)
     return !overflow && sum <= free(resource)

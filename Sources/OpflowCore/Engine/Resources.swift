@@ -1,66 +1,59 @@
-/// What a task holds while a worker has it: so much, on that machine.
+/// The resources that a task holds while a worker has it.
 struct Share: Equatable {
   var site: SiteID
-  /// The GPUs that are its own, of those of the machine.
+  /// Its own GPUs, by the node's numbers.
   var devices = DeviceSet()
-  /// Into `Resources`: how much of what.
+  /// The amounts: an index into `Resources.grants`.
   var grant: Int32
-  /// How much more `cpu` it has, which is lent to its jobserver.
+  /// Additional `cpu`, lent to its jobserver.
   var lent: Int32 = 0
 }
 
-/// All that tasks share out: `cpu` and `memory` of each machine, and what the whole run has of
-/// everything else.
+/// The resources that tasks share: `cpu` and `memory` of each node, and everything else of the run.
 ///
-/// Tasks that want the same and may run on the same machines are of one *lane*; those that are to have
-/// the terminal have lanes of their own, since one of them may have to wait for the terminal long after
-/// what it wants is free. What a lane wants is
-/// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
-/// it was taken.
+/// Tasks with equal demands that may run on the same nodes form a *demand class* (`lane`). Tasks
+/// with the terminal have their own, since they may wait for it long after their resources are
+/// free. Demands are limited to the capacities, and released as they were taken after a change.
 struct Resources {
   private(set) var plan: Plan
-  /// The number of `gpu`, where that is of each machine; -1 where it is not.
+  /// The number of `gpu` if it is counted per node; otherwise -1.
   let gpu: Int
-  /// By site: the GPUs that tasks have.
+  /// The GPUs in use, by node.
   var devicesTaken: [DeviceSet] = [DeviceSet()]
   var commonDevices = CommonDevices()
-  /// Tasks go to other machines, but for those that are bound to this one.
   private let usesSites: Bool
-  /// Tasks that are to run on this machine wherever others do, where there are any.
+  /// Tasks bound to the local node.
   private var local: TaskSet?
-  /// By site. That of this machine has what is the run's as well.
+  /// The pools by node; the local one also has the run's resources.
   var pools: Table<Pool>
-  /// Of the other sites, those where something may still fit.
+  /// Remote nodes where something may still fit.
   private var roomy = SiteSet()
-  /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
+  /// Limits the `cpu` held on all nodes together; nil: no limit.
   var whole: Pool?
-  /// There was more of something before.
+  /// Whether a capacity was lowered.
   var hasShrunk = false
-  /// What the other machines have, each pair once.
+  /// The distinct resources of remote nodes.
   private var shapes: [SiteOffer] = []
 
   var grants = Grants()
   private(set) var lanes = Lanes()
-  /// Of tasks that need services, and of services.
+  /// Classes of tasks that need services, and of services.
   private(set) var serviceLanes = ServiceLanes()
-  /// Of each resource, what every task wants at least: where less is left, nothing more fits. For tasks
-  /// of this machine, and for those of others.
+  /// The smallest demand of any class per resource, local and remote: with less, nothing more fits.
   private var leastHere: [UInt64] = []
   private var leastElsewhere: [UInt64] = []
 
-  /// Held back for the first ready task that does not fit, and where: for one of this machine's, and
-  /// for one of the others'.
+  /// The shares reserved for the first ready tasks that do not fit, local and remote.
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
-  /// The same for a task with the services that it needs: of each resource that it lacks or has.
+  /// The same for a task with its services.
   var reservedTogether: [HeldBack] = []
-  /// By group of services, where any is on other machines.
+  /// The nodes of service groups.
   var bindings: [Binding] = []
-  /// By lane of what needs services, and by group: the most that is wanted together of a machine.
+  /// The joint demand by class with services, and its maximum by group.
   var jointWants: [JointWant] = []
   var groupWants: [JointWant] = []
 
-  /// - Parameter groups: of services; nil in a run on this machine alone.
   init(plan: Plan, options: SchedulerOptions, groups: ServiceGroups? = nil) {
     self.plan = plan
     gpu = plan.gpuResource ?? -1
@@ -72,9 +65,7 @@ struct Resources {
     cutAll()
   }
 
-  /// Tasks were added to the plan.
-  ///
-  /// - Parameter groups: of services, those that there were with the numbers that they had.
+  /// - Parameter groups: existing service groups keep their numbers.
   mutating func grow(to plan: Plan, groups: ServiceGroups?) {
     let (first, before) = (self.plan.taskCount, lanes.all.count { $0.isUsed })
     self.plan = plan
@@ -82,18 +73,17 @@ struct Resources {
     if lanes.all.count(where: { $0.isUsed }) != before { cutAll() }
   }
 
-  // MARK: - Lanes
+  // MARK: - Demand classes
 
   var laneCount: Int { grants.laneCount }
 
-  /// Gives the tasks from a number on their lanes, and new lanes what their tasks want.
   private mutating func addLanes(from first: Int, _ groups: ServiceGroups?) {
     if usesSites { noteLocal(from: first) }
     lanes.cover(plan, usesSites: usesSites)
     serviceLanes.add(tasksOf: plan, from: first, groups: groups, to: &lanes)
     for index in first..<plan.taskCount {
       let task = TaskID(index)
-      // Demand 0 is the empty one, which is there whether a task has it or not.
+      // Demand 0, the empty one, exists even without tasks.
       if plan.kind(task) == .approve { continue }
       let lane = lane(of: task)
       if !lanes[lane].isUsed { lanes.use(lane) }
@@ -113,8 +103,7 @@ struct Resources {
     return lanes.lane(of: demand, isLocal: !usesSites || local?.contains(task) == true)
   }
 
-  /// Finds those that run on this machine wherever others do. A bit for each, so that nobody looks at a record whenever
-  /// a task is ready.
+  /// Notes tasks bound to the local node: one bit each saves reading their records later.
   private mutating func noteLocal(from first: Int) {
     local?.grow(to: plan.taskCount)
     for index in first..<plan.taskCount where plan.staysOnCoordinator(TaskID(index)) {
@@ -123,13 +112,11 @@ struct Resources {
     }
   }
 
-  /// Whether its tasks run on this machine.
   @inline(__always)
   func isLocal(_ lane: Int) -> Bool { lanes[lane].isLocal }
 
   // MARK: - Taking
 
-  /// Whether what a lane wants fits into what is free there and not held back.
   @inline(__always)
   func fits(_ lane: Int, at site: SiteID) -> Bool {
     if whole != nil, !wholeHas(processors(in: grants.current(lane))) { return false }
@@ -162,7 +149,6 @@ struct Resources {
     return takeHeld(grant, of: lane, at: site)
   }
 
-  /// Takes what stands in a grant, which is held.
   @inline(__always)
   mutating func takeHeld(_ grant: Int32, of lane: Int, at site: SiteID) -> Share {
     for place in grants.range(grant) {
@@ -198,9 +184,8 @@ struct Resources {
     look(at: share.site)
   }
 
-  // MARK: - Where
+  // MARK: - Placement
 
-  /// Whether any task at all might still fit.
   @inline(__always)
   var mayFitMore: Bool { mayFitMoreHere || usesSites && !roomy.isEmpty && runMayFitMore }
 
@@ -212,7 +197,6 @@ struct Resources {
     return true
   }
 
-  /// What other machines' tasks want of what is the run's.
   private var runMayFitMore: Bool {
     for resource in leastElsewhere.indices
     where !isOfMachine(resource) && pools[0].free(resource) < leastElsewhere[resource] {
@@ -221,24 +205,21 @@ struct Resources {
     return true
   }
 
-  /// Other machines where something may still fit.
   var roomySites: [SiteID] { roomy.members }
 
-  /// Where a task of a lane might start.
   @inline(__always)
   func candidates(for lane: Int) -> [SiteID] { isLocal(lane) ? Self.here : roomy.members }
 
   static let here: [SiteID] = [.local]
 
-  /// How much of a machine's `cpu` is held, from 0 to 1.
+  /// The held part of a node's `cpu`, from 0 to 1.
   func load(of site: SiteID) -> Double {
     let pool = pools[site.index]
     let cpu = Int(ResourceEntry.cpu)
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
-  /// Holds back all that a lane wants on the machine where least is lacking, so that smaller tasks
-  /// cannot starve it. Nothing is held back for what is more than there is at all.
+  /// Reserves the demand on the least loaded node, so that smaller tasks cannot starve it.
   mutating func reserve(_ lane: Int, atOneOf sites: [SiteID]) {
     guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: isLocal(lane))
@@ -253,7 +234,6 @@ struct Resources {
     if isLocal(lane) { reservedHere = share } else { reservedElsewhere = share }
   }
 
-  /// Whether what a lane wants is no more than there is there at all.
   @inline(__always)
   func isWithinCapacity(_ lane: Int, at site: SiteID) -> Bool {
     grants.items[grants.range(grants.current(lane))].allSatisfy { item in
@@ -268,9 +248,9 @@ struct Resources {
     if !reservedTogether.isEmpty { reservedTogether.removeAll() }
   }
 
-  // MARK: - What there is
+  // MARK: - Capacities
 
-  /// - Parameter devicesHere: of each GPU of the machine, which of this one's it is.
+  /// - Parameter devicesHere: the local number of each GPU of the node that the local node has too.
   mutating func join(_ offer: SiteOffer, devicesHere: [Int?] = []) {
     precondition(usesSites, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
@@ -280,7 +260,6 @@ struct Resources {
     setOffer(offer, of: site)
   }
 
-  /// What a machine has, where that is known later or changes.
   mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
     precondition(site != .local, "this machine's capacities are set one by one")
     let before = SiteOffer(of: pools[site.index], gpu)
@@ -298,10 +277,10 @@ struct Resources {
     cutAll()
   }
 
-  /// Nothing more is taken there; what is held comes back as its workers are lost.
+  /// Closes a node to starts; held resources come back as its workers are lost.
   mutating func leave(_ site: SiteID) { setOffer(SiteOffer(cpu: 0, memoryBytes: 0), of: site) }
 
-  /// Of this machine, or of the run.
+  /// Returns the capacity on the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
@@ -320,7 +299,7 @@ struct Resources {
     ResourceEntry.isOfMachine(resource, gpu: gpu)
   }
 
-  /// What is cut to what there is.
+  /// Whether demands of the resource are limited to its capacity.
   static func isBuiltIn(_ resource: Int) -> Bool {
     resource <= Int(ResourceEntry.download)
   }
@@ -330,14 +309,13 @@ struct Resources {
     isOfMachine(resource) ? site.index : 0
   }
 
-  // MARK: - Cutting
+  // MARK: - Limiting demands
 
-  /// What the tasks of a lane want, before it is cut.
   private func wanted(in lane: Int) -> [DemandItem] {
     Array(plan.demandList(lanes[lane].demand))
   }
 
-  /// Cuts what all lanes want to what there is by now: a task that wants more runs alone.
+  /// Limits all demands to the capacities: a task that wants more than there is runs alone.
   private mutating func cutAll() {
     for lane in lanes.all.indices where lanes[lane].isUsed {
       let wanted = wanted(in: lane)
@@ -349,12 +327,13 @@ struct Resources {
     for site in pools.indices { look(at: SiteID(Int32(truncatingIfNeeded: site))) }
   }
 
-  /// Requests for what the manifest names wait instead where its capacity was lowered.
+  /// Limits a local demand. Named resources are limited to the manifest's capacity only, so that
+  /// tasks wait while a request lowers it.
   private func cutHere(_ items: [DemandItem]) -> [DemandItem] {
     items.map { item in
       var item = item
       let resource = Int(item.resource)
-      // A program that is to have two GPUs makes nothing of one.
+      // A program that needs two GPUs cannot run with one.
       if resource == gpu { return item }
       let whole =
         Self.isBuiltIn(resource) ? pools[0].capacity[resource] : plan.resources[resource].capacity
@@ -363,7 +342,7 @@ struct Resources {
     }
   }
 
-  /// What fits no machine is cut to the largest, of those that have as many GPUs; and to what the run may have.
+  /// Limits a remote demand that fits no node to the largest node with enough GPUs.
   private func cutElsewhere(_ items: [DemandItem]) -> [DemandItem] {
     let items = cutToWhole(items)
     func amount(of resource: UInt32) -> UInt64 {
@@ -391,7 +370,7 @@ struct Resources {
     for lane in lanes.all.indices where lanes[lane].isUsed && belongs(lane) {
       let grant = grants.current(lane)
       for resource in least.indices {
-        // With its services it may be cut to less.
+        // Together with its services it may be limited further.
         if serviceLanes.contains(lane), Self.isBuiltIn(resource) {
           least[resource] = 0
           continue
@@ -402,7 +381,7 @@ struct Resources {
     return least
   }
 
-  /// Sees whether anything may still fit at a site.
+  /// Updates `roomy` for a node.
   @inline(__always)
   mutating func look(at site: SiteID) {
     if site != .local { lookElsewhere(site) }

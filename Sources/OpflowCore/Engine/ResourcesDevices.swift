@@ -1,10 +1,8 @@
-/// GPUs that tasks have for themselves, where machines have them.
 extension Resources {
-  /// Whether tasks want GPUs of machines.
   @inline(__always)
   var haveDevices: Bool { gpu >= 0 }
 
-  /// Whether what is held of a resource at a site is, or may be, held in that pool.
+  /// Whether use of a resource at a site may count in that pool too.
   @inline(__always)
   func isHeld(_ resource: Int, at site: SiteID, in pool: Int) -> Bool {
     let own = poolIndex(of: resource, at: site)
@@ -40,24 +38,23 @@ extension Resources {
     pools[site.index].take(UInt64(devices.count) * 1000, of: gpu)
   }
 
-  /// A site joined that has GPUs of this machine, of which tasks may have some.
+  /// Notes GPUs that a new node shares with the local one; tasks may already use some.
   mutating func noteCommon(_ devicesHere: [Int?], of site: SiteID) {
     commonDevices.join(devicesHere)
     let taken = commonDevices.elsewhere(devicesTaken[SiteID.local.index], of: .local)
     guard let same = taken.first(where: { $0.site == site })?.devices else { return }
     take(same, at: site)
-    // It may be one where nothing is to start, with none to have.
+    // The new node's GPU capacity may be 0.
     hasShrunk = true
   }
 
-  /// Lanes of this machine's tasks, or of others', that want more GPUs than that.
   func lanes(beyond gpus: UInt64, isLocal: Bool) -> [Int] {
     lanes.all.indices.filter {
       lanes[$0].isUsed && self.isLocal($0) == isLocal && self.gpus(of: $0) > gpus
     }
   }
 
-  /// How many GPUs a task of a lane wants, those of the services that it needs included.
+  /// Returns the GPUs of a task with its services.
   func gpus(of lane: Int) -> UInt64 {
     serviceLanes.lanesTogether(lane).reduce(0) {
       $0 &+ grants.amount(of: gpu, in: grants.current($1))

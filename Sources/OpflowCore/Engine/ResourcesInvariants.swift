@@ -1,5 +1,5 @@
 extension Resources {
-  /// What is wrong with it, where those shares are all that is held; nil when nothing is.
+  /// - Parameter shares: all that is held.
   func checkInvariants(holding shares: [Share]) -> String? {
     var held = pools.all.map { [UInt64](repeating: 0, count: $0.capacity.count) }
     for share in shares {
@@ -17,12 +17,11 @@ extension Resources {
     }
     if gpu >= 0, let problem = checkDevices(of: shares) { return problem }
     if let problem = checkBindings(of: shares) { return problem }
-    // Where a capacity was lowered, what is held beyond it drains.
+    // After a capacity was lowered, use beyond it drains.
     if !hasShrunk, !pools.all.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
     return grants.checkInvariants(holding: shares.map(\.grant))
   }
 
-  /// What is of one group is on one machine.
   private func checkBindings(of shares: [Share]) -> String? {
     var counts = bindings.map { _ in 0 }
     for share in shares {

@@ -1,28 +1,26 @@
-/// `cpu` that is lent to jobservers, and that others have who share it with this run.
+/// `cpu` that is lent to jobservers or used by other runs on this machine.
 extension Resources {
-  /// How much `cpu` of this machine others have now.
   var away: UInt64 {
     get { pools[0].away }
     set { pools[0].setAway(newValue) }
   }
 
-  /// How much of a machine's `cpu` nobody holds, and nothing is held back of.
+  /// Returns the `cpu` that is neither held nor reserved.
   func idleProcessors(at site: SiteID) -> UInt64 {
     let free = min(pools[site.index].idleProcessors, whole?.free(Self.processor) ?? .max)
     return free - min(free, heldBack(of: Self.processor, in: site.index))
   }
 
-  /// How much of it there is.
   func processors(at site: SiteID) -> UInt64 { pools[site.index].capacity[Self.processor] }
 
-  /// How much more of it is held there than there is.
+  /// Returns how far the held `cpu` exceeds the capacity.
   func overdrawnProcessors(at site: SiteID) -> UInt64 {
     let pool = pools[site.index]
     let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
     return held > capacity ? held - capacity : 0
   }
 
-  /// Whether more is held of something that a task has than there is by now: what it has must drain.
+  /// Whether a resource of the share is held beyond its capacity, so that it must drain.
   func isOverdrawn(_ share: Share) -> Bool {
     hasShrunk
       && grants.items[grants.range(share.grant)].contains { item in
@@ -32,16 +30,14 @@ extension Resources {
       }
   }
 
-  /// How much of it what a lane wants lacks, and nothing else, on that one of these machines where it lacks least; 0
-  /// where it lacks none of it, or something else everywhere. What is lent is asked back for no such task: it would
-  /// be lent again at once, and asked back again.
+  /// Returns the smallest CPU shortfall of a class over `sites`; 0 if another resource is short
+  /// too, since recalled tokens would be lent again at once.
   func lackingProcessors(_ lane: Int, at sites: [SiteID]) -> UInt64 {
     let grant = grants.current(lane)
     return sites.compactMap { lackingProcessors(at: $0) { grants.amount(of: $0, in: grant) } }
       .min() ?? 0
   }
 
-  /// The same of amounts that are taken together on a machine.
   func lackingProcessors(_ amounts: [[DemandItem]], at site: SiteID) -> UInt64 {
     lackingProcessors(at: site) { amounts.sum(of: $0) } ?? 0
   }
@@ -64,7 +60,7 @@ extension Resources {
     return max(here, lacking(whole.free(Self.processor), wholeHeldBack))
   }
 
-  /// How much of it a share has of its own.
+  /// Returns the share's `cpu` without lent tokens.
   func processors(of share: Share) -> UInt64 { grants.amount(of: Self.processor, in: share.grant) }
 
   mutating func lend(_ count: Int32, at site: SiteID) {

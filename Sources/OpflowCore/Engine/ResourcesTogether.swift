@@ -1,20 +1,17 @@
-/// What tasks take together with services that they need, on one machine.
+/// Resources that tasks take together with their services, on one node.
 extension Resources {
-  /// An amount that is held back for a task with services, on the machine where these are to be.
   struct HeldBack {
     var site: SiteID
     var resource: Int
     var amount: UInt64
   }
 
-  /// What services and tasks of one group hold, which is on one machine.
   struct Binding: Equatable {
-    /// That of the newest of them; where there are none, nowhere.
+    /// The node of the newest share.
     var site = SiteID.local
     var shares = 0
   }
 
-  /// What a task wants of a machine together with all services that it needs.
   struct JointWant {
     var processors: UInt64 = 0
     var memoryBytes: UInt64 = 0
@@ -27,15 +24,14 @@ extension Resources {
     }
   }
 
-  // MARK: - Where
+  // MARK: - Placement
 
-  /// The machine to which the group of a lane is bound: where a service, or a task that needs one, has a share.
+  /// Returns the node of the class's group; nil if no task of it has a share.
   func binding(of lane: Int) -> SiteID? {
     guard let group = serviceLanes.group(of: lane), bindings[group].shares > 0 else { return nil }
     return bindings[group].site
   }
 
-  /// A task of a lane has a share there, or gives it back.
   mutating func bind(_ lane: Int, to site: SiteID) {
     guard let group = serviceLanes.group(of: lane) else { return }
     bindings[group].site = site
@@ -47,7 +43,6 @@ extension Resources {
     bindings[group].shares -= 1
   }
 
-  /// Finds anew what is wanted together, since it was cut anew.
   mutating func joinWants() {
     if bindings.isEmpty { return }
     let lanes = serviceLanes.numbers
@@ -71,26 +66,24 @@ extension Resources {
     return want
   }
 
-  /// What is wanted together by a lane of what needs services; nothing by others.
+  /// Returns the joint demand; zero for classes without services.
   private func jointWants(of lane: Int) -> JointWant {
     serviceLanes.place(of: lane).map { jointWants[$0] } ?? JointWant()
   }
 
   private static let memory = Int(ResourceEntry.memory)
 
-  /// Whether a machine has the GPUs that a task of a lane wants with its services: of those nothing is ever cut.
+  /// Whether a node has the GPUs for a task and its services: GPU demands are never limited.
   func hasDevices(for lane: Int, at site: SiteID) -> Bool {
     let capacity = pools[site.index].capacity
     return capacity[Self.processor] > 0
       && (gpu < 0 || jointWants(of: lane).devices <= capacity[gpu])
   }
 
-  /// Whether a machine has all that a task of a lane wants with its services.
   func isWhole(_ lane: Int, at site: SiteID) -> Bool {
     isWithin(jointWants(of: lane), site)
   }
 
-  /// The same of every task of its group.
   func isWholeForGroup(of lane: Int, at site: SiteID) -> Bool {
     serviceLanes.group(of: lane).map { isWithin(groupWants[$0], site) } ?? false
   }
@@ -101,7 +94,6 @@ extension Resources {
       && want.memoryBytes <= capacity[Self.memory] && (gpu < 0 || want.devices <= capacity[gpu])
   }
 
-  /// The machines that have most, of these.
   func largest(of sites: [SiteID]) -> [SiteID] {
     func size(_ site: SiteID) -> (UInt64, UInt64) {
       let capacity = pools[site.index].capacity
@@ -113,8 +105,8 @@ extension Resources {
 
   // MARK: - Amounts
 
-  /// What tasks of these lanes take on a machine when they are started together, where those shares are held
-  /// already by services that they need: of what is built in no more than there is, or they never would.
+  /// Returns what tasks take when they start together on a node where their services hold shares
+  /// already. Limits it to the capacities, or they would never start.
   func together(_ lanes: [Int], with held: [Share], at site: SiteID) -> [[DemandItem]] {
     var left = plan.resources.indices.map { resource in
       held.reduce(mostTogether(of: resource, at: site)) { left, share in
@@ -132,7 +124,8 @@ extension Resources {
     }
   }
 
-  /// Of what is named no more than the manifest says: it refuses what wants more together.
+  /// Returns the most that can be taken together. Validation rejects larger joint demands of named
+  /// resources.
   private func mostTogether(of resource: Int, at site: SiteID) -> UInt64 {
     guard Self.isBuiltIn(resource) else { return plan.resources[resource].capacity }
     let capacity = pools[poolIndex(of: resource, at: site)].capacity[resource]
@@ -140,7 +133,6 @@ extension Resources {
     return min(capacity, whole.capacity[resource])
   }
 
-  /// Whether all of that is free there and not held back.
   func fit(_ amounts: [[DemandItem]], at site: SiteID) -> Bool {
     if !wholeHas(amounts.sum(of: Self.processor)) { return false }
     return plan.resources.indices.allSatisfy { resource in
@@ -151,7 +143,6 @@ extension Resources {
     }
   }
 
-  /// What a lane wants, of what is free now on this machine.
   func wantedOfFree(_ lane: Int) -> [DemandItem] {
     wanted(lane).map { item in
       var item = item
@@ -160,7 +151,6 @@ extension Resources {
     }
   }
 
-  /// What a task of a lane takes.
   func wanted(_ lane: Int) -> [DemandItem] {
     Array(grants.items[grants.range(grants.current(lane))])
   }
@@ -172,9 +162,8 @@ extension Resources {
     return takeHeld(grants.holdCut(amounts, of: lane), of: lane, at: site)
   }
 
-  // MARK: - Holding back
+  // MARK: - Reserving
 
-  /// Holds all of that back there, unless that is done for others. Not what is more than there is at all.
   mutating func reserve(_ amounts: [[DemandItem]], at site: SiteID) {
     guard (site == .local ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: site == .local)
@@ -189,7 +178,6 @@ extension Resources {
     }
   }
 
-  /// Whether something is held back for a task with services of this machine, or of others.
   func isReservedTogether(isLocal: Bool) -> Bool {
     reservedTogether.contains { ($0.site == .local) == isLocal }
   }
@@ -204,7 +192,6 @@ extension Resources {
 
   // MARK: - Making room
 
-  /// Whether a share has any of what is lacking there for those amounts.
   func helps(_ share: Share, _ amounts: [[DemandItem]], at site: SiteID) -> Bool {
     if let whole, processors(in: share.grant) > 0,
       amounts.sum(of: Self.processor) > whole.free(Self.processor)

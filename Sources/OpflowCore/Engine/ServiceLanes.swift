@@ -1,35 +1,33 @@
-/// The lanes of tasks that need services, and of services: together they are started, so that of one lane are
-/// those that want the same and need the same services, and either are services or not; in a run with further machines also
-/// those of one group, which is on one machine.
+/// The classes of services and their users. Tasks of one class have equal demands, services and
+/// groups, since these resources are taken together.
 struct ServiceLanes {
   private struct Key: Hashable {
     let demand: UInt32
     let services: [TaskID]
     let group: Int32
-    /// What stays for good keeps nothing from others, and so stands before none in a lane.
+    /// Whether they are services: those that stay up reserve nothing, and must not be ahead of
+    /// others.
     let isService: Bool
   }
 
   private struct Entry {
     let lane: Int
-    /// All services that tasks of it need, directly or by others, each behind those that it needs.
+    /// Direct and indirect services, in start order.
     let services: [TaskID]
-    /// The group of its tasks; -1 where they are bound to the coordinator's machine.
+    /// The service group; -1 if bound to the local node.
     let group: Int32
   }
 
-  /// By task; -1 for one that neither is a service nor needs one. Empty in a plan without.
+  /// The class by task; -1 without services.
   private var lanes: [Int32] = []
   private var entries: [Entry] = []
-  /// By lane: its place in `entries`; -1 for one of other tasks.
+  /// The place in `entries` by class; -1 without services.
   private var places: [Int32] = []
   private var known: [Key: Int] = [:]
-  /// How many groups there are that are on any machine.
+  /// The number of groups that can be on any node.
   private(set) var groupCount = 0
 
-  /// Gives lanes to the tasks of a plan from a number on, which it did not have before.
-  ///
-  /// - Parameter groupOf: what is to be on one machine, which need not be this one; nil in a run on this one alone.
+  /// - Parameter groupOf: groups that can be on any node; nil in a local run.
   mutating func add(
     tasksOf plan: Plan, from first: Int, groups groupOf: ServiceGroups?, to all: inout Lanes
   ) {
@@ -47,7 +45,7 @@ struct ServiceLanes {
         }
       }
       let group = Int32(truncatingIfNeeded: groupOf?.group(of: task) ?? -1)
-      // In an order of their own, so that the order of the needs makes no further lane.
+      // Sorted, since the order of `needs` makes no difference.
       let key = Key(
         demand: plan.demand[task.index], services: services.sorted { $0.rawValue < $1.rawValue },
         group: group, isService: plan.isService(task))
@@ -74,38 +72,35 @@ struct ServiceLanes {
     return lane < 0 ? nil : Int(lane)
   }
 
-  /// Whether the lane is one of these.
   @inline(__always)
   func contains(_ lane: Int) -> Bool { lane < places.count && places[lane] >= 0 }
 
-  /// The place of a lane among these; nil for one of tasks without services.
   @inline(__always)
   func place(of lane: Int) -> Int? {
     contains(lane) ? Int(places[lane]) : nil
   }
 
-  /// Their numbers, by their places.
+  /// The classes, by place.
   var numbers: [Int] { entries.map(\.lane) }
 
-  /// All services that a task needs, each behind those that it needs itself.
+  /// Returns direct and indirect services, in start order.
   func services(of task: TaskID) -> [TaskID] {
     lane(of: task).flatMap { place(of: $0) }.map { entries[$0].services } ?? []
   }
 
-  /// The group of a lane, where that may be on any machine.
+  /// Returns the group of a class; nil if bound to the local node.
   @inline(__always)
   func group(of lane: Int) -> Int? {
     guard groupCount > 0, let place = place(of: lane), entries[place].group >= 0 else { return nil }
     return Int(entries[place].group)
   }
 
-  /// All lanes of the group that a service is of.
   func lanes(ofGroupOf service: TaskID) -> [Int] {
     guard let group = lane(of: service).flatMap({ group(of: $0) }) else { return [] }
     return entries.filter { $0.group == group }.map(\.lane)
   }
 
-  /// A lane, and those of all services that its tasks need.
+  /// Returns the class with those of all its services.
   func lanesTogether(_ lane: Int) -> [Int] {
     let services = place(of: lane).map { entries[$0].services } ?? []
     return [lane] + services.compactMap { self.lane(of: $0) }

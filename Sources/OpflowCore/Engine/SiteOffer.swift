@@ -1,10 +1,10 @@
-/// What a machine has for tasks.
+/// The resources of a node.
 package struct SiteOffer: Equatable, Sendable {
-  /// Capacity of `cpu`.
+  /// The capacity of `cpu`.
   package var cpu: UInt64
   package var memoryBytes: UInt64
   package var gpus: UInt64
-  /// When its time is over, where that is limited: a task that takes longer does not start there.
+  /// The end of the node's time; nil if not limited. Longer tasks do not start there.
   package var endsAt: Instant?
 
   package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {
@@ -15,16 +15,16 @@ package struct SiteOffer: Equatable, Sendable {
   }
 }
 
-/// Which machine a site is.
+/// The host behind a node.
 package struct SiteIdentity: Equatable, Sendable {
-  /// The same for all sites of a drive that are one machine, and not 0, which is the coordinator's.
+  /// The number of the host, equal for all its nodes; 0 is the local host.
   package var machine: Int32
   package var host: String
-  /// What tells this life of the machine's job from an earlier one; empty where nothing does.
+  /// The life of the job on the host; empty if unknown.
   package var incarnation: String
-  /// Of its agent; 0 where it has none.
+  /// The heartbeat timeout of its agent; 0 without one.
   package var leaseMilliseconds: Int64
-  /// Of each of its GPUs, which of the coordinator's machine that is; empty where it has none of those.
+  /// The local number of each of its GPUs; empty if it shares none with the local node.
   package var devicesHere: [Int?] = []
 
   package init(

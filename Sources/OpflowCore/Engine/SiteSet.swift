@@ -1,4 +1,3 @@
-/// A set of sites in no order, in which each knows its place.
 struct SiteSet {
   private(set) var members: [SiteID] = []
   private var places: [Int32] = []

@@ -1,43 +1,38 @@
-/// A task that a worker has, to start when the one before it has ended well.
+/// A prefetched task, which starts when the task before it has succeeded.
 struct HandedAhead {
   var task: TaskID
-  /// It was asked back.
   var isRevoking = false
 }
 
-/// A worker as the engine knows it.
 struct WorkerRecord {
   enum Phase { case launching, idle, busy, gone }
   let kind: WorkerKind
   let site: SiteID
   var phase = Phase.launching
-  /// The task that it runs, or will run once it said hello.
+  /// The running task, or the first one after the hello.
   var current = TaskID.none
-  /// The tasks that it was handed ahead, in the order in which it starts them; all of the lane of the
-  /// one that it runs.
+  /// The prefetched tasks in start order, of one demand class.
   var ahead: [HandedAhead] = []
-  /// What it holds for the one that runs, or will, and the lane of that; nil and -1 while it is idle.
+  /// The resources and the class of `current`; nil and -1 while idle.
   var share: Share?
   var lane: Int32 = -1
-  /// A stop was ordered for `current`.
+  /// `current` was told to stop.
   var isStopping = false
-  /// Its task was suspended by an order.
+  /// A request suspended `current`.
   var standsStill = false
-  /// Its end was ordered. What it holds stays held until it is known to be gone.
+  /// Whether it was told to end; it keeps its resources until it is known to be gone.
   var isDiscarded = false
-  /// The run goes on without it: that is no fault of its machine.
+  /// Whether it is not replaced, and its loss is not held against the node.
   var isSpared = false
-  /// Why its end was ordered.
   var complaint = ""
   var knowsRunState = false
-  /// It was started by an earlier drive, and knows the plan of that: it gets nothing else to do.
+  /// Whether it knows an earlier session's plan, and gets no other task.
   var isOfEarlierDrive = false
-  /// Where it stands among those of its site, of its crew's idle ones, and of those that may be handed
-  /// more; -1 for nowhere.
+  /// The places in its node, its pool and the `Backlogs`; -1 if absent.
   var place: Int32 = -1
   var idlePlace: Int32 = -1
   var backlogPlace: Int32 = -1
-  /// Of which lane it was, and how many it had ahead, when it was put among those.
+  /// The class and backlog with which it was put into the `Backlogs`.
   var backlogLane: Int32 = 0
   var backlogDepth: Int32 = 0
 
@@ -46,16 +41,13 @@ struct WorkerRecord {
     self.site = site
   }
 
-  /// It has that task, or is to get it when it is there.
   mutating func hold(_ task: TaskID, lane: Int, _ share: Share) {
     current = task
     self.lane = Int32(truncatingIfNeeded: lane)
     self.share = share
   }
 
-  /// It has no task any more.
-  ///
-  /// - Returns: what it held for the one that it had.
+  /// Clears the task and returns its resources.
   mutating func letGo() -> Share? {
     current = .none
     lane = -1
@@ -64,13 +56,12 @@ struct WorkerRecord {
     return share.take()
   }
 
-  /// It is free, and stands there among its crew's idle ones.
   mutating func rest(at place: Int) {
     phase = .idle
     idlePlace = Int32(truncatingIfNeeded: place)
   }
 
-  /// It runs a task that it may have others behind.
+  /// Whether tasks can be prefetched behind its own.
   var mayHaveMore: Bool {
     phase == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
   }

@@ -1,14 +1,12 @@
-/// What keeps a worker that hangs from holding its task for ever: deadlines, the first one at hand
-/// without a look at all workers, and pulses for those of which nothing was heard.
+/// Deadlines and pings for workers that may hang.
 struct WorkerWatch {
   private struct Entry {
-    /// Until then it must say hello, or that a task ended which was stopped or whose time is up.
+    /// The deadline for a hello, or for the end of a task that should have ended.
     var deadline = Deadline()
-    /// Until then it must answer a pulse.
+    /// The deadline for the answer to a ping.
     var answerBy: Instant?
-    /// It has said something since it was last looked at.
+    /// Whether it said something since the last check.
     var wasHeard = true
-    /// It has said hello, and is to say something now and then.
     var isListenedTo = false
 
     var due: Instant? {
@@ -17,29 +15,26 @@ struct WorkerWatch {
     }
   }
 
-  /// By worker.
+  /// The watched workers, by number.
   private var entries = Table<Entry>()
   private var due = IndexedHeap<Instant>()
   private var listenedCount = 0
-  /// When it is looked again which of them said nothing.
+  /// The time of the next check for silence.
   private var listenAt: Instant?
 
-  // MARK: - Who is watched
+  // MARK: - Watched workers
 
-  /// The next worker, which is to say hello until then.
   mutating func add(helloBy at: Instant) {
     entries.append(Entry())
     setDeadline(of: WorkerID(Int32(truncatingIfNeeded: entries.count - 1)), at: at)
   }
 
-  /// It said hello.
   mutating func listen(to worker: WorkerID) {
     if entries[worker.index].isListenedTo { return }
     entries[worker.index].isListenedTo = true
     listenedCount += 1
   }
 
-  /// It is to end, or is gone: nothing is expected of it.
   mutating func forget(_ worker: WorkerID) {
     if entries[worker.index].isListenedTo { listenedCount -= 1 }
     entries[worker.index] = Entry()
@@ -60,7 +55,7 @@ struct WorkerWatch {
     change(worker) { $0.deadline.clear() }
   }
 
-  /// Its time does not count until it is proceeded with.
+  /// Stops a worker's clock until `proceed`.
   mutating func pause(_ worker: WorkerID, at now: Instant) {
     change(worker) { $0.deadline.pause(at: now) }
   }
@@ -82,7 +77,6 @@ struct WorkerWatch {
     }
   }
 
-  /// A worker that owes something by now.
   func firstDue(at now: Instant) -> WorkerID? {
     guard let (worker, at) = due.first, at <= now else { return nil }
     return WorkerID(Int32(truncatingIfNeeded: worker))
@@ -90,16 +84,13 @@ struct WorkerWatch {
 
   // MARK: - Listening
 
-  /// The worker said something.
   @inline(__always)
   mutating func hear(_ worker: WorkerID) {
     entries[worker.index].wasHeard = true
     if entries[worker.index].answerBy != nil { change(worker) { $0.answerBy = nil } }
   }
 
-  /// Asks for a sign of life.
-  ///
-  /// - Returns: whether it was not asked already.
+  /// Notes a ping; returns false if one is unanswered.
   mutating func ask(_ worker: WorkerID, at now: Instant) -> Bool {
     guard entries[worker.index].answerBy == nil else { return false }
     let answerBy = now.advanced(byMilliseconds: SchedulerOptions.pulseMilliseconds)
@@ -107,12 +98,11 @@ struct WorkerWatch {
     return true
   }
 
-  /// Whether it was asked, and its time to answer is over.
   func isMute(_ worker: WorkerID, at now: Instant) -> Bool {
     entries[worker.index].answerBy.map { $0 <= now } ?? false
   }
 
-  /// Silence is counted from now on, for all.
+  /// Restarts the check for silence.
   mutating func listenAnew(at now: Instant) {
     listenAt = now.advanced(byMilliseconds: SchedulerOptions.listenMilliseconds)
     for index in entries.indices where entries[index].isListenedTo {
@@ -120,10 +110,9 @@ struct WorkerWatch {
     }
   }
 
-  /// Whether silence is counted at all yet.
   var isListening: Bool { listenAt != nil }
 
-  /// Those who said nothing since the last look, where it is time for one.
+  /// Returns the workers that said nothing since the last check, if one is due.
   mutating func silent(at now: Instant) -> [WorkerID] {
     guard let listenAt, listenAt <= now else { return [] }
     self.listenAt = now.advanced(byMilliseconds: SchedulerOptions.listenMilliseconds)
@@ -135,14 +124,13 @@ struct WorkerWatch {
     return silent
   }
 
-  /// When something is due; while the run is suspended nobody is listened to.
+  /// Returns the next deadline or check; silence does not count while the run is suspended.
   func nextWake(isSuspended: Bool) -> Instant? {
     let first = due.first?.key
     guard let listenAt, listenedCount > 0, !isSuspended else { return first }
     return first.map { min($0, listenAt) } ?? listenAt
   }
 
-  /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {
     if entries.all.count(where: \.isListenedTo) != listenedCount {
       return "a listener is miscounted"

@@ -1,24 +1,19 @@
-/// The machines and their workers, what each of them holds and was handed, and by when it is to have
-/// said something. Nobody else writes any of that; each change says what it freed.
+/// Nodes and workers, what each worker holds, and its deadlines. Only this type changes them;
+/// changes return what they release.
 struct Workforce {
   private(set) var sites = Table<Site>()
-  /// By number; those that are gone stay.
+  /// All workers by number, including those that are gone.
   private(set) var workers = Table<WorkerRecord>()
-  /// By kind.
   private(set) var paces: ByKind<Pace>
   private(set) var backlogs: Backlogs
   var watch = WorkerWatch()
-  /// Tasks that a worker has or is to get.
+  /// The number of tasks that workers have, or will get.
   private(set) var heldCount = 0
-  /// Tasks that workers were handed ahead.
   private(set) var aheadCount = 0
-  /// How many of them were asked back.
   private(set) var revokingCount = 0
-  /// By kind: how many live, have nothing to do, or have not said hello yet.
   private(set) var alive = ByKind { _ in 0 }
   private(set) var idle = ByKind { _ in 0 }
   private(set) var launching = ByKind { _ in 0 }
-  /// Whether there may be tasks that nobody can run.
   private(set) var hasComplaints = false
 
   init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
@@ -31,9 +26,9 @@ struct Workforce {
     ByKind { Crew(limit: $0.limit(cpu: cpu, downloads: downloads)) }
   }
 
-  // MARK: - Machines
+  // MARK: - Nodes
 
-  /// One more machine; without an offer its first worker is to tell what it has.
+  /// Adds a node; without an offer the first worker reports the resources.
   mutating func join(_ offer: SiteOffer?) -> SiteID {
     var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
     site.isUnknown = offer == nil
@@ -50,89 +45,79 @@ struct Workforce {
     }
   }
 
-  /// There are so many services, of which each may have a worker on the same machine at once.
+  /// Sets the limit of service workers: each service may have one on the same node.
   mutating func setServices(_ count: Int) {
     for site in sites.indices {
       sites[site].crews[.service].limit = max(count, 1)
     }
   }
 
-  /// There are lanes more.
   mutating func grow(laneCount: Int) { backlogs.grow(to: laneCount) }
 
-  /// Changes how many workers there may be on this machine, for so much of what they work with.
+  /// Sets the limit of workers on the local node.
   mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
     let crews = Self.crews(cpu: capacity, downloads: capacity)
     sites[0].crews[kind].limit = crews[kind].limit
   }
 
-  /// Nobody works there any more. Its workers are still to be lost, one by one.
+  /// Marks a node as gone; its workers are lost one by one after it.
   mutating func leave(_ site: SiteID) { sites[site.index].isGone = true }
 
   func isThere(_ site: SiteID) -> Bool {
     sites.indices.contains(site.index) && !sites[site.index].isGone
   }
 
-  /// Why nobody can run tasks of a kind on this machine.
+  /// Returns why local tasks of a kind cannot run.
   func complaint(of kind: WorkerKind) -> String? { sites[0].crews[kind].complaint }
 
-  /// Whether workers of a kind have just become slow.
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
     paces[kind].noteTime(now)
   }
 
-  // MARK: - Who there is
+  // MARK: - Queries
 
   func isAlive(_ worker: WorkerID) -> Bool {
     workers.indices.contains(worker.index) && workers[worker.index].phase != .gone
   }
 
-  /// All that live.
   var living: [WorkerID] {
     sites.count == 1 ? sites[0].workers : sites.indices.flatMap { sites[$0].workers }
   }
 
-  /// Whether any worker has not said hello yet.
   var isAnyOnItsWay: Bool { WorkerKind.allCases.contains { launching[$0] > 0 } }
 
-  /// Whether nobody is on the way to a machine of which nobody knows what it has.
   func wantsScout(_ site: SiteID) -> Bool {
     let crew = sites[site.index].crews[.command]
     return isThere(site) && sites[site.index].isUnknown && crew.alive == 0
       && crew.complaint == nil
   }
 
-  /// How many workers of a kind live.
   func count(of kind: WorkerKind) -> Int { alive[kind] }
 
-  /// Whether every worker of a kind has nothing to do, or runs a task that it may have others behind.
+  /// Whether every worker is idle or can have tasks prefetched.
   func areAllAtWork(_ kind: WorkerKind) -> Bool {
     alive[kind] == idle[kind] + backlogs.count(of: kind)
   }
 
-  /// Whether a worker of a kind is free there, or may be launched.
   @inline(__always)
   func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
     return sites[site.index].crews[kind].hasIdle
       || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
   }
 
-  /// Whether a worker of a kind has nothing to do there.
   func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
     sites[site.index].crews[kind].hasIdle
   }
 
-  /// How many workers of a kind are on their way there.
   func launching(_ kind: WorkerKind, at site: SiteID) -> Int {
     sites[site.index].crews[kind].launching
   }
 
-  /// Whether one more worker of a kind may be launched there.
   func mayLaunch(_ kind: WorkerKind, at site: SiteID) -> Bool {
     sites[site.index].crews[kind].hasRoom
   }
 
-  /// How many more tasks of a kind could start there at once, where they have their resources.
+  /// Returns how many tasks could start there at once if resources allow.
   func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
     let crew = sites[site.index].crews[kind]
     if crew.isPaused { return 0 }
@@ -141,9 +126,9 @@ struct Workforce {
     return paces[kind].growsWhenSlow && mayGrow ? 1 : 0
   }
 
-  // MARK: - Coming
+  // MARK: - Launching
 
-  /// A worker that is free, or one to be launched, where `canTake` says that there may be one.
+  /// Returns an idle worker, or a new one to launch; requires `canTake`.
   mutating func claim(
     _ kind: WorkerKind, at site: SiteID, now: Instant
   ) -> (worker: WorkerID, isNew: Bool) {
@@ -171,7 +156,7 @@ struct Workforce {
     return worker
   }
 
-  /// A worker that is there without having been launched; it is to get a task at once.
+  /// Adds a worker that was not launched; it gets a task at once.
   mutating func enlist(_ kind: WorkerKind, at now: Instant) -> WorkerID {
     let worker = launch(kind, at: .local, now: now)
     _ = welcome(worker)
@@ -179,10 +164,9 @@ struct Workforce {
     return worker
   }
 
-  /// That worker, which is free, is to get a task at once.
+  /// Takes an idle worker that gets a task at once.
   mutating func engage(_ worker: WorkerID) { leaveIdle(worker) }
 
-  /// A worker of an earlier drive, which has that task.
   mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
     let worker = enlist(.service, at: now)
     workers[worker.index].isOfEarlierDrive = true
@@ -190,9 +174,9 @@ struct Workforce {
     return worker
   }
 
-  /// A worker is there, and free.
+  /// Notes a hello.
   ///
-  /// - Returns: what it was launched for, nothing of which was journaled; nil when it is not on its way.
+  /// - Returns: the assigned task, which was not journaled; nil if the worker was not launching.
   mutating func welcome(_ worker: WorkerID) -> Freed? {
     guard isAlive(worker), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
@@ -203,14 +187,13 @@ struct Workforce {
     }
     launching[workers[worker.index].kind] -= 1
     watch.clearDeadline(of: worker)
-    // A program tells by its connection that it lives.
+    // A client's connection shows that it lives.
     if workers[worker.index].kind != .block { watch.listen(to: worker) }
     let freed = withdraw(worker)
     becomeIdle(worker)
     return freed
   }
 
-  /// Takes from a worker that is on its way what it was launched for.
   mutating func withdraw(_ worker: WorkerID) -> Freed {
     let record = workers[worker.index]
     if record.current.isNone { return Freed() }
@@ -218,11 +201,9 @@ struct Workforce {
     return Freed(task: record.current, share: workers[worker.index].letGo())
   }
 
-  // MARK: - Having
+  // MARK: - Tasks
 
-  /// Gives a task to a worker that is free, or keeps it for one that is on its way.
-  ///
-  /// - Returns: whether it is to start now.
+  /// Gives a task to a worker; returns whether it starts now.
   mutating func assign(
     _ task: TaskID, lane: Int, _ share: Share, to worker: WorkerID, at now: Instant
   ) -> Bool {
@@ -238,7 +219,6 @@ struct Workforce {
     return true
   }
 
-  /// Gives a worker one more task of its lane, to start behind all that it has.
   mutating func handAhead(_ task: TaskID, to worker: WorkerID) {
     precondition(workers[worker.index].mayHaveMore, "a task was handed to a worker that runs none")
     heldCount += 1
@@ -247,9 +227,7 @@ struct Workforce {
     backlogs.update(worker, in: &workers)
   }
 
-  /// Notes that a task handed ahead is asked back.
-  ///
-  /// - Returns: whether it was not before.
+  /// Notes a recall; returns false if there was one already.
   mutating func noteRevoking(_ place: Int, of worker: WorkerID) -> Bool {
     if workers[worker.index].ahead[place].isRevoking { return false }
     workers[worker.index].ahead[place].isRevoking = true
@@ -257,7 +235,6 @@ struct Workforce {
     return true
   }
 
-  /// The first task handed ahead is now the one that runs.
   mutating func followOn(_ worker: WorkerID, at now: Instant) {
     paces[workers[worker.index].kind].noteStart(at: now)
     workers[worker.index].current = removeAhead(0, of: worker)
@@ -272,20 +249,17 @@ struct Workforce {
     return handed.task
   }
 
-  /// The task that a worker ran is to end, by then.
   mutating func noteStop(of worker: WorkerID, by deadline: Instant) {
     workers[worker.index].isStopping = true
     watch.setDeadline(of: worker, at: deadline)
     backlogs.update(worker, in: &workers)
   }
 
-  /// The task that a worker runs is suspended by an order, or goes on.
   mutating func noteStandstill(_ standsStill: Bool, of worker: WorkerID) {
     workers[worker.index].standsStill = standsStill
     backlogs.update(worker, in: &workers)
   }
 
-  /// The task that a worker runs has so many tokens more, or fewer, of those that are lent.
   mutating func noteLent(_ change: Int32, to worker: WorkerID) {
     workers[worker.index].share?.lent += change
   }
@@ -294,8 +268,8 @@ struct Workforce {
     workers[worker.index].knowsRunState = true
   }
 
-  /// The task that a worker ran has ended. The next one handed ahead follows: the worker starts it by
-  /// itself after a success, and gives all back after anything else.
+  /// Notes the end of the running task. After a success the worker starts the next prefetched task
+  /// by itself; otherwise it returns all.
   mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
     let kind = workers[worker.index].kind
     paces[kind].noteEnd(
@@ -314,8 +288,7 @@ struct Workforce {
     workers[worker.index].standsStill = false
     workers[worker.index].current = .none
     if follows {
-      // It takes over what this one held. It may still be given back, if the order to revoke it came
-      // first.
+      // It may still come back, if the recall arrived first.
       followOn(worker, at: now)
     } else {
       watch.setDeadline(
@@ -325,14 +298,12 @@ struct Workforce {
     return Freed(task: task)
   }
 
-  /// A task that was handed ahead comes back unstarted.
-  ///
-  /// - Returns: nil where the worker has it not, or cannot give it back.
+  /// Notes that a task comes back unstarted; nil if the worker does not have it.
   mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
       _ = removeAhead(place, of: worker)
     } else if workers[worker.index].current == task {
-      // It began with none: what it was handed behind comes back too.
+      // The prefetched tasks come back too.
       workers[worker.index].current = .none
       workers[worker.index].isStopping = false
       workers[worker.index].standsStill = false
@@ -354,12 +325,10 @@ struct Workforce {
     return Freed(task: task, share: share)
   }
 
-  // MARK: - Going
+  // MARK: - Ends
 
-  /// Its end is ordered. What it holds stays held until it and all below it are gone: until then its
-  /// task may still run, and must not run anywhere else.
-  ///
-  /// - Returns: whether that was not so before.
+  /// Marks a worker that must end; it keeps its resources until its processes are gone, since its
+  /// task may run until then. Returns false if it was marked already.
   mutating func discard(_ worker: WorkerID, complaint: String) -> Bool {
     guard isAlive(worker), !workers[worker.index].isDiscarded else { return false }
     workers[worker.index].isDiscarded = true
@@ -370,7 +339,6 @@ struct Workforce {
     return true
   }
 
-  /// A worker is gone, and all that was below it.
   mutating func lose(_ worker: WorkerID, complaint: String) -> Loss? {
     guard isAlive(worker) else { return nil }
     var loss = bury(worker, complaint: complaint)
@@ -390,8 +358,8 @@ struct Workforce {
     return loss
   }
 
-  /// It could not be launched. Where others live, the run goes on with those; but for services, which keep
-  /// theirs for as long as they are needed, maybe together with the one that this was for.
+  /// Notes a failed launch. The run goes on with the others, except that each service needs its own
+  /// worker.
   mutating func launchFailed(_ worker: WorkerID, complaint: String) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
     guard crew(of: worker).alive > 1, workers[worker.index].kind != .service else {
@@ -402,7 +370,7 @@ struct Workforce {
     return loss
   }
 
-  /// Whether the run goes on without a worker, of which there is no other one then either.
+  /// Whether the run can go on without the worker, which is then not replaced.
   mutating func spare(_ worker: WorkerID) -> Bool {
     let alive = crew(of: worker).alive
     guard alive > 1, workers[worker.index].kind != .service else { return false }
@@ -411,7 +379,6 @@ struct Workforce {
     return true
   }
 
-  /// No worker of its kind there takes anything until `endPauses`.
   mutating func pauseCrew(of worker: WorkerID) { changeCrew(of: worker) { $0.isPaused = true } }
 
   mutating func endPauses() {
@@ -453,7 +420,7 @@ struct Workforce {
       ahead: ahead, share: share)
   }
 
-  // MARK: - Crews
+  // MARK: - Pools
 
   private func crew(of worker: WorkerID) -> Crew {
     let record = workers[worker.index]

@@ -1,5 +1,5 @@
 extension Workforce {
-  /// What is wrong with it; nil when nothing is. Looks at everything.
+  /// Describes a violated invariant, or returns nil; scans everything.
   func checkInvariants() -> String? {
     for index in sites.indices {
       if let problem = check(sites[index], SiteID(Int32(truncatingIfNeeded: index))) {
