@@ -1,19 +1,16 @@
-/// Holds answers to orders back until the journal has the lines that they speak of. They come out in the
-/// order in which they came in.
+/// Holds answers to requests until their journal lines are written, in the order of arrival.
 struct AnswerGate: Sendable {
   private struct Held {
     var client: ClientID
     var order: OrderID
     var answer: OrderAnswer
-    /// Where the lines end that it speaks of.
+    /// The journal offset that must be written before the answer is released.
     var line: UInt64
   }
 
   private var held: [Held] = []
-  /// The journal takes nothing any more.
   private var hasFailed = false
 
-  /// - Parameter line: where the lines end that the answer speaks of; of a refusal, those before it.
   mutating func append(
     _ client: ClientID, _ order: OrderID, _ answer: OrderAnswer, line: UInt64
   ) {
@@ -21,7 +18,6 @@ struct AnswerGate: Sendable {
     held.append(hasFailed ? Self.untold(entry) : entry)
   }
 
-  /// The next answer, where its lines are in the journal.
   @inline(__always)
   mutating func release(upTo place: UInt64) -> EngineStep? {
     guard let first = held.first, first.line <= place else { return nil }
@@ -29,7 +25,7 @@ struct AnswerGate: Sendable {
     return .answer(first.client, first.order, first.answer)
   }
 
-  /// The journal takes nothing any more: what it does not tell of was not done, for a resume.
+  /// Refuses all answers beyond `place`: a resume will not know of those requests.
   mutating func fail(beyond place: UInt64) {
     hasFailed = true
     for index in held.indices where held[index].line > place {

@@ -1,4 +1,4 @@
-/// A gate that asks is answered: `approve`, or `reject`.
+/// Answers an open approval.
 struct AnswerOrder: OrderEffect {
   let verb: OrderVerb
 

@@ -1,14 +1,13 @@
-/// What has an order in a `BinaryHeap`.
 protocol HeapElement {
-  /// Whether it comes out before the other; of two of which neither does, either may.
+  /// Whether it comes out first. Elements of which neither is before the other come out in any
+  /// order.
   func isBefore(_ other: Self) -> Bool
 }
 
-/// A binary heap in a table: the element that comes before all others is there at once.
 struct BinaryHeap<Element: HeapElement> {
   private var table = Table<Element>()
 
-  /// In no order but the heap's.
+  /// All elements, in heap order.
   var elements: [Element] { table.all }
 
   var count: Int { table.count }
@@ -37,9 +36,7 @@ struct BinaryHeap<Element: HeapElement> {
     return first
   }
 
-  /// Moves what comes before an element up, from the top on.
-  ///
-  /// - Returns: where the element belongs.
+  /// Makes room for `element` from the root down and returns its place.
   private mutating func sink(_ element: Element) -> Int {
     var parent = 0
     var child = 1
@@ -53,9 +50,7 @@ struct BinaryHeap<Element: HeapElement> {
     return parent
   }
 
-  /// Takes out all for which that holds.
-  ///
-  /// - Returns: how many.
+  /// Removes all that match and returns their number.
   @discardableResult
   mutating func remove(where isOut: (Element) -> Bool) -> Int {
     let kept = elements.filter { !isOut($0) }

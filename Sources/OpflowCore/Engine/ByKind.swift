@@ -1,4 +1,3 @@
-/// One value for each kind of worker.
 struct ByKind<Value> {
   private var values: Table<Value>
 

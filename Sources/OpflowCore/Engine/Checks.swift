@@ -1,51 +1,48 @@
-/// Tasks that are looked at, by content, before they may start: those that are to be, and those that a worker
-/// has been asked about. Such a worker runs no task, so that it has many questions at once and none of them
-/// waits for what runs.
+/// Up-to-date checks by content: tasks that wait for one, and open questions. A checker is a worker
+/// that runs no tasks; it has many questions at once, and none waits for a running task.
 struct Checks {
   private struct Checker {
     let worker: WorkerID
-    /// The questions that it has not answered; those among them that nobody waits for any more.
+    /// Unanswered questions, including abandoned ones.
     var serials: Set<Int32> = []
-    /// Its end was ordered.
+    /// Whether it was told to end.
     var isDiscarded = false
   }
 
   private struct Question {
     let worker: WorkerID
     let serial: Int32
-    /// What the task left, as far as it was told.
+    /// The values reported so far.
     var values: [TaskValue] = []
   }
 
-  /// In the order in which they came; what lies before `next` is gone.
+  /// The waiting tasks in order of arrival; entries before `next` are done.
   private var pending: [TaskID] = []
   private var next = 0
   private var open: [TaskID: Question] = [:]
   private var checkers: [Checker] = []
   private var lastSerial: Int32 = 0
-  /// Why tasks run that are not up to date, until they start.
+  /// The reasons why tasks are not up to date, until they start.
   private var reasons: [TaskID: String] = [:]
-  /// Tasks that somebody asked for.
+  /// Tasks that the user named.
   private let asked: TaskSet?
 
   init(asked: TaskSet?) { self.asked = asked }
 
-  /// Questions that one worker has at most: more than it answers before it looks for others, so that it has
-  /// something to do until those come.
+  /// The most open questions of a worker: enough to keep it busy until the next ones arrive.
   private static let mostAtOnce = 160
-  /// There is one more worker for so many that wait.
+  /// The number of waiting tasks per worker.
   private static let tasksPerWorker = 16
 
   var isEmpty: Bool { open.isEmpty && !hasPending }
   var hasPending: Bool { next < pending.count }
-  /// In no order. For checks.
+  /// The waiting tasks, for invariant checks.
   var waiting: ArraySlice<TaskID> { pending[next...] }
 
   func isAsked(_ task: TaskID) -> Bool { asked?.contains(task) ?? false }
 
   func isOpen(_ task: TaskID) -> Bool { open[task] != nil }
 
-  /// Whether one more worker would be of use.
   func wantsWorker(alive: Int) -> Bool {
     hasPending && (pending.count - next) > alive * Self.tasksPerWorker
   }
@@ -66,14 +63,13 @@ struct Checks {
     return pending[next]
   }
 
-  /// Takes a task out that waits.
   mutating func remove(_ task: TaskID) {
     pending.removeSubrange(..<next)
     next = 0
     pending.removeAll { $0 == task }
   }
 
-  /// Takes out all that wait and all that are being looked at, whose answers nobody waits for any more.
+  /// Removes all waiting tasks and abandons all open questions.
   mutating func removeAll() -> (waiting: [TaskID], open: [TaskID]) {
     defer {
       pending.removeAll()
@@ -85,18 +81,15 @@ struct Checks {
 
   // MARK: - Workers
 
-  /// A worker is there that may be asked.
   mutating func join(_ worker: WorkerID) { checkers.append(Checker(worker: worker)) }
 
-  /// It is asked nothing any more.
+  /// Asks the worker nothing any more.
   mutating func discard(_ worker: WorkerID) {
     guard let place = place(of: worker) else { return }
     checkers[place].isDiscarded = true
   }
 
-  /// It is gone.
-  ///
-  /// - Returns: the tasks that it was asked about.
+  /// Removes a worker and returns the tasks of its open questions.
   mutating func leave(_ worker: WorkerID) -> [TaskID] {
     guard let place = place(of: worker) else { return [] }
     checkers.remove(at: place)
@@ -111,7 +104,7 @@ struct Checks {
 
   // MARK: - Questions
 
-  /// The next task, whom to ask about it, and the number of the question.
+  /// Assigns the next task to the checker with the fewest open questions.
   mutating func nextQuestion() -> (task: TaskID, worker: WorkerID, serial: Int32)? {
     guard hasPending else { return nil }
     var best: Int?
@@ -130,11 +123,11 @@ struct Checks {
   }
 
   enum Answer {
-    /// Somebody waits for it. With what the task left.
+    /// An answer that is waited for, with the values reported before it.
     case awaited([TaskValue])
-    /// Nobody does any more.
+    /// An answer to an abandoned question.
     case past
-    /// There was no such question.
+    /// An answer without a question.
     case unasked
   }
 
@@ -147,9 +140,9 @@ struct Checks {
     return .awaited(question.values)
   }
 
-  /// What a task left, before the answer.
+  /// Records a value, which arrives before the answer.
   ///
-  /// - Returns: whether the worker has such a question to answer.
+  /// - Returns: whether the worker has such a question.
   mutating func note(
     _ value: TaskValue, _ worker: WorkerID, _ task: TaskID, _ serial: Int32
   ) -> Bool {
@@ -164,7 +157,7 @@ struct Checks {
     return true
   }
 
-  /// Nobody waits for the answer any more.
+  /// Ignores the answer when it comes.
   mutating func abandon(_ task: TaskID) { open[task] = nil }
 
   // MARK: - Reasons

@@ -1,8 +1,7 @@
-/// A moment by which something must have happened, which can be made to stand still.
 struct Deadline {
-  /// nil: none, or it stands still.
+  /// The point in time; nil if not set, or paused.
   private(set) var at: Instant?
-  /// What is left while it stands still, in nanoseconds.
+  /// The remaining nanoseconds while paused.
   private var left: Int64?
 
   var isClear: Bool { at == nil && left == nil }

@@ -1,9 +1,9 @@
-/// What a task has of an earlier drive of the run, and may come to keep.
+/// The result of an earlier session, which a task may keep.
 package struct EarlierResult: Equatable, Sendable {
   package var state: TaskState
-  /// Of the success that it is; nil where that is not told.
+  /// The origin number of the success; nil if unknown.
   package var origin: UInt64?
-  /// It was skipped since its needs could not be met.
+  /// Whether it was skipped because a dependency failed or was skipped.
   package var isSkippedUpstream = false
 
   package init(state: TaskState, origin: UInt64?, isSkippedUpstream: Bool = false) {

@@ -1,49 +1,47 @@
-/// The whole turn of a drive, pure: facts in; journal lines, launches, orders and requests to sync out,
-/// in the order in which they must happen.
+/// The pure core of a session: facts go in; journal lines, launches, worker commands and sync
+/// requests come out, in the order in which they must happen.
 ///
-/// A host tells facts (`take`), then performs steps (`next`) until there are none. That a line is
-/// written before what follows from it is done, and synced where that is promised, is kept here: an
-/// order comes out when the host has said so, not before.
+/// The caller reports a fact with `take`, then performs steps from `next` until it returns nil.
+/// "Journaled before acted on" is kept here: a worker command comes out only after the caller has
+/// reported that its lines are written, and synced if that was promised.
 package struct Engine: ~Copyable {
   package private(set) var plan: Plan
   private var scheduler: Scheduler
   private var encoder: JournalEncoder
-  /// Not in a forecast: there everything counts as written.
+  /// Whether lines are written; in a forecast they are not, and count as written.
   private let journals: Bool
   private var gate: OrderGate
   private var answers = AnswerGate()
 
-  /// What the scheduler ordered and is still to be done.
+  /// Steps that the scheduler decided and that are still to be performed.
   private var actions = StepQueue()
-  /// Lines of the run that are to be written next.
+  /// The next lines to encode and emit; `told` of them are done.
   private var lines: [JournalEntry]
-  /// How many of them are.
   private var told = 0
   private var isWriting = false
   private var hasBegun = false
-  /// What was told before the first lines were written.
+  /// Events before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
-  /// Tasks that succeeded since the last lines that are known to be in the file.
+  /// Successes since the last write that worked.
   private var unrecorded = 0
-  /// Orders since then.
+  /// Requests since then.
   private var unrecordedAsked: [OrderEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
-  /// What goes on when the drive has ended.
+  /// Services for the next session, once this one has ended.
   package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
 
-  /// What is left to do once the last line is there.
   private enum Ending { case open, dismiss, sync, syncing, finish, over }
 
   private static let failure = CloseEntry(state: .interrupted, exitCode: 74)
 
   /// - Parameters:
-  ///   - entering: how the tasks enter the drive.
-  ///   - journal: goes on behind the last line; nil where nothing is to be written.
-  ///   - opening: the lines of the drive's beginning.
+  ///   - entering: the states in which the tasks enter the session.
+  ///   - journal: an encoder that continues after the last line; nil to write nothing.
+  ///   - opening: the first lines of the session.
   package init(
     plan: Plan, options: SchedulerOptions, entering: Entering, journal: JournalEncoder?,
     durability: Durability = .none, opening: [JournalEntry] = []
@@ -56,20 +54,20 @@ package struct Engine: ~Copyable {
     lines = opening
   }
 
-  /// The task that a worker runs, as far as it has said so; `none` for none.
+  /// The task that a worker has reported as running, or `none`.
   package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
 
-  /// The number of a task's newest try.
+  /// The number of a task's latest attempt.
   package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
 
-  /// Of how many tasks an order was that was obeyed; nil for one that was not.
+  /// The number of tasks that a request was applied to; nil if it was not.
   package func count(ofOrder id: OrderID) -> Int? { scheduler.orders.count(of: id) }
 
   // MARK: - Facts
 
-  /// Takes in a fact.
+  /// Handles a fact.
   ///
-  /// - Parameter wall: milliseconds since the epoch, for the lines that follow from it.
+  /// - Parameter wall: milliseconds since the epoch, for the resulting lines.
   package mutating func take(_ fact: EngineFact, at now: Instant, wall: Int64) {
     self.wall = wall
     switch fact {
@@ -94,7 +92,7 @@ package struct Engine: ~Copyable {
     }
   }
 
-  /// The drive is over.
+  /// Refuses requests after the session's end.
   private mutating func refuse(_ event: SchedulerEvent) {
     let refusal = OrderAnswer.refused(what: "the run has ended")
     switch event {
@@ -104,13 +102,12 @@ package struct Engine: ~Copyable {
     }
   }
 
-  /// The drive begins; told once, before anything else.
+  /// Begins the session; called once, before everything else.
   package mutating func begin(at now: Instant, wall: Int64) {
     self.wall = wall
     if lines.isEmpty || !journals { start(at: now) }
   }
 
-  /// The lines of the beginning are in the file.
   private mutating func start(at now: Instant) {
     hasBegun = true
     scheduler.handle(.begin, at: now, into: &actions)
@@ -128,8 +125,8 @@ package struct Engine: ~Copyable {
     if !hasBegun { start(at: now) }
   }
 
-  /// Nothing that the journal does not tell of may start, and what runs is stopped. A write or sync
-  /// that failed is never tried again.
+  /// Handles a failed write or sync, which is never retried: nothing starts without a journal line,
+  /// and running tasks are stopped.
   private mutating func fail() {
     isWriting = false
     if ending == .syncing { ending = .finish }
@@ -142,8 +139,8 @@ package struct Engine: ~Copyable {
     if closing == nil { mustStop = true } else { closing = Self.failure }
   }
 
-  /// Stops everything, then takes back what was not sent: what is taken back while the run goes on
-  /// would start again at once. What was handed ahead goes before what it was to follow.
+  /// Stops everything, then revokes the unsent starts; the other way round they would start again.
+  /// Prefetched tasks are revoked before the task that they follow.
   private mutating func stop(at now: Instant) {
     mustStop = false
     scheduler.handle(.stop(.ioError), at: now, into: &actions)
@@ -156,19 +153,18 @@ package struct Engine: ~Copyable {
 
   // MARK: - Steps
 
-  /// Lines that are still to be written, for `write`.
+  /// The bytes for the step `write`.
   package var unwritten: [UInt8] { encoder.bytes }
 
-  /// The number that the next line gets.
+  /// The number of the next line.
   package var nextSequence: UInt64 { encoder.nextSequence }
 
-  /// What is to be done next; nil: nothing, until a fact is told or `nextWake` comes.
+  /// Returns the next step; nil: nothing to do until the next fact or `nextWake`.
   package mutating func next(at now: Instant) -> EngineStep? {
     precondition(!isWriting, "whether the lines are written was not told")
     return nextDecision() ?? nextThatWaits(at: now)
   }
 
-  /// The next step of those that wait for lines or for each other.
   private mutating func nextThatWaits(at now: Instant) -> EngineStep? {
     while true {
       if let step = nextDecision() { return step }
@@ -189,19 +185,19 @@ package struct Engine: ~Copyable {
       if let (task, attempt) = order.start, isOver(worker, task, attempt, at: now) { continue }
       return .order(worker, order)
     }
-    // What must not be repeated wants a sync at once.
+    // Tasks that must not be repeated need a sync before they start.
     guard let (place, kind) = gate.takeRequest(at: now) else { return nil }
     return .sync(upTo: place, kind)
   }
 
-  /// Whether a start that was not sent is of a block that has its end by now.
+  /// Drops an unsent start if its external task has ended meanwhile.
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
   ) -> Bool {
     plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
   }
 
-  /// The next step of those that wait for nothing: a host may take them before its turn ends.
+  /// Returns the next step that waits for no write: the caller may take it before its turn ends.
   @inline(__always)
   package mutating func nextDecision() -> EngineStep? {
     while true {
@@ -222,11 +218,11 @@ package struct Engine: ~Copyable {
     return .tell(line)
   }
 
-  /// Goes on through what the scheduler ordered; nil where that is nothing for the host yet.
+  /// Performs the scheduler's next action; nil if it gives no step for the caller.
   @inline(__always)
   private mutating func nextAction() -> EngineStep? {
     if !journals, !actions.firstIs(Self.isOfEnd) { return actions.removeFirst() }
-    // Taken apart, not looked at, so that nothing of it is copied.
+    // Removed rather than borrowed, so that the payload is not copied.
     switch actions.removeFirst() {
     case .order(let worker, let order): hold(order, for: worker)
     case .finish(let entry):
@@ -243,7 +239,7 @@ package struct Engine: ~Copyable {
     return nil
   }
 
-  /// Whether the engine has to do something of its own for a step that nothing is written for.
+  /// Whether the engine handles the step even if nothing is journaled.
   @inline(__always)
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
@@ -272,12 +268,11 @@ package struct Engine: ~Copyable {
 
   private var writes: Bool { journals && !hasFailed }
 
-  /// Where the lines end that there are so far.
+  /// The journal offset at which the known lines end.
   private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
 
-  /// Sees whether nothing is left but services that go on, once all is done that follows from what was told.
-  ///
-  /// - Returns: whether that is so since now.
+  /// Ends the session if only services are left that the next one takes over; returns whether it
+  /// did.
   private mutating func passesOnNow() -> Bool {
     guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
       return false
@@ -293,7 +288,7 @@ package struct Engine: ~Copyable {
     case .open, .syncing, .over: return nil
     case .dismiss:
       ending = .sync
-      // No worker has a task any more that an order could be about.
+      // No worker has a task that a command could concern.
       gate.removeOrders()
       return .dismiss
     case .sync:
@@ -308,31 +303,32 @@ package struct Engine: ~Copyable {
     return closing.map { .finish($0) }
   }
 
-  // MARK: - What a host may ask
+  // MARK: - Queries
 
-  /// The moment at which a `timer` event is due or a sync is, if nothing happens before.
+  /// The time of the next `timer` event or sync.
   package var nextWake: Instant? {
     let timer = closing == nil ? scheduler.nextWake : nil
     guard let sync = gate.nextWake else { return timer }
     return timer.map { min($0, sync) } ?? sync
   }
 
-  /// Whether `timer` is to be told now.
+  /// Whether the caller must report `timer` now.
   package func isTimerDue(at now: Instant) -> Bool {
     guard closing == nil, let wake = scheduler.nextWake else { return false }
     return wake <= now
   }
 
-  /// For how long nobody needs a decision, in nanoseconds; 0 when one may be needed at once.
+  /// The nanoseconds until a decision may be needed; 0: at once.
   package var restNanoseconds: Int64 {
     gate.isEmpty ? scheduler.restNanoseconds : 0
   }
 
-  /// What is answered to who wants to add tasks by that order; nil where they may be added now.
+  /// Returns why tasks cannot be added, or the answer of an earlier identical request; nil if they
+  /// can.
   ///
   /// - Parameters:
-  ///   - segment: what is to be added, checked to fit the plan.
-  ///   - adder: the task of the run that adds it; `none` for somebody else.
+  ///   - segment: the new tasks, already checked against the plan.
+  ///   - adder: the generator; `none` if the requester is not a task of the run.
   package func answer(
     toExtension id: OrderID, by segment: Plan, of adder: TaskID = .none
   ) -> OrderAnswer? {
@@ -346,92 +342,88 @@ package struct Engine: ~Copyable {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
-  /// Whether the drive comes to its end, and whoever comes now comes too late.
+  /// Whether the session is ending, so that new requests are too late.
   package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
 
-  /// Whether the time of a machine is over, and nothing runs there any more.
+  /// Whether a node's time is over and nothing runs there.
   package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
 
-  /// Nothing is left but services that stay until somebody asks for the end.
+  /// Whether only services are left, which stay until the run is stopped.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 
-  /// Nothing starts until somebody says that it goes on.
+  /// Whether starts are paused by a request.
   package var isPaused: Bool { scheduler.phase.isPaused }
 
-  /// Services that are up and could go on when this drive ends.
+  /// Services that are up and can pass to the next session.
   package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
 
-  /// All of the services that run are ready.
+  /// Whether all running services are ready.
   package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
 
-  /// Services that are to stay and cannot start beside those that do.
+  /// Services that are to stay up but lack resources to start.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
 
-  /// Tasks that succeeded and that the journal may not tell of, since it cannot be written any more: a
-  /// resume runs them again.
+  /// The number of successes missing in a failed journal; a resume runs those tasks again.
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
 
-  /// Orders that were told of, and are not done after all: they could not be written down.
+  /// Reported requests that a failed journal lacks, so that they have no effect.
   package var unrecordedOrders: [OrderEntry] { hasFailed ? unrecordedAsked : [] }
 
-  /// How much more of this machine's `cpu` the drive has a use for, of what others have, and how much it has that
-  /// it has no use for.
+  /// The local `cpu` that the session could use of other runs, and the `cpu` that it can give them.
   package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
     closing == nil ? scheduler.processorShare(at: now) : (0, .max)
   }
 
-  /// Whether the drive is over, so that no fact matters any more.
+  /// Whether the session is over and ignores facts.
   package var isClosing: Bool { closing != nil }
 
-  /// What is wrong with the engine's own state; nil when nothing is. Looks at everything.
+  /// Describes a violated invariant, or returns nil; scans everything.
   package func checkInvariants() -> String? { scheduler.checkInvariants() }
 }
 
-/// How the tasks of a plan enter a drive.
+/// The states in which the tasks of a plan enter a session.
 package struct Entering: Sendable {
-  /// One entry a task.
+  /// The initial states, one per task.
   package var initial: [InitialState]
-  /// The number of each task's last try in earlier drives.
+  /// The last attempt of each task in earlier sessions.
   package var attempts: [Int32]
-  /// The same by name of tasks that the plan does not have, and that may come to be again.
+  /// The same by name for removed tasks, which may be added again.
   package var attemptsOfRemoved: [String: Int32] = [:]
-  /// `finally` tasks run though no task starts in this drive: an earlier one that started some ended
-  /// before them.
+  /// `finally` tasks run even if this session starts no task: an earlier session started some and
+  /// ended before its `finally` tasks.
   package var owesFinally: Bool
-  /// Something started in an earlier drive.
+  /// Whether an earlier session started tasks.
   package var ranBefore = false
-  /// What is known of how long tasks take. It decides the order alone.
+  /// Known durations; they influence the order only.
   package var durations: TaskDurations
-  /// What tasks left for others that keep the result of an earlier drive, with the texts that an `if`
-  /// may read.
+  /// Values of tasks that keep an earlier result, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
-  /// What orders of earlier drives gave tasks other priorities than those of the manifest.
+  /// Priorities changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
-  /// Orders that were obeyed in earlier drives, with how many tasks each held for.
+  /// Requests applied in earlier sessions, with their numbers of tasks.
   package var orders: [OrderID: Int] = [:]
-  /// What was ordered of the drive before and holds in this one.
+  /// Requests of the previous session that still hold.
   package var standing = StandingOrders()
-  /// What tasks have had of their tries, where this drive goes on with the one before.
+  /// Attempts used so far, if this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
-  /// Gates that were approved by an order of an earlier drive, which died before they had their end.
+  /// Approvals given in an earlier session that died before the task ended.
   package var approved: Set<TaskID> = []
-  /// What tasks have that enter as `recheck` or `later`.
+  /// Results of tasks that enter as `recheck` or `later`.
   package var results: [TaskID: EarlierResult] = [:]
-  /// The numbers of the successes that hold, in a plan with checks.
+  /// Origin numbers of the valid successes, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
-  /// Tasks that somebody named: services among them stay.
+  /// Tasks that the user named: services among them stay up.
   package var named: TaskSet?
-  /// Services that the drive before left up: the first workers of this one have them, in this order.
+  /// Services left up by the previous session: this one's first workers, in this order.
   package var held: [HeldService] = []
-  /// Whether the run stays open for tasks to come.
   package var openness = RunOpenness.ordinary
-  /// A number of the run that no other has, the same in all its drives.
+  /// A number that identifies the run in all its sessions.
   package var run: UInt64 = 0
-  /// Tasks that run however they are checked.
+  /// Tasks that run even if they are up to date.
   package var asked: TaskSet?
 
-  /// The number of a success that got none when it came about.
+  /// The origin number of a success that has none recorded.
   package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
     run &+ UInt64(bitPattern: Int64(attempt))
   }

@@ -1,25 +1,24 @@
-/// Tasks that a person ends: those that may ask, and those that do. No worker has them, they take nothing,
-/// and what stands in front of a queue keeps none of them from asking.
+/// Approvals. They use no worker and no resources, and no queue delays them.
 struct Gates {
   struct Open {
     let since: Instant
-    /// When it has waited too long; nil where it waits for as long as it takes.
+    /// The deadline; nil without a timeout.
     var deadline: Instant?
   }
 
-  /// What came of one, for those who come too late.
+  /// The answer, kept for requests that come too late.
   struct Answer {
     let verb: OrderVerb
     let asker: OrderAsker
   }
 
-  /// In the order in which they came to be ready.
+  /// Approvals that may open, in the order in which they became ready.
   private(set) var ready: [TaskID] = []
   private(set) var open: [TaskID: Open] = [:]
-  /// How many of these wait no longer than they may: mostly none, so that none is looked at.
+  /// The number of open approvals with a deadline: usually 0, which saves a scan.
   private var timedCount = 0
   private(set) var answers: [TaskID: Answer] = [:]
-  /// Answered in an earlier drive, which died before the task had its end.
+  /// Approvals given in an earlier session that died before the task ended.
   private var approved: Set<TaskID>
   private var suspendedAt: Instant?
 
@@ -38,7 +37,7 @@ struct Gates {
 
   mutating func removeReady(_ task: TaskID) { ready.removeAll { $0 == task } }
 
-  /// - Returns: whether it was approved before.
+  /// - Returns: whether it was approved in an earlier session.
   mutating func ask(_ task: TaskID, timeoutMilliseconds: UInt64, at now: Instant) -> Bool {
     let deadline =
       timeoutMilliseconds > 0
@@ -57,7 +56,6 @@ struct Gates {
 
   mutating func note(_ answer: Answer, of task: TaskID) { answers[task] = answer }
 
-  /// The first moment at which one has waited too long.
   var nextDeadline: Instant? {
     timedCount == 0 || suspendedAt != nil ? nil : open.values.lazy.compactMap(\.deadline).min()
   }
@@ -68,7 +66,7 @@ struct Gates {
       .sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// The run stands still, and so does their time.
+  /// Stops the clock of open approvals.
   mutating func suspend(at now: Instant) { suspendedAt = now }
 
   mutating func proceed(at now: Instant) {

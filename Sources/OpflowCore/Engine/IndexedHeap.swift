@@ -1,5 +1,4 @@
-/// A binary heap of numbered things by keys that may change: the one with the smallest key is there at
-/// once, and any can be moved or taken out by its number.
+/// A binary heap of numbers whose keys may change.
 struct IndexedHeap<Key: Comparable> {
   private struct Entry {
     var key: Key
@@ -7,26 +6,23 @@ struct IndexedHeap<Key: Comparable> {
   }
 
   private var entries = Table<Entry>()
-  /// Where a number stands in `entries`; -1 for nowhere.
+  /// The places in `entries`, by number; -1 if absent.
   private var places: Table<Int32>
 
-  /// - Parameter count: one more than the largest number.
   init(count: Int = 0) { places = Table(repeating: -1, count: count) }
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// The number with the smallest key, and that key.
   @inline(__always)
   var first: (number: Int, key: Key)? {
     entries.isEmpty ? nil : (Int(entries[0].number), entries[0].key)
   }
 
-  /// All numbers, in no order.
   var numbers: [Int] { entries.all.map { Int($0.number) } }
 
   func contains(_ number: Int) -> Bool { number < places.count && places[number] >= 0 }
 
-  /// Puts a number in, or moves it.
+  /// Adds or moves a number.
   mutating func set(_ number: Int, to key: Key) {
     while places.count <= number { places.append(-1) }
     let place = Int(places[number])
@@ -41,7 +37,6 @@ struct IndexedHeap<Key: Comparable> {
     if key < old { rise(from: place) } else { fall(from: place) }
   }
 
-  /// Takes a number out, where it is in.
   mutating func remove(_ number: Int) {
     guard number < places.count, places[number] >= 0 else { return }
     let place = Int(places[number])
@@ -87,7 +82,6 @@ struct IndexedHeap<Key: Comparable> {
     places[Int(entry.number)] = Int32(truncatingIfNeeded: place)
   }
 
-  /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {
     for (place, entry) in entries.all.enumerated() {
       if places[Int(entry.number)] != place { return "number \(entry.number) is misplaced" }

@@ -1,23 +1,22 @@
-/// What an order does to a live run: a type for each verb.
+/// The effect of a control request, one type per verb.
 protocol OrderEffect {
-  /// Why it does not apply to the run as it stands; nil where it may.
+  /// Returns why the request does not apply to the run.
   func fault(of order: Order, in run: Scheduler) -> String?
 
-  /// What is so of a task that it does not apply to, behind its name; nil where it does.
+  /// Returns why it does not apply to a task, as a predicate that follows the task's name.
   ///
-  /// - Parameter named: all that the order names, and what waits again with that.
+  /// - Parameter named: the request's tasks, and those that wait again with them.
   func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String?
 
-  /// What waits again with tasks in any case.
   func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID>
 
-  /// What beside its tasks is kept from starting until it is decided.
+  /// Returns other tasks that must not start before the decision.
   func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID]
 
-  /// What comes before its line, which it may complete.
+  /// Acts before the request is journaled, and may complete its line.
   func prepare(_ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue)
 
-  /// What follows from its line.
+  /// Acts after the request was journaled.
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
     into actions: inout StepQueue)

@@ -1,6 +1,5 @@
-/// Why an order does not apply, as the asker reads it.
+/// The reasons why a request does not apply, in the words of the answer.
 extension Scheduler {
-  /// Why it does not apply to the run as it stands; nil where it may.
   func faultOfRun(_ order: Order) -> String? {
     if phase.step == .done { return "the run has ended" }
     for task in order.tasks + order.among where !plan.tasks.contains(task.index) {
@@ -10,13 +9,11 @@ extension Scheduler {
     return order.isOfRun && order.verb.row.about == .tasks ? "it names no task" : nil
   }
 
-  /// Why it does not apply to its tasks; nil where it does.
-  ///
-  /// - Parameter tasks: those to which it does.
+  /// Chooses the tasks to which the request applies, or returns why it does not.
   func fault(_ order: Order, choosing tasks: inout [TaskID]) -> String? {
     if order.isOfRun { return nil }
     let back = order.verb.effect.comingBack(with: order.tasks, in: self)
-    // What waits again in any case is not tried again by itself: the order is one for the others.
+    // Tasks that come back in any case are not enough for a retry.
     let named = Set(order.tasks).union(back)
     var chosen = Set(order.tasks).subtracting(back)
     for task in order.tasks where !back.contains(task) {
@@ -38,7 +35,7 @@ extension Scheduler {
     return nil
   }
 
-  /// What is so of a task that the order does not apply to, behind its name.
+  /// Returns why it does not apply to the task, as a predicate that follows its name.
   private func fault(_ order: Order, _ task: TaskID, among named: Set<TaskID>) -> String? {
     if graph.leftOut?.contains(task) == true { return "is no part of this run" }
     if order.expects > 0, attempt[task.index] != order.expects {
@@ -47,7 +44,6 @@ extension Scheduler {
     return order.verb.effect.fault(of: task, among: named, in: self)
   }
 
-  /// That a task has an end, and which.
   func ended(_ task: TaskID) -> String {
     let state = graph.state(task)
     let verb =
@@ -65,7 +61,6 @@ extension Scheduler {
       + (state == .failedAllowed ? ", which is allowed" : "")
   }
 
-  /// It runs, and ends with the run.
   func isStopping(_ task: TaskID) -> Bool {
     phase.stopCause != nil && graph.state(task).isRunning
   }

@@ -1,36 +1,36 @@
-/// Holds orders back until the lines that they follow from are written, and synced where that is
-/// promised; decides when the journal is to be synced. Lets the orders for each worker go in the order
-/// in which they came. Places in the journal are counted in bytes from where the drive began.
+/// Holds worker commands back until their journal lines are written, and synced if promised;
+/// decides when to sync. Commands for one worker keep their order. Offsets are bytes since the
+/// session's start.
 struct OrderGate: Sendable {
-  /// From a write to the start of the sync that covers it, at most.
+  /// The longest time from a write to its sync.
   static let groupMilliseconds: Int64 = 10
 
   private struct Held {
     var worker: WorkerID
     var order: WorkerOrder
-    /// It starts a task that no resume may start again, so its line must outlive a power loss.
+    /// Whether it starts a task that must not run twice, so that its line must survive a power
+    /// loss.
     var mustNotRepeat: Bool
-    /// Where the lines end that it follows from.
+    /// The offset at which its lines end.
     var line: UInt64
-    /// Where the journal must be synced to; nil until its lines are written.
+    /// The offset up to which the journal must be synced; nil until the lines are written.
     var barrier: UInt64?
   }
 
   private let durability: Durability
   private var held: [Held] = []
-  /// Of a pass: the next order to look at, how many stay, and for which workers.
+  /// The state of a pass: the next entry, the entries kept, and the workers whose commands wait.
   private var next = 0
   private var kept = 0
   private var waiting: [WorkerID] = []
 
   private(set) var written: UInt64 = 0
   private var synced: UInt64 = 0
-  /// What the sync under way covers.
   private var requested: UInt64?
   private var due: Instant?
-  /// Whether what a resume looks for is on the disk.
+  /// Whether the files that a resume reads are synced.
   private var hasFirst: Bool
-  /// The journal cannot be relied on: nothing is waited for any more.
+  /// Whether the journal is unusable, so that nothing waits any more.
   private var hasFailed = false
 
   init(durability: Durability) {
@@ -40,7 +40,6 @@ struct OrderGate: Sendable {
 
   // MARK: - The journal
 
-  /// Lines up to `end` reached the file.
   mutating func wrote(upTo end: UInt64, at now: Instant) {
     guard end > written else { return }
     endPass()
@@ -53,7 +52,7 @@ struct OrderGate: Sendable {
     }
   }
 
-  /// The sync to begin now; nil when none is due or one is under way.
+  /// Returns the sync to begin now; nil if none is due or one is in progress.
   @inline(__always)
   mutating func takeRequest(at now: Instant) -> (upTo: UInt64, SyncKind)? {
     guard requested == nil, !hasFailed else { return nil }
@@ -62,7 +61,7 @@ struct OrderGate: Sendable {
     return (request(), .grouped)
   }
 
-  /// The sync that covers all there is; nil when none is needed, or while one is under way.
+  /// Returns the final sync; nil if none is needed or one is in progress.
   mutating func takeLastRequest() -> UInt64? {
     durability == .none || hasFailed || synced >= written ? nil : request()
   }
@@ -73,13 +72,13 @@ struct OrderGate: Sendable {
     return written
   }
 
-  /// Up to where somebody may be told that lines are in the journal.
+  /// The offset up to which lines may be reported as journaled.
   var told: UInt64 { durability == .each ? synced : written }
 
   var isSyncing: Bool { requested != nil }
 
   mutating func completed(upTo end: UInt64) {
-    // What the pass under way left may go now.
+    // Commands that this pass skipped may be free now.
     endPass()
     synced = max(synced, end)
     requested = nil
@@ -94,21 +93,19 @@ struct OrderGate: Sendable {
     due = nil
   }
 
-  /// When `takeRequest` has something to give.
   var nextWake: Instant? { requested == nil ? due : nil }
 
-  // MARK: - Orders
+  // MARK: - Worker commands
 
   var isEmpty: Bool { held.isEmpty }
 
-  /// - Parameter line: where the lines end that the order follows from.
   mutating func hold(
     _ order: WorkerOrder, for worker: WorkerID, line: UInt64, mustNotRepeat: Bool
   ) {
     held.append(Held(worker: worker, order: order, mustNotRepeat: mustNotRepeat, line: line))
   }
 
-  /// Takes out one order that may go; nil when none of the others may.
+  /// Returns a command that may be sent; nil if all others must wait.
   @inline(__always)
   mutating func release(at now: Instant) -> (WorkerID, WorkerOrder)? {
     held.isEmpty ? nil : releaseNext(at: now)
@@ -136,7 +133,7 @@ struct OrderGate: Sendable {
   }
 
   private mutating func mayGo(_ place: Int, at now: Instant) -> Bool {
-    // No line stands behind it.
+    // A ping depends on no line.
     if case .pulse = held[place].order { return true }
     if hasFailed { return true }
     guard hasFirst, held[place].line <= written,
@@ -148,8 +145,7 @@ struct OrderGate: Sendable {
     return barrier <= synced
   }
 
-  /// Where the journal must be synced to before an order may go whose lines were just written; 0
-  /// where nothing has to wait.
+  /// Returns how far to sync before a command may be sent; 0: it need not wait.
   private mutating func barrier(mustNotRepeat: Bool, at now: Instant) -> UInt64 {
     switch durability {
     case .none: return 0
@@ -166,8 +162,7 @@ struct OrderGate: Sendable {
     held.removeAll()
   }
 
-  /// Takes back the orders that would start a try, the last one first: the journal cannot say that
-  /// they were given.
+  /// Removes the commands that start attempts, last first: a failed journal cannot record them.
   mutating func withdrawStarts() -> [(WorkerID, TaskID, attempt: Int32)] {
     endPass()
     var starts: [(WorkerID, TaskID, attempt: Int32)] = []

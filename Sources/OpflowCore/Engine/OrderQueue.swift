@@ -1,22 +1,21 @@
-/// What was asked for, one order after the other: none overtakes another.
+/// Control requests in order of arrival.
 ///
-/// An order about tasks is decided when none of them is on its way: until then they are *fenced*, so
-/// that they do not start, and those that a worker was handed ahead are asked back. What is decided
-/// then holds: nobody else has the tasks.
+/// A request about tasks is decided when none of them is prefetched: until then they are *fenced*,
+/// so that they do not start, and prefetched ones are recalled.
 struct OrderQueue {
   struct Entry {
     var order: Order
     var client: ClientID
-    /// What is fenced for it; nil until it is its turn.
+    /// The tasks fenced for it; nil before its turn.
     var fenced: [TaskID]?
-    /// Of those, what was on its way when they were last looked at.
+    /// The fenced tasks that were prefetched at the last check.
     var onTheirWay: [TaskID] = []
   }
 
   private var entries: [Entry] = []
-  /// Those that were obeyed, with how many tasks each held for.
+  /// Applied requests, with their numbers of tasks.
   private var known: [OrderID: Int]
-  /// The last ones that were refused in this drive, with why: who asks again is told the same.
+  /// The latest refusals, so that a repeated request gets the same answer.
   private var refusals: [OrderID: String] = [:]
   private var refused: [OrderID] = []
   private var nextRefused = 0
@@ -32,13 +31,11 @@ struct OrderQueue {
     entries.append(Entry(order: order, client: client))
   }
 
-  /// Fences tasks for the first order, beside those that are.
   mutating func fence(_ tasks: [TaskID]) {
     entries[0].fenced = (entries[0].fenced ?? []) + tasks
     entries[0].onTheirWay = tasks
   }
 
-  /// Looks whether tasks of the first order are still on their way.
   mutating func awaits(_ isOnItsWay: (TaskID) -> Bool) -> Bool {
     while let task = entries[0].onTheirWay.last {
       if isOnItsWay(task) { return true }
@@ -47,13 +44,10 @@ struct OrderQueue {
     return false
   }
 
-  /// The first one is decided.
   mutating func removeFirst() -> Entry { entries.removeFirst() }
 
-  /// Of an order that was obeyed: of how many tasks.
   func count(of id: OrderID) -> Int? { known[id] }
 
-  /// Of an order that was refused.
   func refusal(of id: OrderID) -> String? { refusals.isEmpty ? nil : refusals[id] }
 
   mutating func note(refusal what: String, of id: OrderID) {

@@ -1,18 +1,18 @@
-/// Where a drive is on its way to its end, and what may still start on it.
+/// The phase of a session, and what may start in it.
 struct Phase {
-  /// In their order; none is gone back to.
+  /// The phases in order; none comes back.
   enum Step: Int { case begin, main, finally, done }
 
   private(set) var step = Step.begin
-  /// Why nothing new starts any more; nil while that is not so.
+  /// The reason why nothing new starts.
   private(set) var stopCause: StopCause?
-  /// What runs is to end at once.
+  /// Whether running tasks must end at once.
   private(set) var isKilled = false
-  /// `max_failures` is reached: only what is exempt from it starts.
+  /// Whether `max_failures` is reached: only exempt tasks start.
   private(set) var isHalted = false
-  /// Nothing new starts, by an order; what runs runs on.
+  /// Whether a request has paused starts; running tasks go on.
   var isPaused = false
-  /// Nothing starts, and what runs stands still.
+  /// Whether nothing starts and running tasks are suspended.
   private(set) var isSuspended = false
 
   mutating func advance(to next: Step) {
@@ -20,17 +20,16 @@ struct Phase {
     step = next
   }
 
-  /// - Returns: whether that stops what goes on. While `finally` tasks run they go on: they are what a
-  ///   stop is to lead to.
+  /// - Returns: whether running tasks are stopped; `finally` tasks go on.
   mutating func stop(_ cause: StopCause) -> Bool {
-    // An I/O error outranks a request to stop: the run cannot keep its promises any more.
+    // The run can no longer keep its promises: this outranks a request.
     if cause == .ioError {
       if stopCause == .ioError { return false }
     } else if stopCause != nil {
       return false
     }
     stopCause = cause
-    // Who wants the run to end wants no `finally` task to wait for somebody who lets it go on.
+    // A stopped run must not keep its `finally` tasks waiting for the end of a pause.
     isPaused = false
     return step != .finally || cause == .ioError
   }
@@ -42,27 +41,23 @@ struct Phase {
 
   mutating func halt() { isHalted = true }
 
-  /// There are fewer failures than `max_failures` again.
   mutating func endHalt() { isHalted = false }
 
-  /// - Returns: whether it was not suspended before.
   mutating func suspend() -> Bool {
     if isSuspended { return false }
     isSuspended = true
     return true
   }
 
-  /// - Returns: whether it was suspended before.
   mutating func proceed() -> Bool {
     if !isSuspended { return false }
     isSuspended = false
     return true
   }
 
-  /// Nothing at all starts any more.
+  /// Whether nothing starts any more, `finally` tasks included.
   var isShut: Bool { isKilled || stopCause == .ioError }
 
-  /// Whether a task may start at all.
   func mayStart(isFinally: Bool, isExempt: Bool) -> Bool {
     if isShut { return false }
     switch step {
@@ -72,13 +67,11 @@ struct Phase {
     }
   }
 
-  /// Whether the run goes its ordinary way, in which the next task follows from what is ready alone.
+  /// Whether only readiness decides what starts next.
   var isOrdinary: Bool { step == .main && stopCause == nil && !isHalted && !isKilled }
 
-  /// Whether `finally` tasks may follow when nothing else is left.
   var leadsToFinally: Bool { step == .main && !isKilled && stopCause != .ioError }
 
-  /// Why and how a task that runs is stopped now.
   var stopReason: StopReason {
     if isKilled { return .kill }
     switch stopCause {
@@ -88,9 +81,9 @@ struct Phase {
     }
   }
 
-  /// Whether an end that nobody ordered is the work of who stops the run: who stops a whole process tree stops the workers
-  /// and their tasks too. Programs that tidy up at a signal tell of it by their exit code (sh(1): 128 and the signal's
-  /// number). What runs after the rest is there because of the stop.
+  /// Whether an end that opflow did not order is due to a stop of the run: a signal to the process
+  /// tree reaches workers and tasks too. Programs that clean up exit with 128 plus the signal
+  /// (sh(1)).
   func isStopped(_ end: Outcome) -> Bool {
     switch (end.reason, stopCause) {
     case (.interrupted, let cause): cause != nil
@@ -101,7 +94,6 @@ struct Phase {
     }
   }
 
-  /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {
     if isKilled, stopCause == nil { return "a drive is killed and not stopped" }
     if step == .done, isSuspended { return "a drive ended while it was suspended" }

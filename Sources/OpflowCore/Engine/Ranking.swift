@@ -1,34 +1,26 @@
-/// The order in which ready tasks start: inherited priority, then longest remaining path, then the
-/// order of the manifest. A path is as long as its tasks are taken to last together. Most of the time all
-/// of that is known before a drive begins, so the order is computed once, as a permutation.
-///
-/// When tasks are added it is computed anew, of those that have no end by then: the others stand in no queue.
+/// The start order of ready tasks: inherited priority, then the longest remaining path by duration,
+/// then plan order. Computed once, and again for the open tasks when tasks are added.
 struct Ranking {
-  /// The place of each task that is ranked; 0 starts first.
+  /// The place of each ranked task; 0 starts first.
   private(set) var rank = Table<Int32>()
-  /// The task at each place.
   private(set) var task: [Int32] = []
-  /// The first place of each grade but the best. Tasks of a grade are as urgent as each other, and
-  /// their paths differ by a sixteenth at most; between grades of one urgency and those of the next
-  /// an empty one stands.
+  /// The places where grades after the first begin. Tasks of a grade have one priority and paths
+  /// that differ by a sixteenth at most. An empty grade separates two priorities.
   private var gradeStarts: [Int32] = []
-  /// Those that are ranked, in topological order, where these are not all.
+  /// The ranked tasks in topological order; nil for all.
   private var ranked: [Int32]?
-  // By task; kept where tasks are added again and again. The longest path behind each task at first, its own part
-  // added as its turn comes.
+  // Columns by task, kept if tasks are added repeatedly. `path` excludes the task until its turn.
   private var priority = Table<Int16>()
   private var path = Table<UInt64>()
 
-  /// Some are not ranked.
   var isPartial: Bool { ranked != nil }
 
-  /// Lengths of paths have 48 bits of a key, which are nine years of microseconds; longer ones are
-  /// alike.
+  /// Paths have 48 bits of a key, nine years in microseconds; longer ones are equal.
   private static let longestPath: UInt64 = (1 << 48) - 1
 
   /// Ranks all tasks.
   ///
-  /// - Parameter priorities: of tasks that have another one than in the plan.
+  /// - Parameter priorities: those that differ from the plan.
   init(plan: Plan, durations: TaskDurations, priorities: [TaskID: Int16] = [:]) {
     rank(
       plan.topologicalOrder, by: (0..<plan.taskCount).map { Int32(truncatingIfNeeded: $0) }, plan,
@@ -37,9 +29,9 @@ struct Ranking {
     path = Table()
   }
 
-  /// Tasks were added to the plan: ranks them with those that were ranked before and have no end.
+  /// Ranks added tasks together with the open ones.
   ///
-  /// - Parameter hasLegs: there are legs among them, which come before what waited for them already.
+  /// - Parameter hasLegs: some are matrix tasks, which precede older dependents.
   mutating func rankAnew(
     adding first: Int, hasLegs: Bool, _ plan: Plan, _ durations: TaskDurations,
     _ priorities: [TaskID: Int16], _ graph: TaskGraph
@@ -55,7 +47,7 @@ struct Ranking {
 
   /// - Parameters:
   ///   - tasks: in topological order.
-  ///   - numbers: the same in the order of the manifest, which decides between equals.
+  ///   - numbers: the same in plan order, which decides ties.
   private mutating func rank(
     _ tasks: some RandomAccessCollection<Int32>, by numbers: [Int32], _ plan: Plan,
     _ durations: TaskDurations, _ priorities: [TaskID: Int16]
@@ -70,7 +62,7 @@ struct Ranking {
       path[Int(task)] = 0
     }
     for (task, given) in priorities { priority[task.index] = given }
-    // Against the topological order, so that every dependent is final when its needs look at it.
+    // Dependents first: they are final when their dependencies read them.
     for number in tasks.reversed() {
       let task = TaskID(number)
       let ownPriority = priority[task.index]
@@ -92,13 +84,13 @@ struct Ranking {
     gradeStarts = Self.grades(of: order, by: keys)
   }
 
-  /// Whether the task at place `first` should go before the one at place `second` though that costs
-  /// something: it is more urgent, or its path is longer by more than a sixteenth.
+  /// Whether the first may start earlier even at a cost: its priority is higher, or its path longer
+  /// by more than a sixteenth.
   func isMuchBetter(_ first: Int32, than second: Int32) -> Bool {
     first < second && grade(first) + 1 < grade(second)
   }
 
-  /// How many grades begin at or before a place.
+  /// The number of grades that begin at or before a place.
   private func grade(_ place: Int32) -> Int {
     var (low, high) = (0, gradeStarts.count)
     while low < high {
@@ -125,7 +117,7 @@ struct Ranking {
     return starts
   }
 
-  /// The positions of `keys` in their order; equal keys keep the order of the manifest.
+  /// Returns the stable ascending order of `keys`.
   static func sorted(by keys: [UInt64]) -> [Int32] {
     let order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
     if keys.count >= radixThreshold { return radixSorted(order, by: keys) }
@@ -135,10 +127,10 @@ struct Ranking {
     }
   }
 
-  /// Below it, counting digits costs more than comparing.
+  /// Below this, comparing is cheaper than counting digits.
   private static let radixThreshold = 20_000
 
-  /// A stable radix sort, 16 bits a pass; passes whose digit is the same for all are left out.
+  /// A stable radix sort, 16 bits per pass; skips passes in which all digits are equal.
   private static func radixSorted(_ positions: [Int32], by keys: [UInt64]) -> [Int32] {
     var order = positions
     var next = positions

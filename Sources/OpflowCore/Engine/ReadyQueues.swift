@@ -1,14 +1,12 @@
-/// The ready tasks, one heap for each lane: tasks that want the same on the same machines fit or do
-/// not fit together, so a pass over the lanes looks at one head for each, not at every task.
-///
-/// The lanes themselves stand in a heap by their heads. A pass takes the best one after the other: it
-/// pops its head, or sets the whole lane aside until `unblock`.
+/// The ready tasks, one heap per demand class: its tasks fit or do not fit together, so a pass
+/// looks at one head per class. The pass takes the best class, and pops its head or sets the class
+/// aside until `unblock`.
 struct ReadyQueues {
-  /// Ranks of tasks.
+  /// The ranks of ready tasks, by class.
   private var lanes = Table<BinaryHeap<Int32>>()
-  /// Lanes with a task that are not set aside, by the rank of their heads.
+  /// Classes with tasks that are not set aside, by rank.
   private var heads: IndexedHeap<Int32>
-  /// Lanes set aside, in the order of their heads.
+  /// The classes set aside, in the order of their heads.
   private var blocked: [Int32] = []
   private(set) var count = 0
 
@@ -17,41 +15,34 @@ struct ReadyQueues {
     grow(to: laneCount)
   }
 
-  /// There are lanes more.
   mutating func grow(to laneCount: Int) {
     while lanes.count < laneCount { lanes.append(BinaryHeap()) }
   }
 
-  /// The lane whose first task comes before all others, of those not set aside, and its rank.
   @inline(__always)
   var best: (lane: Int, rank: Int32)? {
     guard let (lane, rank) = heads.first else { return nil }
     return (lane, rank)
   }
 
-  /// The rank of the first task of a lane.
   func head(_ lane: Int) -> Int32? { lanes[lane].first }
 
-  /// The rank of the first task of all.
   var first: Int32? {
     let open = heads.first?.key ?? .max
-    // What was handed ahead from a lane that is set aside may have left it empty.
+    // Prefetching may have emptied it.
     let full = blocked.first { lanes[Int($0)].first != nil }
     let aside = full.flatMap { lanes[Int($0)].first } ?? .max
     return count > 0 ? min(open, aside) : nil
   }
 
-  /// Sets the best lane aside.
   mutating func block() {
     guard let (lane, _) = heads.first else { return }
     heads.remove(lane)
     blocked.append(Int32(truncatingIfNeeded: lane))
   }
 
-  /// How many lanes are set aside.
   var blockedCount: Int { blocked.count }
 
-  /// Takes all lanes back that were set aside.
   mutating func unblock() {
     while let lane = blocked.popLast() { stand(Int(lane)) }
   }
@@ -63,7 +54,6 @@ struct ReadyQueues {
     if heads.contains(lane) || !blocked.contains(Int32(truncatingIfNeeded: lane)) { stand(lane) }
   }
 
-  /// Takes the first task of a lane, which is the best one or set aside.
   mutating func pop(_ lane: Int) -> Int32? {
     guard let rank = lanes[lane].pop() else { return nil }
     count -= 1
@@ -71,13 +61,13 @@ struct ReadyQueues {
     return rank
   }
 
-  /// Takes one out wherever it stands in its lane, which may be set aside.
+  /// Removes a task from its class, which may be set aside.
   mutating func take(_ rank: Int32, lane: Int) {
     count -= lanes[lane].remove { $0 == rank }
     if heads.contains(lane) { stand(lane) }
   }
 
-  /// Takes tasks out, in a look at all of those lanes. No lane may be set aside.
+  /// Removes tasks with one scan of their classes, none of which may be set aside.
   mutating func remove(_ ranks: Set<Int32>, of lanes: Set<Int>) {
     for lane in lanes {
       count -= self.lanes[lane].remove { ranks.contains($0) }
@@ -85,12 +75,11 @@ struct ReadyQueues {
     }
   }
 
-  /// Puts a lane where its head belongs.
   private mutating func stand(_ lane: Int) {
     if let rank = lanes[lane].first { heads.set(lane, to: rank) } else { heads.remove(lane) }
   }
 
-  /// Takes out every task, in no order. No lane may be set aside.
+  /// Removes and returns all tasks, unordered; no class may be set aside.
   mutating func removeAll() -> [Int32] {
     var all: [Int32] = []
     all.reserveCapacity(count)
@@ -103,10 +92,9 @@ struct ReadyQueues {
     return all
   }
 
-  /// Every ready rank, in no order. For checks.
   var ranks: [Int32] { lanes.indices.flatMap { lanes[$0].elements } }
 
-  /// What is wrong with it; nil when nothing is. Between passes, when no lane is set aside.
+  /// Checks what holds between passes, when no class is set aside.
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }

@@ -1,7 +1,7 @@
 extension Array {
-  /// Takes out what stands at a place, and puts the last element there.
+  /// Removes the element at a place and moves the last one there.
   ///
-  /// - Returns: what stands there now; nil where it was the last that was taken out.
+  /// - Returns: the element now at that place; nil if the last one was removed.
   mutating func removeBySwapping(at place: Int) -> Element? {
     guard let last = popLast(), place < count else { return nil }
     self[place] = last

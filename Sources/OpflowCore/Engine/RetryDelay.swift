@@ -1,14 +1,15 @@
-/// When a failed try is worth another, and after how long.
+/// Decides whether a failed attempt is retried, and after which delay.
 enum RetryDelay {
-  /// Whether the policy has another try for the task, which ended so. With `exit_codes`, only those
-  /// are retried; timeouts, refusals and what has no exit code are then final. What was to be read and is not there is so always: it never ran.
+  /// Whether the policy allows another attempt. With `exit_codes` only those are retried: timeouts,
+  /// refusals and ends without an exit code are final. A missing input value is always final, since
+  /// the task did not run.
   static func isWorthwhile(
     _ task: TaskID, _ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan
   ) -> Bool {
     guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal,
       outcome.reason != .value || outcome.status == .success
     else { return false }
-    // It did nothing wrong by itself.
+    // The task itself did nothing wrong.
     if outcome.reason == .stopped(.serviceLost) { return true }
     guard policy.retryCodes != 0 else { return true }
     guard outcome.reason == nil, let code = plan.exitCode(task, outcome.status) else {
@@ -17,7 +18,7 @@ enum RetryDelay {
     return plan.codeList(policy.retryCodes).contains(code)
   }
 
-  /// The delay, or what the server asked for where that is longer, but not beyond `max_delay`.
+  /// Returns the delay, or the server's longer one up to `max_delay`.
   static func milliseconds(
     _ delay: Int64, asAskedBy fetch: FetchRecord?, policy: TaskPolicy
   ) -> Int64 {
@@ -25,8 +26,8 @@ enum RetryDelay {
     return max(delay, min(asked, Int64(policy.retryMaxDelayMilliseconds)))
   }
 
-  /// `delay` times `backoff` to the power of the tries before, at most `max_delay`, then varied by
-  /// `jitter` both ways so that tasks that failed together do not come back together.
+  /// Returns `delay` times `backoff` to the power of earlier attempts, at most `max_delay`, varied
+  /// by `jitter` both ways so that tasks that failed together do not retry together.
   static func milliseconds(
     policy: TaskPolicy, triesUsed: Int, random: inout SplitMix64
   ) -> Int64 {
@@ -42,13 +43,13 @@ enum RetryDelay {
     delay = min(delay, limit)
     let jitter = Double(policy.retryJitterPermille) / 1000
     let share = Double(random.next() >> 11) / Double(UInt64(1) << 53)
-    // To the nearest by hand: `rounded()` would need the C library.
+    // Rounded by hand: `rounded()` needs the C library.
     return Int64(delay * (1 - jitter + 2 * jitter * share) + 0.5)
   }
 }
 
-/// A small generator with a known sequence (Steele, Lea and Flood, "Fast splittable pseudorandom
-/// number generators", 2014), so that a simulation can be replayed from its seed.
+/// A generator with a known sequence (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014), so that a simulation can be replayed from its seed.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
   package init(seed: UInt64) { state = seed }

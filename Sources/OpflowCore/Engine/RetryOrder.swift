@@ -1,4 +1,4 @@
-/// Tasks that failed or were cancelled in this drive wait again, and with them what was skipped for want of them.
+/// Retries failed and cancelled tasks of this session, with the dependents that were skipped.
 struct RetryOrder: OrderEffect {
   func fault(of order: Order, in run: Scheduler) -> String? {
     if run.phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
@@ -35,7 +35,8 @@ struct RetryOrder: OrderEffect {
     }
   }
 
-  /// The first that took its end for a success, and is beyond waiting.
+  /// Returns the first dependent that treated the allowed failure as a success and is no longer
+  /// pending.
   private func firstThatBuiltOn(_ task: TaskID, in run: Scheduler) -> TaskID? {
     for edge in run.plan.dependents(task) {
       let dependent = run.plan.dependent(edge)
@@ -47,7 +48,7 @@ struct RetryOrder: OrderEffect {
     return nil
   }
 
-  /// What is to be retried instead of a skipped task: the first that failed of what it lacks.
+  /// Returns the failed dependency to retry instead.
   private func needToRetry(of task: TaskID, in run: Scheduler) -> TaskID? {
     var seen: Set<TaskID> = [task]
     var open = [task]
@@ -62,7 +63,7 @@ struct RetryOrder: OrderEffect {
     return nil
   }
 
-  /// What was skipped for want of tasks and waits again with them, where those are retried.
+  /// Returns the skipped dependents that wait again with the tasks.
   func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> {
     let retried = Set(
       tasks.filter { run.graph.state($0) == .failed || run.graph.state($0) == .cancelled })
@@ -77,7 +78,7 @@ struct RetryOrder: OrderEffect {
     return back
   }
 
-  /// What it takes a need from that was there.
+  /// Returns tasks that would lose a dependency which was met.
   func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks + run.graph.skippedForWant(of: tasks)
@@ -87,7 +88,7 @@ struct RetryOrder: OrderEffect {
         guard run.graph.state(dependent) == .handed || run.graph.mayWait(dependent),
           found.insert(dependent).inserted
         else { continue }
-        // A service that waits again takes its own from those that need it.
+        // A service that waits again is taken from its users too.
         if run.isService(dependent) { open.append(dependent) }
       }
     }
@@ -120,10 +121,9 @@ struct RetryOrder: OrderEffect {
     run.followChanges(into: &actions)
   }
 
-  /// What failed is uncounted: nothing new started, since too much had failed.
   private func liftHalt(in run: inout Scheduler) {
     run.graph.endExemption()
-    // What waits again may be what something exempt needs.
+    // Tasks that wait again may be needed by an exempt task.
     let mayFail = run.options.maxFailures
     guard mayFail == 0 || run.failures < mayFail else { return run.exemptAll() }
     run.phase.endHalt()

@@ -1,4 +1,4 @@
-/// Tasks that were added to a run that goes on: its plan has them already, behind those that it had.
+/// Tasks added to a live run. The plan already has them, after its older tasks.
 ///
 /// States and races
 /// ----------------
@@ -6,25 +6,27 @@
 ///     asked ─► grown ─► journaled ─► answered
 ///       └► refused
 ///
-/// - *asked*: the host has the segment, and asks the engine whether it may be added (`Engine.answer(toExtension:)`). Nothing
-///   has changed; who dies here has added nothing.
-/// - *grown*: the plan's file has the tasks. Who opens it counts the tasks that the journal tells of, so that a host that
-///   dies here has added nothing either, but for a file of which nobody sees the end. Between the engine's word that it may be
-///   and this fact no other one comes: a run that stops meanwhile stops after it.
-/// - *journaled*: the `extend` line is there. From here on a resume has the tasks, from the copy of their source. They
-///   may be ready at once; no order about them leaves before the line is written, as for all that follows from a line.
-/// - *answered*: when the line is written. Who asked and was told nothing asks again by the same id, or finds it in the journal.
+/// - *asked*: the caller has the segment and asks the engine whether it may be added
+///   (`Engine.answer(toExtension:)`). A crash here has added nothing.
+/// - *grown*: the plan file has the tasks. A reader counts only the tasks that the journal names,
+///   so a crash here has added nothing either; the file merely has an unused end. No other fact
+///   comes between the engine's permission and this one: a stop request comes after it.
+/// - *journaled*: the `extend` line exists. From here on a resume has the tasks, from the copy of
+///   their source. They may be ready at once, but no command about them is sent before the line is
+///   written.
+/// - *answered*: the line is written. A requester that got no answer asks again with the same ID,
+///   or looks into the journal.
 ///
-/// What tasks of the run have by then decides for the new ones as if they had been there from the beginning: a need that
-/// succeeded is met, one that failed has them skipped. A service that ended since nothing needed it any more
-/// is taken out of its end, as for a retry.
+/// New tasks enter as if they had been there from the start: a dependency that succeeded is met,
+/// one that failed skips them. A service that ended because no task needed it is reopened, as for a
+/// retry.
 package struct RunGrowth: Sendable, Equatable {
   /// The plan with the new tasks.
   package var plan: Plan
   package var entry: ExtendEntry
-  /// How the new tasks enter, one entry each.
+  /// The initial states, one per new task.
   package var initial: [InitialState]
-  /// Who is told when that is journaled.
+  /// The requester, which is answered once the line is journaled.
   package var client: ClientID
 
   package init(plan: Plan, entry: ExtendEntry, initial: [InitialState], client: ClientID) {

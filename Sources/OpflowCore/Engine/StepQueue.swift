@@ -1,8 +1,7 @@
-/// The steps that are decided and still to be done, in their order. Each is moved in and out, never copied: it is
-/// a hundred bytes, and there are some for every task.
+/// The decided steps. They are moved, not copied: a step has a hundred bytes.
 struct StepQueue: ~Copyable {
-  // SAFETY: `base` has room for `capacity` steps, of which those from `first` up to `end` are initialized. It is
-  // used here alone.
+  // SAFETY: `base` has room for `capacity` steps; those from `first` to `end` are initialized. Only
+  // this type uses it.
   private var base: UnsafeMutablePointer<EngineStep>
   private var capacity: Int
   private var first = 0
@@ -28,14 +27,14 @@ struct StepQueue: ~Copyable {
     end += 1
   }
 
-  /// Whether the first one is such a step; there is one.
+  /// Whether the first step matches; requires one.
   @inline(__always)
   func firstIs(_ such: (borrowing EngineStep) -> Bool) -> Bool {
     precondition(first < end)
     return such(base[first])
   }
 
-  /// Takes out the first one; there is one.
+  /// Removes the first step; requires one.
   @inline(__always)
   mutating func removeFirst() -> EngineStep {
     precondition(first < end)
@@ -48,7 +47,6 @@ struct StepQueue: ~Copyable {
   @inline(never)
   private mutating func makeRoom() {
     let count = end - first
-    // Where half of it is free in front, that is room enough.
     if first >= capacity / 2 {
       base.moveInitialize(from: base + first, count: count)
     } else {

@@ -1,8 +1,6 @@
-/// Values in a row, by number: hot state of an engine, which nobody shares.
-///
-/// What writes to an array sees every time whether somebody else has it too, which was a quarter of what a decision
-/// costs. A table does not look: a copy of it is the same table. So an engine, which has them all, cannot be copied,
-/// and a part of it is copied only to be looked at. Every access is checked against the count.
+/// A growable array for hot engine state, with bounds checks but without copy-on-write: the
+/// uniqueness check of `Array` was a quarter of the cost of a decision. Copies share their storage,
+/// so an engine cannot be copied, and its parts only for reading.
 struct Table<Element> {
   private struct Storage {
     var base: UnsafeMutablePointer<Element>
@@ -10,10 +8,9 @@ struct Table<Element> {
     var count = 0
   }
 
-  /// Frees it all with the last of those that have it.
   private final class Owner {
-    // SAFETY: `base` has room for `capacity` values, of which the first `count` are initialized. It is used by the
-    // tables that have this owner alone, all of them on one thread.
+    // SAFETY: `base` has room for `capacity` values, of which the first `count` are initialized.
+    // Only tables with this owner use it, all on one thread.
     let storage: UnsafeMutablePointer<Storage>
 
     init(capacity: Int) {
@@ -29,7 +26,7 @@ struct Table<Element> {
   }
 
   private let owner: Owner
-  // The owner's, so that nothing is retained to look there.
+  // A copy of the owner's pointer, which saves a retain.
   private let storage: UnsafeMutablePointer<Storage>
 
   init(capacity: Int = 0) {
@@ -37,13 +34,11 @@ struct Table<Element> {
     storage = owner.storage
   }
 
-  /// So many of a value.
   init(repeating element: Element, count: Int) {
     self.init(capacity: count)
     append(repeating: element, count: count)
   }
 
-  /// As an array has them.
   init(_ elements: [Element]) {
     self.init(capacity: elements.count)
     for element in elements { append(element) }
@@ -58,10 +53,9 @@ struct Table<Element> {
   @inline(__always)
   var indices: Range<Int> { 0..<count }
 
-  /// All of them, for who looks at everything.
+  /// A copy of all elements.
   var all: [Element] { Array(UnsafeBufferPointer(start: storage.pointee.base, count: count)) }
 
-  /// The last one, if there is one.
   @inline(__always)
   var last: Element? { isEmpty ? nil : self[count - 1] }
 
@@ -88,7 +82,6 @@ struct Table<Element> {
     storage.pointee.count = end + 1
   }
 
-  /// Appends so many of a value.
   mutating func append(repeating element: Element, count added: Int) {
     let end = count
     if end + added > storage.pointee.capacity { grow(to: max(end + added, end * 2)) }
@@ -96,7 +89,7 @@ struct Table<Element> {
     storage.pointee.count = end + added
   }
 
-  /// Takes out the last one; there is one.
+  /// Removes the last element; requires one.
   @inline(__always)
   mutating func removeLast() -> Element {
     precondition(!isEmpty)
@@ -104,13 +97,10 @@ struct Table<Element> {
     return (storage.pointee.base + count).move()
   }
 
-  /// Takes out the last one, if there is one.
   @inline(__always)
   mutating func popLast() -> Element? { isEmpty ? nil : removeLast() }
 
-  /// Takes one out, in whose place the last one comes.
-  ///
-  /// - Returns: which one that is; nil where it was the last itself.
+  /// Moves the last element to its place, and returns that; nil if the last one was removed.
   @inline(__always)
   mutating func removeBySwapping(at place: Int) -> Element? {
     let last = removeLast()

@@ -1,56 +1,50 @@
-/// The tasks and their needs: the state of each, how many needs of each are still open, and what
-/// follows for others when one has ended. One entry of a column for each task, hot state only;
-/// everything else is read from the plan.
+/// The states of tasks, their unmet dependencies, and the propagation of ends. Hot state only; the
+/// rest is read from the plan.
 struct TaskGraph {
-  /// What followed for a task from the end of another.
+  /// The effect of an end on another task.
   enum Change {
-    /// It waits for nothing any more.
+    /// All dependencies of the task are met.
     case ready(TaskID)
-    /// It was skipped for lack of that need.
+    /// The task was skipped for that dependency.
     case skipped(TaskID, for: TaskID)
-    /// It keeps the result of an earlier drive.
+    /// The task keeps its earlier result.
     case kept(TaskID)
-    /// It does not, since that need ran again; `none` for a `finally` task.
+    /// The task loses its earlier result because that dependency ran again; `none` for a `finally`
+    /// task.
     case taken(TaskID, for: TaskID)
   }
 
-  /// How a task stands.
   private struct Standing {
     var state = TaskState.waiting
     var marks: TaskMarks = []
-    /// Edges that are not met yet, and one more for a `finally` task until its phase.
+    /// The number of unmet edges, plus one for a `finally` task before its phase.
     var unmet: Int32 = 0
   }
 
   private(set) var plan: Plan
-  /// By task. One record each, so that all there is to say of one comes with a single look.
   private var standings: Table<Standing>
-  /// Tasks whose end is of an earlier drive, and those that are no part of this one; nil for none.
+  /// Tasks that ended in an earlier session, and tasks that are not part of this one.
   private(set) var endedBefore: TaskSet?
   private(set) var leftOut: TaskSet?
-  /// What followed from ends and is still to be acted on, in order.
   private(set) var changes = Table<Change>()
-  /// Reused: what ended and is still to be told to its dependents.
+  /// Ends that are still to be propagated.
   private var ended = Table<TaskID>()
-  /// Tasks that stay failed since an earlier drive, which has counted them.
+  /// The number of tasks that stay failed, counted by their session.
   private(set) var earlierFailures = 0
   private(set) var earlierCancelled = 0
-  /// Those that may be retried though they ended in an earlier drive.
+  /// Tasks that may be retried though they ended in an earlier session.
   private var goneOnWith: TaskSet?
-  /// Tasks that `--only` or `--skip` leaves out of this drive and that are not done.
+  /// The number of unfinished tasks left out by `--only` or `--skip`.
   private(set) var leftOpen = 0
-  /// What tasks have that may come to keep it.
+  /// The earlier results of tasks that may keep them.
   private var results: [TaskID: EarlierResult] = [:]
-  /// `finally` tasks that keep what they have unless something starts.
+  /// `finally` tasks that keep their earlier results unless a task starts.
   var finallyThatMayKeep: [TaskID] = []
-  /// They were let go: what of the main part never ran has met their needs of it, or has not.
+  /// Whether later ends of the main phase do not count for `finally` tasks.
   private var isFinallyOpen = false
-  /// An order took something out of its end.
   var wasReopened = false
 
-  /// - Parameters:
-  ///   - initial: how each task enters; one entry a task.
-  ///   - results: what those have that may come to keep it.
+  /// - Parameter results: earlier results of tasks that may keep them.
   init(plan: Plan, initial: [InitialState], results: [TaskID: EarlierResult]) {
     precondition(initial.count == plan.taskCount)
     self.plan = plan
@@ -108,9 +102,6 @@ struct TaskGraph {
     }
   }
 
-  /// Tasks were added to the plan.
-  ///
-  /// - Parameter initial: how each of them enters.
   mutating func grow(to plan: Plan, initial: [InitialState]) {
     let first = self.plan.taskCount
     precondition(first + initial.count == plan.taskCount)
@@ -122,10 +113,7 @@ struct TaskGraph {
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
-  /// Has what waits for tasks that have made legs wait for these as well.
-  ///
-  /// - Parameter first: the number of the first task that was added.
-  /// - Returns: whether legs were.
+  /// Makes dependents of generators wait for new matrix tasks too; returns whether there are any.
   mutating func awaitLegs(from first: Int) -> Bool {
     guard plan.hasMadeLegs else { return false }
     var hasLegs = false
@@ -140,10 +128,10 @@ struct TaskGraph {
     return hasLegs
   }
 
-  /// Meets the needs of tasks from a number on for those before it, as far as these have their end. What may be taken
-  /// out of it for them (`servicesToReopen`) has none yet.
+  /// Meets the dependencies of new tasks on older ones that have ended. Services that may be
+  /// reopened (`servicesToReopen`) do not count.
   ///
-  /// - Returns: those that lack one of them, with that.
+  /// - Returns: tasks with a failed dependency, and that dependency.
   mutating func meetNeeds(from first: Int) -> [TaskID: TaskID] {
     var lacking: [TaskID: TaskID] = [:]
     for index in first..<plan.taskCount {
@@ -171,13 +159,12 @@ struct TaskGraph {
 
   // MARK: - States and marks
 
-  /// Of all tasks.
   var states: [TaskState] { standings.indices.map { standings[$0].state } }
 
   @inline(__always)
   func state(_ task: TaskID) -> TaskState { standings[task.index].state }
 
-  /// The one place where a state changes.
+  /// The only place where states change.
   @inline(__always)
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
@@ -195,7 +182,7 @@ struct TaskGraph {
 
   func unmetNeeds(of task: TaskID) -> Int32 { standings[task.index].unmet }
 
-  /// Takes a task out of its end, which an order alone may do.
+  /// Reopens a task; only for requests, and for services.
   mutating func takeBack(_ task: TaskID) {
     precondition(
       state(task).mayBeRetried || plan.isService(task),
@@ -208,12 +195,9 @@ struct TaskGraph {
     ])
   }
 
-  /// Its end is of this drive, or to be.
   mutating func forgetEarlierEnd(of task: TaskID) { endedBefore?.remove(task) }
 
-  /// A task that failed or was cancelled is about to be retried.
-  ///
-  /// - Returns: whether that was in an earlier drive, for which it counts no more.
+  /// Uncounts an end; returns whether it was in an earlier session.
   mutating func uncountEarlierEnd(of task: TaskID) -> Bool {
     guard goneOnWith?.contains(task) == true else { return false }
     goneOnWith?.remove(task)
@@ -222,7 +206,7 @@ struct TaskGraph {
     return true
   }
 
-  /// Counts anew what a task waits for. One that was ready waits again where that is anything.
+  /// Sets the number of unmet dependencies; a ready task waits again if there are any.
   mutating func setUnmet(_ count: Int32, of task: TaskID) {
     standings[task.index].unmet = count
     if count > 0, state(task) == .ready || state(task) == .checking {
@@ -231,44 +215,39 @@ struct TaskGraph {
     }
   }
 
-  /// From here on the end of what never ran before the `finally` tasks counts for none of them.
   mutating func noteFinallyOpen() { isFinallyOpen = true }
 
-  /// One of the things that a task waits for is there; nobody acts on that yet.
   mutating func meetOne(of task: TaskID) { standings[task.index].unmet -= 1 }
 
   // MARK: - Ends
 
-  /// Whether the drive's beginning settles a task by itself, or what it has may.
+  /// Whether the session's beginning or its earlier result may settle the task.
   func hasOwnFate(_ task: TaskID) -> Bool {
     Self.haveOwnFate(standings[task.index].marks, plan.flags(task)) || has(.mayKeep, task)
   }
 
-  /// Whether the drive's beginning settles a task by itself: its needs then decide nothing.
+  /// Whether the session's beginning settles the task, whatever its dependencies do.
   private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
     !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin, .cancelling])
       || flags.contains(.conditionFalse)
   }
 
-  /// It waits for nothing any more.
   mutating func becomeReady(_ task: TaskID) {
     set(task, .ready)
     standings[task.index].marks.remove(.delayed)
   }
 
-  /// Lets a task's end spread: needs met, needs that can no longer be met, and so on down. Iterative,
-  /// so that a chain of a million skips is no deeper than one.
+  /// Propagates an end: meets and skips dependents, and so on. Iterative: a chain of skips may have
+  /// a million tasks.
   ///
   /// - Parameters:
-  ///   - isStopping: what was to follow a task that a stop cut short waits for the resume, as that task does.
-  ///   - isFinally: what of the main part has no end yet is left as it is; so it is where a service ends that
-  ///     `finally` tasks had.
+  ///   - isStopping: dependents of cancelled tasks are left to a resume, like these.
+  ///   - isFinally: pending tasks of the main phase stay as they are.
   mutating func spread(from first: TaskID, isStopping: Bool, isFinally: Bool) {
     ended.append(first)
     spread(isStopping: isStopping, isFinally: isFinally)
   }
 
-  /// The same from what was just skipped, where anything was.
   mutating func spreadSkips() { spread(isStopping: false, isFinally: false) }
 
   private mutating func spread(isStopping: Bool, isFinally: Bool) {
@@ -279,13 +258,13 @@ struct TaskGraph {
       let meetsSuccess = needState.meets(.success, skippedUpstream: isUpstream)
       let isCutShort = needState == .cancelled && isStopping
       let wasOffered = needMarks.contains(.offered)
-      // A service: what needs it waits for nothing more of it.
+      // A service that has not ended is there for its users.
       let isOffer = !needState.isTerminal
       if isOffer { standings[need.index].marks.insert(.offered) }
       for edge in plan.dependents(need) {
         let dependent = plan.dependent(edge)
         let standing = standings[dependent.index]
-        // One that is between two tries has had all that it needs, whatever becomes of that since.
+        // A task between two attempts has all that it needs.
         let waits =
           standing.state == .waiting
           ? !standing.marks.contains(.delayed) : wasOffered && standing.state == .ready
@@ -318,7 +297,7 @@ struct TaskGraph {
     }
   }
 
-  /// All needs of a task have their end.
+  /// Keeps the result of a task whose dependencies are met, skips it, or makes it ready.
   mutating func release(_ task: TaskID) {
     let idle = noNeedRan(task)
     if standings[task.index].marks.contains(.mayKeep), keepsOrTakesBack(task, isIdle: idle != nil) {
@@ -333,11 +312,11 @@ struct TaskGraph {
     }
   }
 
-  /// Decides whether a task keeps the result of an earlier drive, unless that is for its check to say.
+  /// Decides whether a task keeps its result, unless an up-to-date check must decide.
   ///
-  /// - Returns: whether it does.
+  /// - Returns: whether it keeps it.
   private mutating func keepsOrTakesBack(_ task: TaskID, isIdle: Bool) -> Bool {
-    // Its `if`, which was false, came before any look at files.
+    // A false `if` comes before any file check.
     let wasRuledOut = results[task].map { $0.state == .skipped && !$0.isSkippedUpstream } ?? false
     if plan.isChecked(task), !isIdle, !wasRuledOut { return false }
     let isFinally = plan.flags(task).contains(.finally)
@@ -350,12 +329,12 @@ struct TaskGraph {
     return false
   }
 
-  /// A service that is to count as there, and does not yet.
   func isToBeOffered(_ task: TaskID) -> Bool {
     plan.isService(task) && !standings[task.index].marks.contains(.offered)
   }
 
-  /// Services aside, which are no results; but one that a task was skipped for is there now.
+  /// Returns the first dependency that did not keep its result. Services have none, but a task may
+  /// have been skipped for one.
   private func firstNeedNotKept(of task: TaskID) -> TaskID? {
     let lackedService = results[task]?.isSkippedUpstream ?? false
     for edge in plan.needs(task) {
@@ -365,8 +344,7 @@ struct TaskGraph {
     return nil
   }
 
-  /// Whether a task that lacks a service may keep its result all the same, as far as is known: that is no result, and
-  /// the task may not have to start.
+  /// Whether a task may keep its result without a failed service: it then need not start.
   private func standsWithoutService(_ task: TaskID) -> Bool {
     mayKeepWithoutService(task) && (waitsForResults(task) || firstNeedNotKept(of: task) == nil)
   }
@@ -375,7 +353,7 @@ struct TaskGraph {
     has(.mayKeep, task) && !plan.isChecked(task) && !plan.flags(task).contains(.finally)
   }
 
-  /// Whether any of its needs that leave a result has no end.
+  /// Whether a dependency other than a service has not ended.
   private func waitsForResults(_ task: TaskID) -> Bool {
     plan.needs(task).contains {
       let need = TaskID(plan.needTargets[$0])
@@ -383,7 +361,7 @@ struct TaskGraph {
     }
   }
 
-  /// A service without which a task waits to see whether it keeps its result; nil where there is none.
+  /// Returns the failed service of a task that may keep its result.
   private func serviceLacked(by task: TaskID) -> TaskID? {
     guard plan.hasServices, mayKeepWithoutService(task) else { return nil }
     return plan.services(neededBy: task).first {
@@ -392,7 +370,6 @@ struct TaskGraph {
     }
   }
 
-  /// Whether it waits though a need of it has an end that does not meet it.
   func isLeftWithoutService(_ task: TaskID) -> Bool {
     serviceLacked(by: task) != nil && waitsForResults(task)
   }
@@ -401,7 +378,6 @@ struct TaskGraph {
     standings[task.index].marks.contains(.kept) || endedBefore?.contains(task) == true
   }
 
-  /// It keeps the result of an earlier drive; that spreads with what else has ended.
   private mutating func keep(_ task: TaskID) {
     let result = results[task]
     set(task, result?.state ?? .succeeded)
@@ -412,13 +388,11 @@ struct TaskGraph {
     ended.append(task)
   }
 
-  /// What a task has of an earlier drive.
   func result(of task: TaskID) -> EarlierResult? { results[task] }
 
-  /// For lack of a need; it spreads with what else has ended.
   mutating func skip(_ task: TaskID, for need: TaskID) {
-    // What `--skip` left out before lacks its needs for the first time. A service is no result, so that its end is
-    // no other one.
+    // A task that `--skip` left out lacks its dependencies for the first time. A service's end
+    // changes no result.
     if standings[task.index].marks.contains(.mayKeep), results[task]?.isSkippedUpstream == true,
       isKept(need) || plan.isService(need)
     {
@@ -434,20 +408,17 @@ struct TaskGraph {
     ended.append(task)
   }
 
-  /// The first need of a `finally` task of named tasks none of whose needs ran, once all of them have
-  /// their end; nil for others.
+  /// Returns the first dependency of a `finally` task of named tasks if none of them ran.
   private func noNeedRan(_ task: TaskID) -> TaskID? {
     guard standings[task.index].marks.contains(.afterNeeds) else { return nil }
     let needs = plan.needs(task)
     let ran = needs.contains { edge in
       let need = TaskID(plan.needTargets[edge])
-      // A service that others had stays up for it.
       return standings[need.index].marks.contains(.ran)
         || plan.isService(need) && state(need).isRunning
     }
     return ran ? nil : needs.first.map { TaskID(plan.needTargets[$0]) }
   }
 
-  /// All changes have been acted on.
   mutating func removeChanges() { changes.removeAll() }
 }

@@ -1,8 +1,6 @@
-/// What `max_failures` does not hold back.
+/// Exemptions from `max_failures`.
 extension TaskGraph {
-  /// `max_failures` no longer holds back a task, nor anything that it needs.
-  ///
-  /// - Returns: those that it held back until now.
+  /// Exempts a task and its dependencies; returns the newly exempt tasks.
   mutating func exempt(_ first: TaskID) -> [TaskID] {
     guard needsExemption(first) else { return [] }
     var exempted: [TaskID] = []
@@ -21,7 +19,6 @@ extension TaskGraph {
     return exempted
   }
 
-  /// `max_failures` holds back whatever it did at first.
   mutating func endExemption() {
     for index in plan.tasks { unmark(TaskID(index), .exempt) }
   }

@@ -1,14 +1,13 @@
-/// The tasks that run when all others have their end.
+/// The `finally` tasks.
 extension TaskGraph {
-  /// Whether a `finally` task waits for its turn.
   var hasOpenFinally: Bool {
     plan.tasks.contains {
       plan.flags(TaskID($0)).contains(.finally) && state(TaskID($0)) == .waiting
     }
   }
 
-  /// Removes those from ``finallyThatMayKeep`` that are to run since the task starts: of named tasks
-  /// only what needs it.
+  /// Removes and returns the `finally` tasks that must run because this task starts; with
+  /// `afterNeeds` only after their own dependencies.
   mutating func takeFinallyDue(after task: TaskID) -> [TaskID] {
     let due = finallyThatMayKeep.filter { (finally) in
       !has(.afterNeeds, finally)
@@ -18,8 +17,7 @@ extension TaskGraph {
     return due
   }
 
-  /// Lets `finally` tasks go. A need of theirs that never ran meets `finished`, since the others
-  /// are at their end, and nothing else.
+  /// Opens the `finally` phase. A dependency that never ran meets only `finished`.
   mutating func openFinally() {
     defer { noteFinallyOpen() }
     for position in 0..<plan.taskCount {

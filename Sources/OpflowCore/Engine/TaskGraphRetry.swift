@@ -1,10 +1,9 @@
-/// Trying again what an order names, and what was skipped for want of it.
 extension TaskGraph {
-  /// Takes tasks out of the end that this drive saw, to be tried again, and what was skipped for want of
-  /// them. What waits for them waits anew; what ran after their end stays.
+  /// Reopens tasks and their skipped dependents. Pending dependents wait again; tasks that ran
+  /// stay.
   ///
-  /// - Parameter tasks: none of which lacks a need (`lacksNeed`).
-  /// - Returns: what was skipped and waits again; in topological order.
+  /// - Parameter tasks: without failed dependencies.
+  /// - Returns: reopened dependents and services in topological order.
   mutating func reopen(_ tasks: [TaskID]) -> [TaskID] {
     wasReopened = true
     for task in tasks { takeBack(task) }
@@ -19,8 +18,8 @@ extension TaskGraph {
     return back
   }
 
-  /// Takes services out of their end that ended, or never began, since nothing needed them any more, and that
-  /// are needed again by these tasks, directly or by others that have no end; in topological order.
+  /// Reopens services that were unneeded, and that these tasks need directly or indirectly. In
+  /// topological order.
   mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
     guard plan.hasServices else { return [] }
     var found: Set<TaskID> = []
@@ -41,8 +40,7 @@ extension TaskGraph {
     return Array(services)
   }
 
-  /// Has what was taken out of its end wait anew for what it needs. Services count as there again for those that
-  /// need them, as soon as they have that themselves; what they need may have come to an end that rules them out.
+  /// Recounts what reopened tasks wait for; a dependency may have failed meanwhile.
   mutating func offerAnew(_ tasks: [TaskID]) {
     if tasks.isEmpty { return }
     wasReopened = true
@@ -57,18 +55,17 @@ extension TaskGraph {
     if plan.hasServices { spreadSkips() }
   }
 
-  /// A service that ended, or never began, since nothing needed it any more: not for its `if`, nor by anybody.
+  /// Whether a service ended, or never began, because no task needed it.
   func isOver(_ service: TaskID) -> Bool {
     plan.hasServices && plan.isService(service)
       && !plan.flags(service).contains(.conditionFalse)
       && (state(service) == .succeeded || state(service) == .skipped && has(.unused, service))
   }
 
-  /// It did not begin in this drive and has no end.
   func isPending(_ task: TaskID) -> Bool { mayWait(task) && !has(.ran, task) }
 
-  /// It waits for its needs, or has them and is still to begin, for the first time or once more. When a try's delay is
-  /// over, its needs are looked at anew.
+  /// Whether a task waits or is ready. One in a retry delay is not: its dependencies are counted
+  /// again later.
   func mayWait(_ task: TaskID) -> Bool {
     let state = state(task)
     return (state == .waiting || state == .ready || state == .checking) && !has(.delayed, task)
@@ -83,12 +80,11 @@ extension TaskGraph {
     setUnmet(Int32(truncatingIfNeeded: open + finally), of: task)
   }
 
-  /// Whether one of its needs has an end that rules it out.
   func lacksNeed(_ task: TaskID) -> Bool {
     plan.needs(task).contains { isLacked($0) }
   }
 
-  /// Whether what is needed has an end that does not meet the need.
+  /// Whether a dependency has ended without meeting the condition.
   func isLacked(_ edge: Int) -> Bool {
     let need = TaskID(plan.needTargets[edge])
     let state = state(need)
@@ -96,8 +92,7 @@ extension TaskGraph {
       && !state.meets(plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
   }
 
-  /// What was skipped in this drive for want of these tasks, directly or by others of them; in
-  /// topological order.
+  /// Returns tasks skipped for these in this session, directly or indirectly, in topological order.
   func skippedForWant(of tasks: [TaskID]) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks

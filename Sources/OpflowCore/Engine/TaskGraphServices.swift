@@ -1,19 +1,17 @@
-/// Services that an earlier drive left up, and what they need.
+/// Services that were taken over from the previous session.
 extension TaskGraph {
-  /// What there is of what such a service needs.
   enum KeptNeeds: Equatable {
-    /// Some of it is still to be looked at.
+    /// Some are not settled yet.
     case open
-    /// All of it is as it was.
+    /// All are unchanged.
     case met
-    /// That runs again, or has an end that does not meet it.
+    /// This dependency runs again, or has ended without meeting its condition.
     case changed(TaskID)
   }
 
-  /// How all that a service needs stands.
+  /// Returns whether the dependencies of a service are unchanged.
   ///
-  /// - Parameter stays: of a service that it needs: whether that is there as it was, or is not known to be; nil
-  ///   where it is not.
+  /// - Parameter stays: asked for services among them.
   func needsOfKept(_ service: TaskID, stays: (TaskID) -> KeptNeeds) -> KeptNeeds {
     var found = KeptNeeds.met
     for edge in plan.needs(service) {
@@ -34,11 +32,10 @@ extension TaskGraph {
     return found
   }
 
-  /// All that such a service needs is as it was.
   mutating func meetAll(of service: TaskID) { setUnmet(0, of: service) }
 
-  /// A task that had begun waits for what it needs as any other: a service that an earlier drive left up and that
-  /// ended before that was known to be as it was, or what of its needs an order has tried again.
+  /// Makes a task wait again that had begun: a service that was taken over, or a task with a
+  /// retried dependency.
   mutating func waitAnew(_ task: TaskID) {
     countNeeds(of: task)
     if let lacked = firstLackedNeed(of: task) {
@@ -52,8 +49,7 @@ extension TaskGraph {
     spreadSkips()
   }
 
-  /// Counts anew what those wait for that need these. A service that waits again is not there any more for what
-  /// needs it.
+  /// Recounts the dependencies of users. A service that waits again is not there for them.
   mutating func recountUsers(of tasks: [TaskID]) {
     var open = tasks
     while let task = open.popLast() {
@@ -67,13 +63,11 @@ extension TaskGraph {
     }
   }
 
-  /// Whether a service that it needs waits itself.
   func lacksOffer(_ task: TaskID) -> Bool {
     plan.hasServices
       && plan.services(neededBy: task).contains { !state($0).isTerminal && !has(.offered, $0) }
   }
 
-  /// Whether one of its needs has no end, and is not there.
   func waitsForNeed(_ task: TaskID) -> Bool {
     plan.needs(task).contains {
       let need = TaskID(plan.needTargets[$0])
@@ -81,7 +75,6 @@ extension TaskGraph {
     }
   }
 
-  /// The first need that has an end which does not meet it.
   func firstLackedNeed(of service: TaskID) -> TaskID? {
     plan.needs(service).first { isLacked($0) }.map { TaskID(plan.needTargets[$0]) }
   }

@@ -1,35 +1,31 @@
-/// What else is to be remembered of a task.
 struct TaskMarks: OptionSet {
   var rawValue: UInt16
-  /// `max_failures` does not hold it back.
+  /// The task is not held back by `max_failures`.
   static let exempt = TaskMarks(rawValue: 1 << 0)
-  /// Skipped because its needs could not be met; such a skip meets only `finished`.
+  /// The task was skipped for a dependency; this meets only `finished`.
   static let skippedUpstream = TaskMarks(rawValue: 1 << 1)
-  /// A `finally` task that waits for one of its needs to have run in this drive.
+  /// A `finally` task that runs only if one of its dependencies ran in this session.
   static let afterNeeds = TaskMarks(rawValue: 1 << 2)
-  /// Ready, but nothing new starts: it is in no queue.
+  /// The task is ready, but in no queue since it may not start.
   static let held = TaskMarks(rawValue: 1 << 3)
-  /// Waits for a retry's delay.
+  /// The task is in a retry delay.
   static let delayed = TaskMarks(rawValue: 1 << 4)
   static let failsAtBegin = TaskMarks(rawValue: 1 << 5)
   static let skipsAtBegin = TaskMarks(rawValue: 1 << 6)
-  /// A try of it came to an end in this drive, by itself or with its worker.
+  /// An attempt has ended in this session, by itself or with its worker.
   static let ran = TaskMarks(rawValue: 1 << 7)
-  /// An order about it waits to be decided: until then it does not start.
+  /// A pending request keeps it from starting.
   static let fenced = TaskMarks(rawValue: 1 << 8)
-  /// It was suspended by an order: it does not start, or stands still.
+  /// The task was suspended by a request.
   static let onHold = TaskMarks(rawValue: 1 << 9)
-  /// It runs, and an order cancelled it: whatever it ends with, it is not tried again. As the drive begins: so it was
-  /// in the one before.
+  /// The task was cancelled by a request while it ran; at the beginning: in the previous session.
   static let cancelling = TaskMarks(rawValue: 1 << 10)
-  /// Its next try needs no check by content, or had one.
+  /// The next attempt needs no up-to-date check, or had one.
   static let checked = TaskMarks(rawValue: 1 << 11)
-  /// The journal has a result of it, of an earlier drive, that it may come to keep.
+  /// The task may keep an earlier result.
   static let mayKeep = TaskMarks(rawValue: 1 << 12)
-  /// A service that counts as there for its users: it has all that it needs.
+  /// The service is there for its users: its dependencies are met.
   static let offered = TaskMarks(rawValue: 1 << 14)
-  /// A service that nothing came to need.
   static let unused = TaskMarks(rawValue: 1 << 15)
-  /// It kept that.
   static let kept = TaskMarks(rawValue: 1 << 13)
 }

@@ -1,5 +1,5 @@
-/// Tasks that a task added to the run, and that are no part of it any more: it is tried again, and says anew what is to be
-/// added. What it adds then may have their ids, with the same definitions or with others.
+/// Tasks that a generator added in an earlier attempt and that are retracted because it runs again.
+/// What it adds then may have the same IDs, with equal or different definitions.
 ///
 /// States and races
 /// ----------------
@@ -7,23 +7,24 @@
 ///     added ─► let go ─► renamed ─► journaled
 ///                └► kept
 ///
-/// - *added*: they wait for the end of their adder, so that none begins before that. Where one has begun all the same
-///   (after a failure, which an order then has tried again), where somebody has cancelled or skipped one, or something else
-///   needs one of them, all stay as they are: what has the same definition then comes to nothing, and what has another one
-///   is refused.
-/// - *let go*: the adder starts (`Scheduler.start`), and the host is told so (`EngineStep.withdraw`) ahead of the line of
-///   that start. Those that had an end (by their `if`, or for want of another need) are taken out of it, on lines with the names they
-///   have. The order to start leaves when all of this is written: nothing of the new try comes before. Who dies here, and
-///   anywhere below, leaves a run whose adder has no end: a resume leaves out what it added.
-/// - *renamed*: the plan's file is another one, with names for them that nobody can declare (`PlanGrowth`). Who opened it
-///   before goes on with what it has: numbers mean the same. Who compiles what is to be added against it finds their ids free.
-/// - *journaled*: `withdraw`, and then a `skip` for each, by its new name. From there on readers open the plan anew.
-/// - *kept*: the file could not be written. What had an end gets it once more.
+/// - *added*: they wait for the end of their generator. If one has begun nevertheless (after a
+///   failure that a request then retried), was cancelled or skipped by a request, or is needed by
+///   other tasks, all stay. Adding an equal definition then has no effect, and a different one is
+///   refused.
+/// - *let go*: the generator starts (`Scheduler.start`), and the caller gets `EngineStep.withdraw`
+///   before the line of the start. Tasks that have ended (by `if`, or for another dependency) are
+///   reopened on lines with their old names. The start is sent after all this is written. After a
+///   crash here or below, the generator has not ended, and a resume leaves out what it added.
+/// - *renamed*: the plan file was replaced by one in which they have names that cannot be declared
+///   (`PlanGrowth`). Readers of the old file go on: numbers are unchanged. New tasks find the IDs
+///   free.
+/// - *journaled*: `withdraw`, then a `skip` for each by its new name. Readers now reopen the plan.
+/// - *kept*: the file could not be written. Tasks that had ended get their ends again.
 package struct Withdrawal: Sendable, Equatable {
   package let entry: WithdrawEntry
-  /// In their order.
+  /// The added ranges, in order.
   package let tasks: [Range<Int>]
-  /// With the new names; nil where there is none.
+  /// The renamed plan; nil if it could not be written.
   package var plan: Plan?
 
   package var numbers: some Sequence<Int> { tasks.joined() }
@@ -33,10 +34,10 @@ package struct Withdrawal: Sendable, Equatable {
   }
 }
 
-/// What tasks added in this drive, by them.
+/// The tasks added in this session, by generator.
 struct OwnAdditions: Sendable {
   private var additions: [TaskID: [(order: OrderID, tasks: Range<Int>)]] = [:]
-  /// Let go; the host has yet to say whether they have other names.
+  /// Tasks let go, while the caller's answer is open.
   private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }
