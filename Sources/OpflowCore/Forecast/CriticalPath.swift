@@ -1,11 +1,11 @@
-/// The chain of tasks that takes longest, and with it a run at any number of workers.
+/// The longest chain of tasks: a run takes at least as long with any number of workers.
 package struct CriticalPath {
-  /// In the order in which they run.
+  /// The tasks of the chain, in start order.
   package let tasks: [TaskID]
-  /// In what `TaskDurations` counts in.
+  /// The duration, in the units of `TaskDurations`.
   package let length: Int64
 
-  /// - Parameter starts: the tasks that are to run; all others take no time.
+  /// - Parameter starts: the tasks that run; others take no time.
   package init(plan: Plan, starts: [TaskID], durations: TaskDurations) {
     var runs = [Bool](repeating: false, count: plan.taskCount)
     for task in starts { runs[task.index] = true }
@@ -17,17 +17,16 @@ package struct CriticalPath {
   }
 }
 
-/// Longest paths to each task, in topological order.
 private struct PathSearch {
   let plan: Plan
   let durations: TaskDurations
   let runs: [Bool]
-  /// By task: when it ends at the earliest, and what it waits for until last.
+  /// Columns by task: the earliest end, and the last dependency before it.
   private var ends: [Int64]
   private var previous: [TaskID]
   private var last = TaskID.none
   private var lastEnd: Int64 = 0
-  /// What tasks wait for that need nothing: `finally` ones for all others.
+  /// The end of all other tasks, after which `finally` tasks start.
   private var first = TaskID.none
   private var firstEnd: Int64 = 0
 
@@ -54,7 +53,6 @@ private struct PathSearch {
         let need = TaskID(plan.needTargets[edge])
         if ends[need.index] > start {
           start = ends[need.index]
-          // A task that does not run is no part of a path, only what is before it.
           before = runs[need.index] ? need : previous[need.index]
         }
       }

@@ -1,42 +1,40 @@
-/// What is found, without running anything, of a task that is checked by content.
+/// The expected result of an up-to-date check.
 package enum FileForecast: Equatable, Sendable {
-  /// It is up to date: by the success with that number, which left those values.
+  /// Up to date, by the success with that origin number and those values.
   case fresh(origin: UInt64, [TaskValue])
-  /// It runs, or its result comes back from the cache; why, for people.
+  /// The task runs or is restored; the reason is for people.
   case stale(why: String, isCached: Bool)
-  /// As far as can be seen it is up to date: what a task leaves that runs before decides.
+  /// A task that runs before it decides.
   case unsure
-  /// It cannot start; what is the matter, for people.
+  /// The task cannot start; the reason is for people.
   case unfit(what: String)
 }
 
-/// What would run before a task.
+/// The tasks that would run before a task.
 package struct RunBefore {
-  /// Of what it needs itself.
+  /// The direct dependencies among them.
   package let needs: [TaskID]
-  /// Whether each of these may turn out not to run.
+  /// Whether all of these may turn out to be up to date.
   package let isUnsure: Bool
-  /// By task, whether it would have been started.
+  /// Whether a task would have started, by task.
   let isStarted: [Bool]
 
   package func isStarted(_ task: TaskID) -> Bool { isStarted[task.index] }
 }
 
-/// Looks at the files of a task as they are now.
-///
-/// - Parameter check: the question, as a drive would ask it.
+/// Checks the files of a task as they are now.
 package typealias FileForesight = (_ check: TaskCheck, _ before: RunBefore) -> FileForecast
 
-/// What a forecast found of the files of tasks.
+/// The file results of a forecast.
 package struct FilesForeseen: Equatable, Sendable {
-  /// Tasks that do not run for that, in the order they are looked at.
+  /// Tasks that do not run, in the order of checking.
   package internal(set) var upToDate: [TaskID] = []
-  /// How many more keep the result that they have of an earlier drive of the run.
+  /// The number of further tasks that keep an earlier result of the run.
   package internal(set) var keptCount = 0
-  /// Why others run, for people; of many there is nothing to say.
+  /// The reasons why tasks run, for people; not for all.
   package internal(set) var reasons: [TaskID: String] = [:]
-  /// Those of which the cache has the result.
+  /// Tasks restored from the cache.
   package internal(set) var cached: Set<TaskID> = []
-  /// Those that may come out up to date, by what they need and what runs before them: the first of that.
+  /// Tasks that may turn out up to date -> the first task this depends on.
   package internal(set) var unsure: [TaskID: TaskID] = [:]
 }

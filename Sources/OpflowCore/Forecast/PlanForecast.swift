@@ -1,27 +1,24 @@
-/// What a drive of a plan would do, and how long it would take: in all, on its critical path, and with
-/// each of some capacities of `cpu`.
+/// The forecast of a session: what it would do, and its duration with each capacity of `cpu`.
 package struct PlanForecast {
-  /// One capacity of `cpu` and what comes of it, in what `TaskDurations` counts in.
+  /// The result for one capacity, in the units of `TaskDurations`.
   package struct Row {
     package let maxParallel: UInt64
     package let makespan: Int64
-    /// No order of the tasks would be shorter.
+    /// The lower bound: no order of the tasks is faster.
     package let bound: Int64
   }
 
-  /// With the first capacity, in the order of their starts.
+  /// The started tasks with the first capacity, in order.
   package let starts: [TaskID]
   /// Skips, and failures of tasks that an earlier crash interrupted.
   package let settled: [Transition]
   package let files: FilesForeseen
   package let path: CriticalPath
-  /// One for each capacity; none where nothing starts.
+  /// The results, one per capacity; empty if nothing starts.
   package let rows: [Row]
   package let durations: TaskDurations
 
-  /// - Parameters:
-  ///   - capacities: of `cpu`; at least one.
-  ///   - foresight: asked once about each task; see `RunForecast`.
+  /// - Parameter foresight: called once per task.
   package init(
     plan: Plan, options: SchedulerOptions, entering: Entering, capacities: [UInt64],
     foresight: FileForesight? = nil
@@ -34,7 +31,7 @@ package struct PlanForecast {
     var seen: [TaskID: FileForecast] = [:]
     let once: FileForesight? = foresight.map { foresight in
       { check, before in
-        // What runs is no matter of the capacity.
+        // The result is the same for all capacities.
         if let known = seen[check.task] { return known }
         let found = foresight(check, before)
         seen[check.task] = found

@@ -1,23 +1,21 @@
-/// How long the rest of a drive takes, if its tasks succeed and last as long as they are taken to: from one
-/// bound to another, kept up to date as tasks go from state to state.
+/// The remaining time of a session as a range, if tasks succeed and last as long as expected.
 ///
-/// The lower bound is the longest chain of what is left, or what is left in all divided by what goes on at
-/// once, whichever is longer: no order of the tasks is faster. The upper one is Graham's for whatever starts a
-/// task when there is room for one: that share, and of the chain what is not in it. Where the tasks of this
-/// drive lasted longer or shorter than they were taken to, the range reaches to what follows from that.
+/// The lower bound is the longest remaining chain, or the work left by capacity: no order is
+/// faster. The upper one is Graham's bound for list scheduling: that work, plus the part of the
+/// chain outside it. The measured speed of this session widens the range.
 ///
 /// Cost
 /// ----
 ///
-/// Making it looks at every task and need once. Then a step of a task costs what it holds of resources, and
-/// `range` looks at what runs: the longest chain behind what has not started is found by going down a
-/// list of all tasks, the longest first, in which nobody goes back but for what is tried again. Chains are made again
-/// once some tasks, or a share of many, ended without a start: nothing of what was skipped is left.
+/// Making it visits all tasks and edges once. A state change costs the task's number of resources,
+/// and `range` the running tasks. The longest waiting chain is found in a list of all tasks,
+/// longest first, which steps back only for retries. Chains are rebuilt when some tasks (with many:
+/// a share) ended without a start.
 package struct RestForecast {
-  /// A task that runs.
+  /// A running task.
   package struct Running {
     package let task: TaskID
-    /// Since its start.
+    /// The time since its start.
     package let elapsedMilliseconds: Int64
 
     package init(task: TaskID, elapsedMilliseconds: Int64) {
@@ -28,38 +26,36 @@ package struct RestForecast {
 
   private let plan: Plan
   private let durations: TaskDurations
-  /// By task, in microseconds: it, and the longest chain of what needs it, `finally` tasks behind all others.
+  /// The chain behind each task in microseconds, itself included; `finally` tasks follow all
+  /// others.
   private var chains: [Int64] = []
-  /// The tasks by that, the longest first; `next` is the first that may not have started.
+  /// The tasks by chain, longest first; the tasks before `next` do not wait.
   private var order: [Int32] = []
   private var places: [Int32] = []
   private var next = 0
   private var waits: [Bool]
-  /// By task: it has no end.
+  /// Whether a task has not ended, by task.
   private var isOpen: [Bool]
-  /// Since the chains were made: tasks that ended without a start.
+  /// The number of ends without a start since the chains were built.
   private var unstartedEnds = 0
   private let capacities: [UInt64]
-  /// By resource: how much of it tasks that have no end hold over time. Doubles: bytes times microseconds
-  /// leave 64 bits.
+  /// The use of each resource over time by tasks that have not ended. Doubles, since bytes times
+  /// microseconds exceed 64 bits.
   private var held: [Double]
-  /// Of tasks that have no end, in microseconds: in all, and where that is a guess.
+  /// The microseconds of tasks that have not ended, and how much of it is a guess.
   private var left: Int64 = 0
   private var guessed: Int64 = 0
-  /// Of tasks that succeeded in this drive, in microseconds: what they took, and were taken to.
+  /// The microseconds of this session's successes: measured and expected.
   private var took: Int64 = 0
   private var expected: Int64 = 0
 
-  /// Of more than that share of what is left nothing is known: no range.
+  /// The divisor for the most work that may be a guess; with more there is no range.
   private static let mostGuessedShare = 5
   private static let manyTasks = 1000
-  /// Less than that says nothing about the pace, in microseconds.
+  /// The least measured work for a speed, in microseconds.
   private static let leastExpected: Int64 = 1_000_000
 
-  /// - Parameters:
-  ///   - durations: of which some are known.
-  ///   - capacities: by resource.
-  ///   - state: of each task; nil where it is no part of the drive.
+  /// - Parameter state: nil for tasks outside the session.
   package init(
     plan: Plan, durations: TaskDurations, capacities: [UInt64], state: (TaskID) -> TaskState?
   ) {
@@ -98,7 +94,7 @@ package struct RestForecast {
         let task = TaskID(index)
         guard plan.flags(task).contains(.finally) == isLast else { continue }
         let behind = isLast ? chains[task.index] : max(chains[task.index], finally)
-        // Of what is no part of the drive only the way is left.
+        // Tasks outside the session take no time.
         let own = isOpen(task.index) && !plan.isService(task) ? durations[task] : 0
         let sum = behind.addingReportingOverflow(own)
         let chain = sum.overflow ? .max : sum.partialValue
@@ -113,17 +109,17 @@ package struct RestForecast {
     return chains
   }
 
-  /// Whether all that the frame may show of a task's time is known.
+  /// Returns the duration to show; nil for guesses and approvals.
   package func expectedMicroseconds(_ task: TaskID) -> Int64? {
     let isAnswer = plan.hasGates && plan.kind(task) == .approve
     return durations.isGuess(task) || isAnswer ? nil : durations[task]
   }
 
-  // MARK: - What happens
+  // MARK: - Changes
 
-  /// A task of the drive went from one state to another.
+  /// Notes a state change.
   ///
-  /// - Parameter wallMicroseconds: what it took, where it succeeded; else 0.
+  /// - Parameter wallMicroseconds: the duration of a success; otherwise 0.
   package mutating func move(
     _ task: TaskID, from old: TaskState, to new: TaskState, wallMicroseconds: Int64
   ) {
@@ -139,28 +135,27 @@ package struct RestForecast {
   }
 
   private mutating func count(_ task: TaskID, _ sign: Int64) {
-    // It lasts as long as what needs it.
+    // A service lasts as long as its users.
     if plan.isService(task) { return }
     let length = durations[task]
     left += sign * length
     if durations.isGuess(task) { guessed += sign * length }
     for item in plan.demandList(plan.demand[task.index]) {
       let resource = Int(item.resource)
-      // A task that wants more than there is runs alone.
+      // A task that wants more runs alone.
       held[resource] += Double(sign * length) * Double(min(item.amount, capacities[resource]))
     }
   }
 
-  // MARK: - What follows
+  // MARK: - Result
 
-  /// In milliseconds; nil while too much of it is unknown, or nothing is left.
+  /// Returns the rest in milliseconds; nil if too much is unknown or nothing is left.
   ///
-  /// - Parameter capacity: how much there is of a resource by now, where that was changed.
+  /// - Parameter capacity: returns a capacity that was changed.
   package mutating func range(
     _ running: [Running], capacity: (_ resource: Int) -> UInt64? = { _ in nil }
   ) -> ClosedRange<Int64>? {
     guard left > 0, guessed <= left / Int64(Self.mostGuessedShare) else { return nil }
-    // Of many tasks the chains take long.
     if unstartedEnds > (plan.taskCount < Self.manyTasks ? 0 : plan.taskCount / 32) { makeChains() }
     while next < order.count, !waits[Int(order[next])] { next += 1 }
     var chain = next < order.count ? chains[Int(order[next])] : 0
@@ -171,7 +166,7 @@ package struct RestForecast {
       let elapsed = min(task.elapsedMilliseconds, Int64.max / 1000) * 1000
       let done = min(length, max(0, elapsed))
       chain = max(chain, chains[task.task.index] - done)
-      // Nobody knows how long it still takes: perhaps as long as it took too long.
+      // The rest is unknown: assume up to as long as it is overdue.
       if elapsed > length { over = max(over, elapsed - length) }
       for item in plan.demandList(plan.demand[task.task.index]) {
         let resource = Int(item.resource)

@@ -1,18 +1,17 @@
-/// What a drive would do if every task succeeded and took as long as it is taken to, and every question were
-/// approved at once.
+/// The forecast of a session whose tasks all succeed on time and whose approvals are all given.
 package struct RunForecast {
-  /// In the order of their starts.
+  /// The started tasks, in order.
   package fileprivate(set) var starts: [TaskID] = []
-  /// Skips, and failures of tasks that an earlier crash interrupted, in the order they are told.
+  /// Skips, and failures of interrupted tasks.
   package fileprivate(set) var settled: [Transition] = []
-  /// What was found of files; nothing where nobody looks at them.
+  /// The results of file checks; empty without `foresight`.
   package fileprivate(set) var files = FilesForeseen()
-  /// From the first start to the last end, in what `TaskDurations` counts in.
+  /// The duration, in the units of `TaskDurations`.
   package fileprivate(set) var makespan: Int64 = 0
 
   fileprivate init() {}
 
-  /// - Parameter foresight: without it every task is taken to run that is checked by content.
+  /// - Parameter foresight: without it every checked task runs.
   package init(
     plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight? = nil
   ) {
@@ -23,22 +22,20 @@ package struct RunForecast {
   }
 }
 
-/// The engine, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for the queue
-/// of the tasks that run at once.
+/// Runs the engine on a simulated clock with workers that are ready at once.
 private struct ForecastPlayer: ~Copyable {
   private(set) var found = RunForecast()
   private let foresight: FileForesight?
-  /// By task, whether it found.starts.
+  /// Whether a task is in `found.starts`, by task.
   private var isStarted: [Bool] = []
-  /// Those that would have kept their results, had nothing run that they need.
+  /// Tasks that lost an earlier result because a dependency runs.
   private var taken: Set<TaskID> = []
 
   private let durations: TaskDurations
-  /// How long one of what `TaskDurations` counts in lasts on the clock.
+  /// The length of a unit of `TaskDurations`.
   private let unitNanoseconds: Int64
   private var clock = Instant(nanoseconds: 0)
   private var engine: Engine
-  /// The ends to come.
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
@@ -52,7 +49,6 @@ private struct ForecastPlayer: ~Copyable {
     options.lendsTokens = false
     options.watchesWorkers = false
     options.knowsValues = false
-    // A failure that is carried over must not hide what would follow it.
     options.maxFailures = 0
     durations = entering.durations
     unitNanoseconds = durations.areKnown ? 1000 : Self.taskNanoseconds
@@ -84,8 +80,8 @@ private struct ForecastPlayer: ~Copyable {
     }
   }
 
-  /// Where each task counts as one: so long that what the scheduler itself waits for, such as a download
-  /// that does not end before it starts one more worker, makes no further one.
+  /// The length of a task that counts as one unit: longer than the scheduler's own timers, which
+  /// would add workers.
   private static let taskNanoseconds: Int64 = 100_000_000_000
 
   private mutating func tell(_ event: SchedulerEvent) {
@@ -93,7 +89,7 @@ private struct ForecastPlayer: ~Copyable {
     perform()
   }
 
-  /// A program is there that has all of them.
+  /// Simulates a client that offers all external tasks.
   private mutating func offerBlocks() {
     let program = HostID(0)
     tell(.block(program, .joined))
@@ -110,7 +106,7 @@ private struct ForecastPlayer: ~Copyable {
         let offer = WorkerOffer(cores: 1, actions: .all)
         engine.take(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
-        // It is ready at once, and ends when it is told to.
+        // A service ends when told to.
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
           .ready(
@@ -132,7 +128,6 @@ private struct ForecastPlayer: ~Copyable {
       case .order(let worker, .check(let check)):
         answer(check, to: worker)
       case .finish: isFinished = true
-      // Nothing is added to it.
       case .tell, .order, .answer, .began, .seat, .discard, .withdraw, .write, .sync, .dismiss,
         .passOn:
         break
@@ -169,7 +164,7 @@ private struct ForecastPlayer: ~Copyable {
       .filter { isStarted[$0.index] }
   }
 
-  /// Whether all of some tasks that run may turn out not to.
+  /// Whether all of these may turn out to be up to date.
   private func areUnsure(_ tasks: [TaskID]) -> Bool {
     !tasks.isEmpty && tasks.allSatisfy { found.files.unsure[$0] != nil }
   }
@@ -222,10 +217,9 @@ private struct ForecastPlayer: ~Copyable {
   }
 }
 
-/// The end of a task that runs.
 private struct ForecastEnd: HeapElement {
   var at: Instant
-  /// Of two that end at once the one that started first.
+  /// The start order, for ends at the same time.
   var order: Int
   var worker: WorkerID
   var task: TaskID
