@@ -1,21 +1,18 @@
-/// What somebody asks of a run that goes on (control.md, "Orders"): from another terminal, from one of
-/// its own tasks, or from a program.
-///
-/// It is journaled before it takes effect, and answered after. Which tasks it is about the asker has
-/// found by the run's plan; what it does to each is the engine's to say.
+/// A control request to a live run (control.md). It is journaled before it takes effect and
+/// answered after. The requester has resolved its tasks in the run's plan; the engine decides the
+/// effect on each.
 package struct Order: Equatable, Sendable {
-  /// Of the asker's choice. Sent again with the same one it is answered again and done once.
+  /// The ID, chosen by the requester; a repeated one is applied once.
   package var id: OrderID
   package var asker: OrderAsker
   package let verb: OrderVerb
   package let value: OrderValue
-  /// It must apply to each of these, or it is refused.
+  /// Tasks to which it must apply, or it is refused.
   package var tasks: [TaskID] = []
-  /// What a pattern, a family or a tag stands for: those to which it does not apply are passed over, but
-  /// with `tasks` it must apply to one at least.
+  /// Tasks from patterns, matrices and tags: those to which it does not apply are passed over, but
+  /// together with `tasks` one must remain.
   package var among: [TaskID] = []
-  /// The number of the try that the asker saw: where a task has another by now, the order is refused.
-  /// 0 for none.
+  /// The attempt that the requester saw; refused if there is a newer one. 0: any.
   package var expects: Int32 = 0
 
   package init(id: OrderID, asker: OrderAsker, verb: OrderVerb, value: OrderValue = .nothing) {
@@ -26,11 +23,11 @@ package struct Order: Equatable, Sendable {
     self.value = value
   }
 
-  /// Whether it is about the whole run.
+  /// Whether it concerns the whole run.
   package var isOfRun: Bool { tasks.isEmpty && among.isEmpty }
 }
 
-/// What tells two orders apart: 1 to 64 of `A-Z a-z 0-9 . _ -`.
+/// Identifies a request: 1 to 64 of `A-Z a-z 0-9 . _ -`.
 package struct OrderID: Hashable, Sendable {
   package let text: String
 
@@ -41,7 +38,7 @@ package struct OrderID: Hashable, Sendable {
     self.text = text
   }
 
-  /// Names of runs that stay open have the same bytes (`RunName`).
+  /// Whether an ID may contain the byte; shared with names of open runs (`RunName`).
   static func mayContain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -53,12 +50,12 @@ package struct OrderID: Hashable, Sendable {
   }
 }
 
-/// Who asks.
+/// The requester.
 package struct OrderAsker: Equatable, Sendable {
   package var pid: Int32
-  /// The number of the user.
+  /// The user ID.
   package var user: UInt32
-  /// What people know it by: the command, as `opflow cancel`, or `task NAME`.
+  /// The name for people: the command, such as `opflow cancel`, or `task NAME`.
   package var name: String
 
   package init(pid: Int32, user: UInt32, name: String) {

@@ -1,15 +1,14 @@
-/// What became of an order.
+/// The answer to a control request.
 package enum OrderAnswer: Equatable, Sendable {
-  /// It stands in the journal, and holds from now on; of so many tasks, 0 where it is about the run.
+  /// The request is journaled and applied to that many tasks; 0 for the run.
   case done(count: Int)
-  /// Nothing of it is done. `what` says in which state the things are that it does not apply to, in a
-  /// sentence without its first capital and last point.
+  /// Nothing was done; `what` is a sentence without capital and period.
   case refused(what: String)
 }
 
-/// Why nothing is done of an order.
+/// The refusal of a request.
 package struct OrderRefusal: Error, Equatable, Sendable {
-  /// A sentence without its first capital and last point.
+  /// The reason: a sentence without capital and period.
   package var what: String
   package init(what: String) { self.what = what }
 }

@@ -1,56 +1,54 @@
-/// What there is to know of an order (`OrderVerb.row`): the lines of journal and control.sock, its command, the
-/// run model and the views are made of this. What it does to a live run says `OrderVerb.effect`.
+/// The properties of a verb, from which journal and socket lines, the command, the run model and
+/// the views are derived. Its effect on a live run is in `OrderVerb.effect`.
 package struct OrderRow: Sendable {
   package enum Scope: Sendable {
     case run, tasks
-    /// With tasks those, without the whole run.
+    /// The named tasks, or the whole run.
     case either
   }
 
-  /// What becomes of tasks that it names and that do not run, by its line in the journal.
+  /// The effect on named tasks that do not run, by the journal.
   package enum Effect: Sendable { case none, cancels, skips, suspends, proceeds, retries }
 
-  /// For how long it holds, and is told of.
+  /// The time for which it holds and is shown.
   package enum Standing: Sendable { case none, drive, run }
 
-  /// What it makes of a task that has not begun.
+  /// The effect on a task that has not begun, in words.
   package struct Phrase: Sendable {
-    /// Before the one who asked, as in `held by opflow suspend (pid 12)`.
+    /// The words before the requester, as in `held by opflow suspend (pid 12)`.
     package let short: @Sendable (CarriedValue) -> String
-    /// The same as a sentence: `it is held`.
+    /// A sentence, as `it is held`.
     package let sentence: @Sendable (CarriedValue) -> String
   }
 
   package let about: Scope
   package var carries = OrderValue.Kind.nothing
-  /// It answers what the run asks people: none of its own tasks may.
+  /// Whether it answers approvals; the run's own tasks may not.
   package var isAnswer = false
   package var effect = Effect.none
   package var standing = Standing.none
-  /// What of earlier orders about the same tasks, or about the run, holds no more.
+  /// The earlier requests, about the same tasks or the run, that it ends.
   package var undoes: [OrderVerb] = []
-  /// As long as it stands, the run does not start tasks, or the tasks that it names stand still; `continue` ends
-  /// that.
+  /// Whether it holds starts back, or suspends the named tasks, until `continue`.
   package var holdsBack = false
-  /// About the whole run it ends that: what holds back does not hold against it.
+  /// Whether it stops the run, even a paused one, if it names no tasks.
   package var stopsRun = false
-  /// What it is called where it is about the whole run; nil for its word.
+  /// The name for the whole run, if not the verb.
   package var ofRun: String?
   package var phrase: Phrase?
-  /// What was done, in the past tense, for who asked.
+  /// The report, in the past tense.
   package let done: @Sendable (ObeyedOrder) -> String
 }
 
-/// An order that was obeyed, as it is told to who asked.
+/// An applied request, as reported to the requester.
 package struct ObeyedOrder {
   let isOfRun: Bool
-  /// How many tasks it holds for, and how they were named.
+  /// The number of tasks, and their names as typed.
   let count: Int
   let words: [String]
   let carried: CarriedValue
-  /// What it carries, as it was typed.
   let amount: String
-  /// The command line that continues the run.
+  /// Returns the command line that resumes the run.
   let resumeCommand: () -> String
   let orderCommand: OrderLineText
 
@@ -70,6 +68,5 @@ package struct ObeyedOrder {
   var tasks: String { "\(count) task\(count == 1 ? "" : "s")" }
 }
 
-/// The command line by which a person asks for something, from its verb and the tasks, as that person can
-/// type it where it is shown.
+/// Returns the command line of a request, as the user can type it.
 package typealias OrderLineText = @Sendable (OrderVerb, [String]) -> String

@@ -1,19 +1,18 @@
-/// What an order carries beside its tasks.
+/// The value that a request carries apart from its tasks.
 package enum OrderValue: Equatable, Sendable {
   case nothing
-  /// What it means says the order's row (`OrderNumber`).
+  /// A number, whose meaning depends on the verb (`OrderNumber`).
   case number(Int64)
-  /// There is that much of a resource of the plan from now on.
+  /// The new capacity of a resource.
   case capacity(resource: Int, UInt64)
 
-  /// What orders may carry.
+  /// The kinds of values.
   package enum Kind: Sendable {
     case nothing
     case number(OrderNumber)
     case capacity
   }
 
-  /// Whether an order that carries such a thing may carry this.
   func isOf(_ kind: Kind) -> Bool {
     switch (self, kind) {
     case (.nothing, .nothing), (.number, .number), (.capacity, .capacity): true
@@ -22,9 +21,9 @@ package enum OrderValue: Equatable, Sendable {
   }
 }
 
-/// The same as it is written, in the journal and on the wire: the keys `resource` and `value`.
+/// The value as written: the keys `resource` and `value`.
 package struct CarriedValue: Equatable, Sendable {
-  /// Of a capacity: its name in the plan.
+  /// The name of a resource.
   package var resource = ""
   package var number: Int64?
 
@@ -43,7 +42,7 @@ package struct CarriedValue: Equatable, Sendable {
     }
   }
 
-  /// Of a journal, in which any may stand.
+  /// The priority, clamped: a journal may hold any number.
   package var priority: Int16 { Int16(clamping: number ?? 0) }
 
   // MARK: - Lines
@@ -55,9 +54,9 @@ package struct CarriedValue: Equatable, Sendable {
     if let number { writer.field(.value, number) }
   }
 
-  // MARK: - Of a request
+  // MARK: - Requests
 
-  /// What is wrong with it as that of an order, whatever the run; nil where nothing is.
+  /// Returns why it is invalid in any run.
   func fault(of verb: OrderVerb) -> String? {
     let word = verb.rawValue
     switch verb.row.carries {
@@ -76,9 +75,7 @@ package struct CarriedValue: Equatable, Sendable {
     }
   }
 
-  /// What it is in a run of `plan`, without a fault.
-  ///
-  /// - Throws: what is wrong with it, as a refusal says it.
+  /// Returns the value in a run; requires that `fault(of:)` is nil.
   func value(_ kind: OrderValue.Kind, of plan: Plan) throws(OrderRefusal) -> OrderValue {
     switch kind {
     case .nothing: return .nothing
@@ -99,7 +96,7 @@ package struct CarriedValue: Equatable, Sendable {
 
   // MARK: - Text
 
-  /// As it stands behind the order's word: `5`, or `net=3`; empty for nothing.
+  /// Returns `5` or `net=3`; empty without a value.
   func text(_ kind: OrderValue.Kind, plan: Plan) -> String {
     switch kind {
     case .nothing: return ""

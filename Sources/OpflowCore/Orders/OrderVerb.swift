@@ -1,7 +1,7 @@
-/// What can be asked of a live run, by its word in the journal, on the wire and on the command line.
+/// The verbs of control requests.
 ///
-/// A new one is a case and a row here, its effect on the run (`OrderVerb.effect`), and the help of its command
-/// (`CommandRow.order`). What it carries beside tasks is one of `OrderValue`, a number an `OrderNumber`.
+/// A new one needs a case and a row here, its effect on the run (`OrderVerb.effect`), and the help
+/// of its command (`CommandRow.order`).
 package enum OrderVerb: String, CaseIterable, Sendable {
   case cancel, pause
   case proceed = "continue"
@@ -52,7 +52,7 @@ package enum OrderVerb: String, CaseIterable, Sendable {
       OrderRow(about: .tasks, effect: .skips, standing: .run, undoes: [.suspend, .cancel]) {
         "skipped \($0.tasks)"
       }
-    // Gates end on lines of their own.
+    // Approvals end on their own journal lines.
     case .approve:
       OrderRow(about: .tasks, isAnswer: true, standing: .run, undoes: [.reject]) {
         "approved \($0.tasks)"

@@ -1,9 +1,9 @@
-/// Whether a run waits for tasks that are still to be added (`opflow serve`).
+/// Whether a run waits for tasks to be added (`opflow serve`).
 package enum RunOpenness: Sendable {
-  /// It ends when nothing is left; until then tasks may be added.
+  /// The run ends when nothing is left.
   case ordinary
-  /// It ends when it was closed and nothing is left.
+  /// The run ends when it is closed and nothing is left.
   case open
-  /// Nothing is added any more, but by tasks of the run itself.
+  /// Only the run's own tasks can add tasks.
   case closed
 }
