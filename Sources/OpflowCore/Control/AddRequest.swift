@@ -1,20 +1,20 @@
-/// Tasks that are to join a live run, as a line of control.sock asks for that. The run's folder has them
-/// already, as a segment of the run's plan, by the name of the id, or the line carries them itself.
+/// A request to add tasks to a live run. The run folder has them already, as a plan segment named
+/// by the ID, or the line carries them.
 package struct AddRequest: Equatable, Sendable {
   package var id: OrderID
   /// The plan that the segment was compiled against.
   package var planKey: String
-  /// The task of the run that adds it, which what is added was compiled to need; `none` for another process.
+  /// The generator, on which the new tasks depend; `none` for another process.
   package var adder = TaskID.none
-  /// The real path of what is added; `-` for standard input.
+  /// The real path of the manifest; `-` for standard input.
   package var manifestPath: String
-  /// The folder that its relative paths start at.
+  /// The folder of relative paths.
   package var folder: String
-  /// `HASH PATH` of each file that it was compiled from, as in `OpenEntry`.
+  /// `HASH PATH` of each source file, as in `OpenEntry`.
   package var files: [String] = []
-  /// What is added, where the run's folder has nothing of it.
+  /// The addition itself, if the run folder does not have it.
   package var carried: CarriedAddition?
-  /// What the asker calls itself.
+  /// The name that the requester gives itself.
   package var by = ""
 
   package init(id: OrderID, planKey: String, manifestPath: String, folder: String) {
@@ -24,15 +24,14 @@ package struct AddRequest: Equatable, Sendable {
     self.folder = folder
   }
 
-  /// Begins the refusal of what was compiled when the run had other tasks than it has by now: compiled anew it
-  /// may be added, or be wrong.
+  /// The start of a refusal if the plan has changed: compiled again the addition may be accepted.
   package static let outdated = "the run has grown meanwhile"
-  /// How a refusal begins for which nobody is to blame who asks: an error of output, such as a full disk.
+  /// The start of a refusal for an output error, such as a full disk.
   package static let unwritable = "cannot write"
 
-  /// What is wrong with it in itself, whatever the run; nil where nothing is.
+  /// Returns why it is invalid in any run.
   var fault: String? {
-    // It names a folder.
+    // The ID is a folder name.
     if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
     if planKey.isEmpty { return "it names no plan" }
     if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
@@ -45,10 +44,9 @@ package struct AddRequest: Equatable, Sendable {
 }
 
 extension AddRequest {
-  /// Sees whether it may be about that plan, and says of who adds what is known of him.
+  /// Checks it against the plan and the requester.
   ///
-  /// - Parameter task: of the run, by the processes; `none` for one from outside.
-  /// - Throws: what is wrong with it, as a refusal says it.
+  /// - Parameter task: the requesting task, found by process; `none` from outside.
   package func expectFit(_ plan: Plan, from task: TaskID) throws(OrderRefusal) {
     let key = plan.key.description
     guard planKey == key else {
@@ -59,7 +57,7 @@ extension AddRequest {
       throw OrderRefusal(
         what: "the plan has \(plan.taskCount) tasks, and no task number \(adder.rawValue)")
     }
-    // What waits for nobody may not come from a task, since it would be lost with what that one says next time.
+    // Otherwise its additions would be lost when it runs again.
     guard task.isNone || task == adder else {
       throw OrderRefusal(
         what: "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its"
@@ -73,7 +71,7 @@ extension AddRequest {
   }
 }
 
-/// What somebody asks of a live run.
+/// A request on control.sock.
 package enum ControlRequest: Equatable, Sendable {
   case order(OrderRequest)
   case add(AddRequest)
@@ -90,15 +88,15 @@ extension ControlRequest {
   }
 }
 
-/// A short addition, which goes from who adds it into the journal without a file of its own: nothing has to be synced before
-/// the line that tells of it, since that has all that a resume compiles it from.
+/// A short addition that goes into the journal without a file. Nothing is synced before its line,
+/// from which a resume can compile it.
 package struct CarriedAddition: Equatable, Sendable {
-  /// The manifest as it was read. It names no other file.
+  /// The manifest as read; it includes no other file.
   package var copy: [UInt8]
-  /// What it was compiled to: a plan file.
+  /// The compiled plan file.
   package var segment: [UInt8]
 
-  /// What is longer is kept in files: views read every line of the journal.
+  /// Longer ones are kept in files: views read every journal line.
   private static let mostCopyBytes = 1 << 14
   private static let mostSegmentBytes = 1 << 17
 
@@ -107,12 +105,10 @@ package struct CarriedAddition: Equatable, Sendable {
     self.segment = segment
   }
 
-  /// Whether it is short enough.
   package var isShort: Bool {
     copy.count <= Self.mostCopyBytes && segment.count <= Self.mostSegmentBytes
   }
 
-  /// What is wrong with it in itself; nil where nothing is.
   var fault: String? {
     if copy.isEmpty || segment.isEmpty { return "it carries a part of what is added only" }
     return isShort ? nil : "what it carries is too long"

@@ -1,9 +1,9 @@
-/// A connection is that of a program that the run is for, and which may end before the run.
+/// Registers a client that the run is for, and that may end before the run.
 package struct HostRequest: Equatable, Sendable {
   package var id: OrderID
   package var afterHost: AfterHost
 
-  /// The refusal of a run that is about to end: another one is to be begun, or this one resumed, when it has.
+  /// The refusal of an ending run: the client must begin another one, or resume this one.
   package static let leaving = "the run is ending"
 
   package init(id: OrderID, afterHost: AfterHost) {
@@ -12,9 +12,9 @@ package struct HostRequest: Equatable, Sendable {
   }
 }
 
-/// What becomes of a run when the last program has ended that it is for.
+/// The effect on the run when its last client has ended.
 package enum AfterHost: String, CaseIterable, Sendable {
-  /// It stops as at SIGTERM, and can be resumed.
+  /// The run stops as by SIGTERM, and can be resumed.
   case stop
   case goOn = "go-on"
 }

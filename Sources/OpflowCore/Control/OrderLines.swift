@@ -1,36 +1,39 @@
 // The lines of control.sock
 // =========================
 //
-// One line each way: an order, and what became of it, in the journal's alphabet and escapes, fields
-// separated by TAB and ended by LF, at most 1 MiB with the LF.
+// One line in each direction, a request and its answer, in the alphabet and escapes of the journal:
+// fields separated by TAB, ended by LF, at most 1 MiB with the LF.
 //
-//   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N] [by=TEXT]
-//   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N] [copy=TEXT segment=BYTES] [by=TEXT]
+//   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N]
+//         [by=TEXT]
+//   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N]
+//         [copy=TEXT segment=BYTES] [by=TEXT]
 //   host ID stop|go-on
-//   hello …                              who has blocks: another protocol from here on (`BlockLines`)
+//   hello …               a client with external tasks: another protocol follows (`BlockLines`)
 //   done ID count=N
 //   refused ID what=TEXT
 //
-// `host` says that this connection is that of a program that the run is for, and what is to become of the run
-// when it ends. VERB is a word of `OrderVerb`. N of `add` is the task that adds; `copy` and `segment` are what is added, the
-// manifest and the plan file that it was compiled to, where the run's folder does not have them by the name of ID. RANGES are numbers of tasks of the plan with that key, ascending, as
-// `0-4,7`: who asks has mapped the run's plan and looks up names and patterns there. Keys stand in any
-// order, each once but for `file`; one that is unknown refuses the order, since nobody knows what it would have asked for.
-// ID is empty in the refusal of a line that has none.
+// - `host`: this connection is a client that the run is for; what happens to the run when it ends.
+// - VERB: a word of `OrderVerb`.
+// - `tasks` of `add`: the number of the generator. `copy` and `segment`: the manifest and the
+//   compiled plan file, if the run folder does not have them by the name of ID.
+// - RANGES: ascending task numbers in the plan with that key, as `0-4,7`. The requester has mapped
+//   the plan and resolved names and patterns.
 //
-// Nobody vouches for what comes over a socket: a line that is no order is refused with what is wrong with
-// it, and the next line is read as if that one had not been there.
+// Keys come in any order, each once except `file`. An unknown key refuses the request, since its
+// meaning is unknown. ID is empty in the refusal of a line without one. Input from the socket is
+// not trusted: an invalid line is refused with the reason, and the next one is read as if it had
+// not been there.
 
 package enum OrderLines {
-  /// The line feed included.
+  /// The longest line, including the LF.
   package static let longestLineBytes = 1 << 20
-  /// Of the reason of a refusal, in characters.
+  /// The longest reason, in Unicode scalars.
   private static let longestReason = 1000
 
-  // MARK: - Orders
+  // MARK: - Requests
 
-  /// Adds the line of an order. Nil where it would be longer than a line may be: with many tasks that are
-  /// no neighbours.
+  /// Returns the line of a request; nil if it is too long, with many scattered tasks.
   package static func line(_ request: OrderRequest) -> [UInt8]? {
     var writer = FieldWriter()
     writer.raw("order\t")
@@ -53,9 +56,9 @@ package enum OrderLines {
     tasks.write(to: &writer)
   }
 
-  /// What a line asks for, which is given without its line feed.
+  /// Parses a line without its LF.
   ///
-  /// - Throws: the order's id, as far as it has one, and what is wrong with the line.
+  /// - Throws: the ID, if there is one, and the reason.
   package static func request(
     _ line: UnsafeRawBufferPointer
   ) throws(UnreadableOrder) -> ControlRequest {
@@ -101,9 +104,7 @@ package enum OrderLines {
     return request
   }
 
-  /// Reads the rest of a line.
-  ///
-  /// - Parameter take: whether the value is one of that key.
+  /// - Parameter take: returns whether the value is valid.
   private static func forEachField(
     of id: OrderID, _ fields: inout MessageFields, _ isKnown: (Key) -> Bool,
     take: (Key, UnsafeRawBufferPointer) -> Bool
@@ -138,7 +139,7 @@ package enum OrderLines {
     }
   }
 
-  /// Whether the value is one of that key.
+  /// Returns whether the value is valid.
   private static func take(
     _ key: Key, _ value: UnsafeRawBufferPointer, into request: inout OrderRequest
   ) -> Bool {
@@ -165,7 +166,7 @@ package enum OrderLines {
 
   // MARK: - Additions
 
-  /// The line that asks for it. Nil where it would be longer than a line may be: with many files.
+  /// Returns the line of an addition; nil if it is too long, with many files.
   package static func line(_ request: AddRequest) -> [UInt8]? {
     var writer = FieldWriter()
     writer.raw("add\t")
@@ -216,7 +217,7 @@ package enum OrderLines {
     return request
   }
 
-  // MARK: - Hosts
+  // MARK: - Clients
 
   package static func line(_ request: HostRequest) -> [UInt8] {
     var writer = FieldWriter()
@@ -242,7 +243,7 @@ package enum OrderLines {
 
   // MARK: - Answers
 
-  /// - Parameter id: nil where the line of the order had none.
+  /// - Parameter id: nil if the line had none.
   package static func line(_ answer: OrderAnswer, to id: OrderID?) -> [UInt8] {
     var writer = FieldWriter()
     switch answer {
@@ -258,7 +259,7 @@ package enum OrderLines {
     return writer.bytes
   }
 
-  /// What a line answers, which is given without its line feed; nil where it is no answer.
+  /// Parses a line without its LF.
   package static func answer(
     _ line: UnsafeRawBufferPointer
   ) -> (id: OrderID?, answer: OrderAnswer)? {
@@ -283,7 +284,6 @@ package enum OrderLines {
 
   // MARK: - Text
 
-  /// What stands in a line, for a person.
   private static func brief(_ bytes: UnsafeRawBufferPointer) -> String {
     brief(String(decoding: bytes.prefix(200), as: UTF8.self))
   }
@@ -294,16 +294,16 @@ package enum OrderLines {
       + (short.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")
   }
 
-  /// Counted in scalars: a character may be of any length.
+  /// Counts scalars, since a character may have any length.
   private static func cut(_ text: String, to count: Int) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
   }
 }
 
-/// A line that is no order.
+/// A line that is not a valid request.
 package struct UnreadableOrder: Error, Equatable, Sendable {
   package let id: OrderID?
-  /// What is wrong with it, as a refusal says it.
+  /// The reason, for a refusal.
   package let what: String
 
   init(_ id: OrderID?, _ what: String) {

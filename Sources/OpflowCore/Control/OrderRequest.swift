@@ -1,15 +1,15 @@
-/// An order as it is asked for, before it is known who asks: what a line of control.sock says.
+/// A control request before the requester is known.
 package struct OrderRequest: Equatable, Sendable {
   package var id: OrderID
   package var verb: OrderVerb
-  /// The plan that the tasks are numbers of.
+  /// The plan of the task numbers.
   package var planKey: String
   package var tasks = TaskRanges()
   package var among = TaskRanges()
   package var carried = CarriedValue()
-  /// See `Order`.
+  /// The expected attempt; see `Order`.
   package var expects: Int32 = 0
-  /// What the asker calls itself.
+  /// The name that the requester gives itself.
   package var by = ""
 
   package init(id: OrderID, verb: OrderVerb, planKey: String) {
@@ -19,10 +19,10 @@ package struct OrderRequest: Equatable, Sendable {
   }
 
   package static let longestNameBytes = 255
-  /// Of `expects`: no task is tried so often.
+  /// The most that `expects` may be.
   static let mostAttempts: Int32 = 1_000_000_000
 
-  /// What is wrong with it in itself, whatever the run; nil where nothing is.
+  /// Returns why it is invalid in any run.
   package var fault: String? {
     let namesTasks = !tasks.isEmpty || !among.isEmpty
     switch verb.row.about {
@@ -39,9 +39,9 @@ package struct OrderRequest: Equatable, Sendable {
     return carried.fault(of: verb)
   }
 
-  /// The order that it is to a run of `plan`.
+  /// Returns the request for a run of `plan`.
   ///
-  /// - Throws: what is wrong with it, as a refusal says it.
+  /// - Throws: the reason of a refusal.
   package func order(of plan: Plan, from asker: OrderAsker) throws(OrderRefusal) -> Order {
     if let fault { throw OrderRefusal(what: fault) }
     let key = plan.key.description

@@ -1,9 +1,9 @@
-/// Tasks of a plan by their numbers, in ascending order, each once: `0-4,7`.
+/// Ascending task numbers of a plan, each once: `0-4,7`.
 ///
-/// What a line holds is not what it stands for: few bytes may name all numbers there are. So the tasks are
-/// made only by who knows how many the plan has.
+/// A few bytes may name all numbers, so only a caller that knows the plan's task count expands
+/// them.
 package struct TaskRanges: Equatable, Sendable {
-  /// They do not touch, and none is empty.
+  /// The ranges, neither adjacent nor empty.
   package private(set) var ranges: [ClosedRange<Int32>] = []
 
   package init() {}
@@ -15,10 +15,10 @@ package struct TaskRanges: Equatable, Sendable {
   package var isEmpty: Bool { ranges.isEmpty }
   package var count: Int { ranges.reduce(0) { $0 + $1.count } }
 
-  /// The last task; `none` where there is none.
+  /// The last task; `none` if empty.
   package var last: TaskID { ranges.last.map { TaskID($0.upperBound) } ?? .none }
 
-  /// Every one of them. Ask for the last before.
+  /// All tasks; check `last` before.
   package var tasks: [TaskID] {
     var tasks: [TaskID] = []
     tasks.reserveCapacity(count)
@@ -28,7 +28,7 @@ package struct TaskRanges: Equatable, Sendable {
     return tasks
   }
 
-  /// - Parameter range: lies behind the last one.
+  /// - Parameter range: after the last one.
   private mutating func append(_ range: ClosedRange<Int32>) {
     guard let last = ranges.last else {
       ranges.append(range)
@@ -42,7 +42,7 @@ package struct TaskRanges: Equatable, Sendable {
     }
   }
 
-  // MARK: - In a line
+  // MARK: - Text
 
   func write(to writer: inout FieldWriter) {
     var isFirst = true
@@ -57,7 +57,7 @@ package struct TaskRanges: Equatable, Sendable {
     }
   }
 
-  /// Nil for anything else than ranges in ascending order.
+  /// Parses ascending ranges; nil for anything else.
   init?(_ field: UnsafeRawBufferPointer) {
     var start = 0
     while start <= field.count {
