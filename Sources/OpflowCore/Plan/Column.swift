@@ -1,8 +1,7 @@
-/// Records of one kind, where they lie in a plan. Every access is checked against the count.
+/// Records of one type inside a plan's bytes. Every access is bounds-checked.
 package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
-  // SAFETY: `base` points at `count` records inside the plan's bytes; a column is used only while
-  // its plan lives, which every holder of one ensures by holding the plan. Of no records it points at nothing, and
-  // is not followed.
+  // SAFETY: `base` points at `count` records of the plan's bytes, and every holder of a column
+  // holds the plan. Of no records it dangles and is never dereferenced.
   fileprivate let base: UnsafePointer<Record>
   package let count: Int
 
@@ -11,7 +10,6 @@ package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
     self.count = count
   }
 
-  /// One of no records.
   init() {
     base = UnsafePointer(
       UnsafeMutablePointer(bitPattern: MemoryLayout<Record>.alignment).unsafelyUnwrapped)
@@ -38,8 +36,7 @@ package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
 }
 
 extension Column {
-  /// The place of the first record of which `isBehind` holds, in a column where it holds of all behind that one
-  /// as well; the end where it holds of none.
+  /// The first index for which `isBehind` is true, or the end. It must stay true from there on.
   func partitioningIndex(where isBehind: (Record) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,11 +1,9 @@
-/// What decides a task's result, hashed: action, environment, folder, shell and the ids it needs.
-///
-/// A success is reused by a resume only when its fingerprint is still the task's own.
+/// A hash of what decides a task's result: action, environment, folder, shell, dependency ids. A
+/// resume keeps a success only if its fingerprint is unchanged.
 package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
-  /// XXH3 over all parts. Alone decides whether two definitions are the same.
+  /// XXH3 over all parts; decides whether two definitions are equal.
   package var whole: UInt64
-  /// Eight bits of each part's own hash, `Part.run` lowest. Serves to tell a person which part
-  /// changed, never to decide whether one did.
+  /// The low eight bits of each part's hash, `Part.run` lowest; used in messages only.
   package var parts: UInt64
 
   package init(whole: UInt64, parts: UInt64) {
@@ -13,15 +11,14 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
     self.parts = parts
   }
 
-  /// A task has either of `run` and `download`, by what it does. One that has come to do the other is
-  /// told as `run`.
+  /// A task has either `run` or `download`. A change from one to the other is reported as `run`.
   package enum Part: UInt64, CaseIterable, Sendable {
     case run, env, dir, shell, needs, download
-    /// What it read of other tasks. Not told by the parts of a fingerprint, but compared by itself.
+    /// Values read from other tasks. Compared separately, not in `parts`.
     case values
   }
 
-  /// The first part in which the two differ, as far as eight bits tell.
+  /// The first part that differs, as far as eight bits can tell.
   package func changedPart(from old: Fingerprint) -> Part? {
     Part.allCases.first { part in
       (whole != old.whole)
@@ -30,19 +27,17 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// How a fingerprint takes paths. The plan has the first; the second serves to compare it with the
+/// How a fingerprint hashes paths. The plan uses `relative`; `absolute` is for comparison with the
 /// journal of an older opflow.
 package enum FingerprintStyle: Sendable {
-  /// From the manifest's folder, where they lie within it, so that a project can be moved.
+  /// Relative to the manifest's folder if below it, so that a project can be moved.
   case relative
   case absolute
 }
 
-/// Builds a fingerprint part by part. Every text is preceded by its length, so that no two
-/// different lists of texts give the same bytes.
+/// Hashes part by part. Lengths precede strings, so different lists never give equal bytes.
 package struct FingerprintHasher {
   private var bytes: [UInt8] = []
-  /// Number and hash of each part.
   private var wholes: [UInt64] = []
   private var parts: UInt64 = 0
 
@@ -57,7 +52,7 @@ package struct FingerprintHasher {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Closes a part: all that was added since the last one.
+  /// Finishes a part: everything added since the last one.
   package mutating func end(_ part: Fingerprint.Part) {
     let hash = Hash.xxh3(bytes)
     bytes.removeAll(keepingCapacity: true)

@@ -1,15 +1,14 @@
-/// The order of a graph of needs, and its cycles. Iterative: a chain of a million tasks is no
-/// deeper on the stack than one task.
+/// Topological order and cycles of a dependency graph. Iterative, so a chain of a million tasks
+/// does not overflow the stack.
 package enum Graph {
   package enum Ordering: Equatable, Sendable {
-    /// Every task after all that it needs.
     case topological([Int32])
-    /// Tasks that need each other in a ring: each needs the next, the last needs the first.
+    /// Each task needs the next, the last needs the first.
     case cycle([Int32])
   }
 
-  /// Kahn's algorithm over compressed rows: the needs of task `t` are
-  /// `targets[offsets[t]..<offsets[t + 1]]`, its dependents likewise.
+  /// Kahn's algorithm over compressed sparse rows. Task `t` needs the targets from `offsets[t]` up
+  /// to `offsets[t + 1]`; dependents likewise.
   package static func order(
     needOffsets: [UInt32], needTargets: [Int32],
     dependentOffsets: [UInt32], dependentTargets: [Int32]
@@ -36,8 +35,7 @@ package enum Graph {
     return .cycle(cycle(among: missing, needOffsets: needOffsets, needTargets: needTargets))
   }
 
-  /// Every task that still misses a need has one that does too, so following such needs from any
-  /// of them must come back to a task already seen.
+  /// Each remaining task has a remaining dependency, so following these leads into a cycle.
   private static func cycle(
     among missing: [UInt32], needOffsets: [UInt32], needTargets: [Int32]
   ) -> [Int32] {
@@ -54,8 +52,7 @@ package enum Graph {
     return Array(path[Int(position[task])...])
   }
 
-  /// The reverse of `offsets` and `targets`, with the position each reversed edge came from. Rows
-  /// keep the order of the sources.
+  /// Reverses all edges. `edges` holds the original index of each; rows keep the sources' order.
   package static func reversed(
     offsets: [UInt32], targets: [Int32]
   ) -> (offsets: [UInt32], sources: [Int32], edges: [UInt32]) {

@@ -1,26 +1,26 @@
-/// Where the sections of a plan with room stand, and what is to be written where.
+/// The layout of a plan file with room for dynamic tasks, and the writes that add them.
 struct GrowingFile {
   private let plan: Plan
   private var offsets: [Int]
   private let strides: [Int]
-  /// How many records there are before.
+  /// Records per section before the addition.
   private var counts: [Int]
-  /// Nil where each task keeps its name.
+  /// New names of retracted tasks; nil if none are retracted.
   private let renaming: WithdrawnNames?
   private let nameTableSize: Int
   private(set) var byteCount: Int
-  /// The head that is written, which does not count yet.
+  /// The offset of the inactive head, which the writes fill and then activate.
   private let head: Int
 
   private static let firstHead =
     PlanFormat.headerBytes + PlanSection.allCases.count * PlanFormat.sectionEntryBytes
 
-  /// A section has room for twice what is in it, and for this many records more.
+  /// A section gets room for twice its records, plus this many.
   private static let leastRoom = 64
   private static let leastText = 4096
   private static let mostText = Int(UInt32.max)
 
-  /// The plan's own file; nil where it has no room for these records.
+  /// Lays the records out in the plan's own file; nil if they do not fit.
   init?(_ plan: Plan, for records: SegmentRecords) {
     self.plan = plan
     renaming = nil
@@ -42,7 +42,7 @@ struct GrowingFile {
     if (plan.taskCount + records.taskCount) * 2 > nameTableSize { return nil }
   }
 
-  /// A new file for a plan and these records, with room for more.
+  /// Lays out a new file for the plan and these records, with room for more.
   init(roomFor plan: Plan, and records: SegmentRecords, _ renaming: WithdrawnNames? = nil) {
     self.plan = plan
     self.renaming = renaming
@@ -72,7 +72,6 @@ struct GrowingFile {
     }
   }
 
-  /// How many records a section has then.
   private func count(_ section: PlanSection, with records: SegmentRecords) -> Int {
     let index = Int(section.rawValue)
     return switch section {
@@ -87,9 +86,9 @@ struct GrowingFile {
     offsets[Int(section.rawValue)] + index * strides[Int(section.rawValue)]
   }
 
-  // MARK: - Behind what is there
+  // MARK: - Additions to the file
 
-  /// What adds these records to the plan's own file.
+  /// The writes that add these records to the plan's own file.
   func writes(adding records: SegmentRecords, of segment: Plan) -> [PlanGrowth.Write] {
     var writes: [PlanGrowth.Write] = []
     for section in PlanSection.allCases where !records.bytes[Int(section.rawValue)].isEmpty {
@@ -102,7 +101,7 @@ struct GrowingFile {
     return writes
   }
 
-  /// New links, and what leads to them.
+  /// Writes new links, and the pointers to them in earlier links and in the first-link column.
   private func linkWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
     let before = plan.written.outerEdges.count
     var edges = records.outerEdges
@@ -141,7 +140,7 @@ struct GrowingFile {
 
   // MARK: - A new file
 
-  /// What makes a file with the plan's records and these.
+  /// The writes that fill a new file with the plan's records and these.
   func writes(all records: SegmentRecords, of segment: Plan?) -> [PlanGrowth.Write] {
     var writes: [PlanGrowth.Write] = []
     for section in PlanSection.allCases {
@@ -211,7 +210,7 @@ struct GrowingFile {
 
   // MARK: - The head
 
-  /// The head, and then that it counts.
+  /// Writes the head, then the pointer in the header that activates it.
   private func headWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
     var head = [UInt8](repeating: 0, count: PlanFormat.headBytes)
     head.put(UInt64(plan.taskCount + records.taskCount), at: 8)

@@ -1,17 +1,15 @@
-/// A plan in memory that tasks are added to: for who makes one anew of a manifest and of all that was added.
-///
-/// What a segment takes is written where it belongs, so that many of them take no longer than their tasks.
+/// A plan in memory that grows by segments, which are written in place: adding many costs no more
+/// than their tasks.
 package struct GrownPlan {
   package private(set) var plan: Plan
-  /// What the plan lies in; nil while nothing was added.
+  /// Nil before the first addition.
   private var room: Room?
-  /// Of the segments.
   private var keys: [PlanKey] = []
 
-  /// Freed with the last plan that lies in it.
+  /// Freed together with the last plan that uses it.
   private final class Room: @unchecked Sendable {
-    // SAFETY: @unchecked, because only the one `GrownPlan` writes to it, behind what plans that lie in it look at
-    // (`PlanGrowth`).
+    // SAFETY: @unchecked, because only the one `GrownPlan` writes to it, and only behind the bytes
+    // that existing plans read (`PlanGrowth`).
     let bytes: UnsafeMutableRawBufferPointer
 
     init(byteCount: Int) {
@@ -34,7 +32,7 @@ package struct GrownPlan {
 
   package init(_ first: Plan) { plan = first }
 
-  /// - Parameter segment: has been validated.
+  /// - Parameter segment: a validated segment.
   package mutating func add(_ segment: Plan) throws(GrownPlanError) {
     let growth: PlanGrowth
     do throws(SegmentError) {
@@ -60,7 +58,7 @@ package struct GrownPlan {
     }
   }
 
-  /// The plan, with a key of its own: made of other segments, a task of the same number may be another one.
+  /// The plan under a new key, since with other segments an index can mean another task.
   package func keyed() throws(PlanError) -> Plan {
     guard let room else { return plan }
     let text = ([plan.key] + keys).map(\.description).joined(separator: " ")
@@ -71,7 +69,6 @@ package struct GrownPlan {
   }
 }
 
-/// Why a plan cannot be made of those segments.
 package enum GrownPlanError: Error, Equatable {
   case segment(SegmentError)
   case plan(PlanError)

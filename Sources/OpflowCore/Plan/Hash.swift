@@ -1,7 +1,6 @@
 internal import CHash
 
-/// The hash of plans, fingerprints and names: XXH3, which is the same in every process and on every
-/// machine (Swift's `Hasher` is seeded per process).
+/// XXH3 for plans, fingerprints and names; unlike Swift's seeded `Hasher`, equal everywhere.
 package enum Hash {
   package static func xxh3(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
@@ -12,7 +11,7 @@ package enum Hash {
     bytes.withUnsafeBytes { xxh3($0) }
   }
 
-  /// One number of two, whose order counts.
+  /// Hashes two numbers; their order matters.
   package static func combine(_ first: UInt64, _ second: UInt64) -> UInt64 {
     withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) { xxh3($0) }
   }
@@ -32,13 +31,13 @@ package enum Hash {
     return PlanKey(high: high, low: low)
   }
 
-  /// CRC-32C, with the processor's instruction where it has one.
+  /// CRC-32C, by the processor's instruction if available.
   package static func crc32c(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     // SAFETY: as above.
     chash_crc32c(0, bytes.baseAddress, bytes.count)
   }
 
-  /// How many bytes stand before the first line feed, or at all where there is none, and their
+  /// The length of the first line without its line feed (all bytes if there is none), and its
   /// CRC-32C.
   @inline(__always)
   static func crc32cOfLine(
@@ -50,11 +49,11 @@ package enum Hash {
   }
 }
 
-/// `Hash.planKey` of bytes that come in pieces.
+/// Computes `Hash.planKey` incrementally.
 package struct PieceHash: ~Copyable {
   private let pieces: OpaquePointer
 
-  /// Nil where there is no memory for it.
+  /// Nil if memory is exhausted.
   package init?() {
     guard let pieces = chash_pieces_begin() else { return nil }
     self.pieces = pieces
@@ -65,7 +64,6 @@ package struct PieceHash: ~Copyable {
     chash_pieces_add(pieces, bytes.baseAddress, bytes.count)
   }
 
-  /// Of all that was added.
   package var planKey: PlanKey {
     var high: UInt64 = 0
     let low = chash_pieces_result(pieces, &high)

@@ -1,24 +1,22 @@
-/// One step of an expression that is evaluated when its task starts, since it speaks of values that other
-/// tasks leave. The steps of one expression are a list: each puts a value on a stack or takes some from
-/// there, and one value is left in the end (`Plan.evaluate`).
+/// A step of an expression that reads values and is evaluated when its task starts. Steps run on a
+/// stack, on which one value remains (`Plan.evaluate`).
 package struct LateStep: Hashable, Sendable, BitwiseCopyable {
   package enum Operation: UInt32, Sendable {
-    /// Puts `text` there.
+    /// Pushes `text`.
     case text
-    /// The value `text` of the task that the `first` need of the reader is.
+    /// Pushes the value `text` of the task's dependency `first`.
     case value
-    /// The same of as many needs from `first` on as `count` says: a line each, absent ones left out. Without
-    /// a `text`, all that they left.
+    /// Pushes `text` of `count` dependencies from `first` on, one per line, missing ones omitted.
+    /// An empty `text` stands for all values.
     case values
-    /// Takes two and puts one there.
+    /// Replace the top two values by one.
     case equal, notEqual, matches, and, or, join
-    /// Takes one and puts one there.
+    /// Replaces the top value.
     case not
   }
 
-  /// The raw value of an `Operation`.
   var code: UInt32
-  /// Counted from the reader's first need.
+  /// An index into the task's dependencies.
   package var first: UInt32 = 0
   package var count: UInt32 = 0
   package var text = TextRef.empty
@@ -30,10 +28,8 @@ package struct LateStep: Hashable, Sendable, BitwiseCopyable {
     self.text = text
   }
 
-  /// Nil for a number that is none.
   package var operation: Operation? { Operation(rawValue: code) }
 
-  /// How many values it takes.
   var operandCount: Int? {
     switch operation {
     case nil: nil
@@ -44,27 +40,26 @@ package struct LateStep: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// What of a task is evaluated when it starts.
+/// A part of a task that is evaluated when it starts.
 package struct LateItem: Hashable, Sendable, BitwiseCopyable {
   package enum Slot: UInt32, Sendable {
-    /// `if`; decided by the engine before anything else of the task.
+    /// The task's `if`; the engine evaluates it before all other items.
     case condition
-    /// A value of its environment list.
+    /// A value in its own environment list.
     case environment
     /// A word of its command.
     case word
     /// The first source of its download.
     case url
     case sha256
-    /// The folder that holds all that its needs left.
+    /// The folder with all values of its dependencies.
     case folder
   }
 
-  /// The raw value of a `Slot`.
   var code: UInt32
-  /// Which one, of the environment and of the words.
+  /// The index of the variable or the word.
   package var position: UInt32
-  /// The number of a list of steps; never the empty one.
+  /// The list of steps; never the empty list.
   package var program: ListIndex
 
   package init(_ slot: Slot, position: Int = 0, program: ListIndex) {
@@ -73,30 +68,28 @@ package struct LateItem: Hashable, Sendable, BitwiseCopyable {
     self.program = program
   }
 
-  /// Nil for a number that is none.
   package var slot: Slot? { Slot(rawValue: code) }
 }
 
 extension Plan {
-  /// What of a task is evaluated late; empty for most.
   package func lateItems(_ task: TaskID) -> Column<LateItem> {
     let index = Int(record[task.index].late)
     return lateItems[Int(lateOffsets[index])..<Int(lateOffsets[index + 1])]
   }
 
-  /// Whether any task of the plan reads values of others.
+  /// Whether any task reads values of other tasks.
   package var hasLateItems: Bool { !lateItems.isEmpty }
 
   package func steps(_ program: ListIndex) -> Column<LateStep> {
     stepItems[Int(stepOffsets[Int(program)])..<Int(stepOffsets[Int(program) + 1])]
   }
 
-  /// The `if` of a task, where it is decided late.
+  /// The task's `if`, if it is evaluated late.
   package func lateCondition(_ task: TaskID) -> ListIndex? {
     lateItems(task).first { $0.slot == .condition }?.program
   }
 
-  /// The tasks whose values a step of that task reads, in the order of its needs.
+  /// The tasks whose values a step reads, in the order of the dependencies.
   func sources(of step: LateStep, _ task: TaskID) -> [TaskID] {
     let start = needs(task).lowerBound + Int(step.first)
     let sources = (start..<(start + Int(step.count))).map { TaskID(needTargets[$0]) }
@@ -104,7 +97,7 @@ extension Plan {
     return sources.flatMap { legs(madeBy: $0)?.map { TaskID($0) } ?? [$0] }
   }
 
-  /// The tasks whose values a task reads, each once.
+  /// The tasks whose values a task reads, without duplicates.
   package func valueSources(of task: TaskID) -> [TaskID] {
     var sources: [TaskID] = []
     var seen: Set<TaskID> = []
@@ -118,7 +111,7 @@ extension Plan {
     return sources
   }
 
-  /// The names of the values that a task reads of others; nil where it finds all that they left.
+  /// The names of the values that a task reads; nil if it gets all values of its dependencies.
   func valueNames(readBy task: TaskID) -> Set<String>? {
     var names: Set<String> = []
     for item in lateItems(task) {
@@ -132,7 +125,7 @@ extension Plan {
 // MARK: - Validation
 
 extension Plan {
-  /// Every program leaves one value, and refers to texts that are there.
+  /// Checks that every program leaves one value and refers to existing strings.
   func validatePrograms() throws(PlanError) {
     for program in 1..<max(1, stepOffsets.count - 1) {
       try validate(program: ListIndex(truncatingIfNeeded: program))
@@ -150,7 +143,7 @@ extension Plan {
     guard depth == 1 else { throw .reference(.stepItems) }
   }
 
-  /// Whether what the task evaluates late is there, and fits what it has and needs.
+  /// Checks that the task's late items refer to existing parts and dependencies of the task.
   func validateLateItems(of task: TaskID) throws(PlanError) {
     let record = record(task)
     if record.late == 0 {
@@ -185,7 +178,6 @@ extension Plan {
       }
       guard isThere else { throw .reference(.lateItems) }
       for step in stepItems[steps] {
-        // A task that needs nothing can read nothing.
         let needCount = needs(task).count + outerNeeds(task).count
         guard UInt64(step.first) + UInt64(step.count) <= UInt64(needCount) else {
           throw .reference(.stepItems)

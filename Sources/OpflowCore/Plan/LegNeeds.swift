@@ -1,20 +1,18 @@
-/// The needs of a plan in which families have legs that a task of theirs made while the run went on (`after` in
-/// a `matrix`).
+/// The dependency graph after generators (`after` in a `matrix`) have added matrix tasks.
 ///
-/// Who needs such a family needs that task, as long as it has made none. From then on he needs each leg as well,
-/// behind all that he needed before, as if the legs had been there from the beginning; only those who are to come to be
-/// or to be made before they have ended need the one task alone, which are the legs themselves and the tasks that make
-/// other families, where these do not read what the legs leave (`NeedCondition.ran`). The file has none of it: it follows
-/// from the names, in whoever opens it.
+/// Before that, a dependent of the matrix depends on the generator; afterwards also on each matrix
+/// task, behind its other dependencies. Excepted are the matrix tasks themselves, and generators
+/// that do not read the values (`NeedCondition.ran`). Readers derive these edges from the names;
+/// the file does not have them.
 final class LegNeeds: @unchecked Sendable {
   // SAFETY: @unchecked, because what is allocated is written in init and freed in deinit only.
 
   let edges: PlanEdges
-  /// By task that has made legs: these.
+  /// By generator.
   let legs: [Int32: Range<Int>]
   private let store: Store
 
-  /// Arrays that columns look into.
+  /// Owns the arrays behind the columns.
   private final class Store {
     private var pieces: [UnsafeMutableRawPointer] = []
 
@@ -23,7 +21,7 @@ final class LegNeeds: @unchecked Sendable {
       let piece = UnsafeMutableRawPointer.allocate(
         byteCount: records.count * MemoryLayout<Record>.stride, alignment: 8)
       pieces.append(piece)
-      // SAFETY: the piece is as long as the records, and stays until the store is gone.
+      // SAFETY: the piece has room for all records and lives as long as the store.
       let base = piece.initializeMemory(as: Record.self, from: records, count: records.count)
       return Column(base: UnsafePointer(base), count: records.count)
     }
@@ -31,11 +29,11 @@ final class LegNeeds: @unchecked Sendable {
     deinit { for piece in pieces { piece.deallocate() } }
   }
 
-  /// Nil where no family has such legs.
+  /// Nil without generated matrix tasks.
   ///
   /// - Parameters:
-  ///   - written: as the file has them, which may be wrong.
-  ///   - legs: by task that has made some.
+  ///   - written: the edges from the file, not validated.
+  ///   - legs: the generated matrix tasks, by generator.
   init?(
     _ written: PlanEdges, legs: [Int32: Range<Int>], makesLegs: (Int) -> Bool
   ) throws(PlanError) {
@@ -58,7 +56,7 @@ final class LegNeeds: @unchecked Sendable {
         let waits = !makesLegs(task) || condition == NeedCondition.ran.rawValue
         if let made = legs[target], !made.contains(task), waits {
           further.append((made, condition))
-          // It failed to make them, or each of them fails.
+          // The generator may have succeeded; its matrix tasks have to fail instead.
           if condition == NeedCondition.failure.rawValue {
             condition = NeedCondition.finished.rawValue
           }
@@ -93,10 +91,10 @@ final class LegNeeds: @unchecked Sendable {
 }
 
 extension Plan {
-  /// Whether any task makes legs.
+  /// Whether any task is a generator.
   package var hasLegMakers: Bool { manifest.hasLegMakers == 1 }
 
-  /// Whether a task is to make the legs of the family of its name while the run goes on.
+  /// Whether the task generates the matrix tasks of the matrix with its name.
   @inline(__always)
   package func makesLegs(_ task: TaskID) -> Bool { hasLegMakers && flags(task).makesLegs }
 
@@ -105,7 +103,7 @@ extension Plan {
     makesLegs(task) && legs(madeBy: task) == nil
   }
 
-  /// Whether a task needs legs that are not there, as far as this plan goes.
+  /// Whether a task depends on matrix tasks that this plan does not have yet.
   package func lacksLegs(_ task: TaskID) -> Bool {
     guard hasLegMakers, !makesLegs(task) else { return false }
     return needs(task).contains {
@@ -114,19 +112,19 @@ extension Plan {
     }
   }
 
-  /// What a task needs by its definition, without the legs of a family that it names.
+  /// The dependencies from the manifest, without generated matrix tasks.
   package func declaredNeeds(of task: TaskID) -> [TaskID] {
     written.needs(task).map { TaskID(written.needTargets[$0]) }
   }
 
-  /// The legs that a task has made; nil while there are none.
+  /// The matrix tasks that a generator has added; nil if none yet.
   package func legs(madeBy task: TaskID) -> Range<Int>? { legNeeds?.legs[task.rawValue] }
 
-  /// Whether any task has made legs.
+  /// Whether any generator has added matrix tasks.
   package var hasMadeLegs: Bool { legNeeds != nil }
 
-  /// The tasks from a number on, which were added together or one segment after the other, each after all of them that
-  /// it needs.
+  /// The tasks from index `first` on, each after its dependencies. `first` must be the start of a
+  /// segment.
   package func order(addedFrom first: Int) -> Column<Int32> { written.order[first..<taskCount] }
 
   static func findLegNeeds(
@@ -134,7 +132,7 @@ extension Plan {
     _ flags: Column<UInt16>, _ families: Column<FamilyEntry>, _ nameTable: Column<Int32>,
     _ arena: Column<UInt8>
   ) throws(PlanError) -> LegNeeds? {
-    // What a run begins with has no legs that were made in it.
+    // The initial plan of a run has no generated tasks.
     guard sections.hasRoom, hasLegMakers, !families.isEmpty else { return nil }
     func text(_ ref: TextRef) -> UnsafeRawBufferPointer? {
       guard Int(ref.offset) + Int(ref.length) <= arena.count else { return nil }

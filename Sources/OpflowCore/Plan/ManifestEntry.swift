@@ -1,42 +1,36 @@
-/// What the manifest says about the whole run.
+/// The settings of the whole manifest.
 package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var description: TextRef
-  /// The folder that relative paths start from.
+  /// The base of relative paths.
   package var folder: TextRef
-  /// Capacity of `cpu`; 0 is `auto`.
+  /// The capacity of `cpu`; 0 for `auto`.
   package var maxParallel: UInt32
-  /// Failures after which nothing new starts; 0 is no limit.
+  /// The number of failures after which no task starts; 0 for no limit.
   package var maxFailures: UInt32
-  /// 1 when the plan holds the run's id and so serves that run only.
+  /// 1 if the plan contains the run's id and cannot be used by other runs.
   package var usesRunID: UInt32
-  /// 1 when there was something to warn of, which only compiling again can tell again.
+  /// 1 if there were warnings; only a new compilation can repeat them.
   package var hasWarnings: UInt32 = 0
-  /// 1 when any task is `manual`; the builder sees to it.
+  /// 1 if any task is `manual`. The builder sets this and the following flags.
   package internal(set) var hasManual: UInt32 = 0
-  /// 1 when any task is `interactive`; the builder sees to it.
   package internal(set) var hasInteractive: UInt32 = 0
-  /// 1 when any task is a gate; the builder sees to it.
+  /// 1 if any task is an approval.
   package internal(set) var hasGates: UInt32 = 0
-  /// 1 when any task declares `inputs`; the builder sees to it.
+  /// 1 if any task declares `inputs`.
   package internal(set) var hasChecks: UInt32 = 0
-  /// 1 when results of any task are cached; the builder sees to it.
   package internal(set) var hasCaches: UInt32 = 0
-  /// 1 when any task is a service; the builder sees to it.
   package internal(set) var hasServices: UInt32 = 0
-  /// 1 when any task has a jobserver; the builder sees to it.
   package internal(set) var hasJobservers: UInt32 = 0
-  /// 1 when memory of any task is limited; the builder sees to it.
   package internal(set) var hasMemoryLimits: UInt32 = 0
-  /// 1 when any task makes legs of a family; the builder sees to it.
+  /// 1 if any task is a generator of matrix tasks.
   package internal(set) var hasLegMakers: UInt32 = 0
-  /// 1 when any task is a block; the builder sees to it.
+  /// 1 if any task is an external task.
   package internal(set) var hasBlocks: UInt32 = 0
-  /// How many runs of the manifest are kept.
   package var keepRuns = Self.standardKeepRuns
-  /// The group of runs that the manifest names; empty for none.
+  /// The concurrency group of the runs; empty for none.
   package var group = TextRef.empty
-  /// See `IfRunning`.
+  /// The `code` of an `IfRunning`.
   package private(set) var ifRunning: UInt32 = 0
   package static let standardKeepRuns: UInt32 = 50
 
@@ -54,7 +48,7 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
     self.usesRunID = usesRunID ? 1 : 0
   }
 
-  /// The same of a plan that has the tasks of a segment as well, whose own entry is given.
+  /// Merges the settings of a segment that is added to the plan.
   func joined(with segment: ManifestEntry) -> ManifestEntry {
     var joined = self
     joined.usesRunID = max(usesRunID, segment.usesRunID)

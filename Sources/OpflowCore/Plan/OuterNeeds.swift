@@ -1,10 +1,7 @@
-/// A need of a segment's task for one that is not of the segment.
+/// A dependency of a segment's task on a task outside the segment.
 package struct OuterNeed: Hashable, Sendable, BitwiseCopyable {
-  /// Of the segment.
   var task: Int32
-  /// The raw value of a `NeedCondition`.
   var condition: UInt32
-  /// Of the task that is needed.
   var name: TextRef
 
   package init(task: TaskID, name: TextRef, on condition: NeedCondition) {
@@ -14,22 +11,19 @@ package struct OuterNeed: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A need for a task of an earlier segment, as that task sees it: a link of a chain.
+/// A link in a task's chain of dependents that later segments added.
 package struct OuterEdge: Hashable, Sendable, BitwiseCopyable {
   var dependent: Int32
-  /// The raw value of a `NeedCondition`.
   var condition: UInt32
-  /// The next link, counted from 1. It is written when that one comes to be; 0 before.
+  /// The number of the next link, from 1; 0 until that link is added.
   var next: UInt32 = 0
 
-  /// Of `next` in the record.
   static let placeOfNext = 8
 }
 
-/// Numbers of the needs for one task, by which a plan tells who has the need and on which condition: those
-/// of the task's own segment first, then those of later ones in the order in which they came.
+/// The edges to a task's dependents: those of its own segment, then those of later ones in order.
 package struct DependentEdges: Sequence, IteratorProtocol {
-  /// Numbers from here on are links of a chain.
+  /// Edges from here on are links of a chain.
   static let firstOuter = 1 << 40
 
   private var row: Range<Int>
@@ -37,7 +31,8 @@ package struct DependentEdges: Sequence, IteratorProtocol {
   private var outer: UInt32
   private let chain: Column<OuterEdge>
 
-  /// - Parameter outer: the first link, counted from 1; one that is not there yet ends the chain.
+  /// - Parameter outer: the number of the first link, from 1. A link beyond the chain's end is
+  ///   ignored.
   @inline(__always)
   init(row: Range<Int>, outer: UInt32, chain: Column<OuterEdge>) {
     self.row = row
@@ -57,7 +52,7 @@ package struct DependentEdges: Sequence, IteratorProtocol {
   private mutating func nextOuter() -> Int? {
     let index = Int(outer) - 1
     guard index < chain.count else { return nil }
-    // Later links stand behind earlier ones, so that no chain has an end that comes back.
+    // Links must increase, so that a damaged chain cannot loop.
     let next = chain[index].next
     outer = next > outer ? next : 0
     return Self.firstOuter + index
@@ -65,7 +60,7 @@ package struct DependentEdges: Sequence, IteratorProtocol {
 
   package var isEmpty: Bool { row.isEmpty && (outer == 0 || Int(outer) > chain.count) }
 
-  /// Whether there are more than that; looks at no more.
+  /// Whether there are more than `count` edges; visits at most one more.
   func isLonger(than count: Int) -> Bool {
     if row.count > count { return true }
     return outer != 0 && dropFirst(count).contains { _ in true }
@@ -73,16 +68,14 @@ package struct DependentEdges: Sequence, IteratorProtocol {
 }
 
 extension Plan {
-  /// The needs for a task.
   @inline(__always)
   package func dependents(_ task: TaskID) -> DependentEdges { edges.dependents(task) }
 
-  /// The same from one of them on.
+  /// Starts at `edge`.
   func dependents(_ task: TaskID, from edge: Int) -> DependentEdges {
     edges.dependents(task, from: edge)
   }
 
-  /// Who has that need.
   @inline(__always)
   package func dependent(_ edge: Int) -> TaskID {
     edge < DependentEdges.firstOuter
@@ -100,13 +93,13 @@ extension Plan {
     )
   }
 
-  /// The needs of a segment's task for tasks of others, behind all that it needs of its own.
+  /// The dependencies of a segment's task outside the segment. They are numbered after those in it.
   func outerNeeds(_ task: TaskID) -> Column<OuterNeed> {
     let first = outerNeeds.partitioningIndex { $0.task >= task.rawValue }
     return outerNeeds[first..<outerNeeds.partitioningIndex { $0.task > task.rawValue }]
   }
 
-  /// The id of what a task needs, by its number: those of the task's own segment come first.
+  /// The id of a task's dependency, by its number among all of the task's dependencies.
   package func needName(_ number: Int, of task: TaskID) -> UnsafeRawBufferPointer {
     let own = needs(task)
     return number < own.count

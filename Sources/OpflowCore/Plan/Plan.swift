@@ -1,14 +1,14 @@
-/// A compiled plan, used where it lies: a mapped file, or bytes in memory.
+/// A compiled plan, used in place: a mapped file or bytes in memory.
 ///
-/// Opening checks the header, the section table and, where asked, the checksum; `validate()` checks
-/// all else. Both say what is wrong instead of trapping: a plan file is untrusted input. The
-/// coordinator does both; a worker, which maps the very file that its coordinator checked, does
-/// the first without the checksum, and every access of its stays within the columns.
+/// A plan file is untrusted: errors are thrown, never trapped. Opening checks header, section table
+/// and, on request, the checksum; `validate()` checks the rest. The coordinator does all of it. A
+/// worker opens the same file without the checksum and relies on bounds checks.
 package final class Plan: @unchecked Sendable {
-  // SAFETY: @unchecked, because the bytes are never written after init and freed in deinit only.
+  // SAFETY: @unchecked, because the bytes in use are never written after init and freed in deinit
+  // only.
 
   package let taskCount: Int
-  /// How many of them the run began with: the others were added.
+  /// The number of tasks at the start of the run, without dynamic tasks.
   package let firstTaskCount: Int
   package let key: PlanKey
   package let byteCount: Int
@@ -21,11 +21,10 @@ package final class Plan: @unchecked Sendable {
   package let demand: Column<UInt32>
   let fingerprint: Column<Fingerprint>
   let record: Column<PlanRecord>
-  /// The needs of its tasks as the file has them.
+  /// The dependency edges in the file.
   let written: PlanEdges
-  /// The same with those for legs that tasks have made.
+  /// The edges in the file and those to generated matrix tasks.
   let edges: PlanEdges
-  /// Nil where there are none.
   let legNeeds: LegNeeds?
   let nameTable: Column<Int32>
   let listOffsets: Column<UInt32>
@@ -39,45 +38,42 @@ package final class Plan: @unchecked Sendable {
   let codeItems: Column<Int32>
   let policies: Column<TaskPolicy>
   package let resources: Column<ResourceEntry>
-  /// Real paths of the manifest and of what it includes, the manifest first.
+  /// Real paths of the manifest and its included files; the manifest comes first.
   package let files: Column<TextRef>
-  /// Variables of the inherited environment that expressions read, by name.
+  /// Names of the inherited environment variables that expressions read.
   let environmentNames: Column<TextRef>
   let arena: Column<UInt8>
   package let manifest: ManifestEntry
   let downloads: Column<DownloadEntry>
   let secretEntries: Column<SecretEntry>
   let globs: Column<GlobEntry>
-  /// In the order of their tasks.
+  /// In task order.
   package let families: Column<FamilyEntry>
   let familyValues: Column<TextRef>
   let lateOffsets: Column<UInt32>
   let lateItems: Column<LateItem>
   let stepOffsets: Column<UInt32>
   let stepItems: Column<LateStep>
-  /// In the order of their tasks.
+  /// In task order.
   let declarations: Column<DeclarationEntry>
   let declaredOffsets: Column<UInt32>
   let declaredItems: Column<DeclaredItem>
   let services: Column<ServiceEntry>
-  /// Of a segment that is no part of a plan yet; in the order of the tasks.
+  /// In a segment that is not part of a plan yet: dependencies on other segments, in task order.
   let outerNeeds: Column<OuterNeed>
-  /// By task: the last link of its chain in `PlanEdges.outerEdges`, counted from 1. Empty in a plan that has not grown.
+  /// By task: the last link of its chain in `PlanEdges.outerEdges`, from 1. Empty without room.
   let lastOuterEdge: Column<UInt32>
-  /// Whether there is room in the file for tasks to come.
   package let hasRoom: Bool
 
-  /// Where it all stands in the file.
   let sections: PlanSections
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
 
-  /// Opens a plan over `bytes`, which must stay as they are until `release` is called with them
-  /// (also when this throws) and start at a multiple of eight. Behind what they hold at this moment, a plan
-  /// with room may be written to.
+  /// Opens a plan over `bytes`, aligned to 8. The bytes in use must not change until `release` gets
+  /// them, on errors too. A plan with room may grow behind them.
   ///
-  /// - Parameter limit: the tasks that count, where more of them may be there already; nil for all.
+  /// - Parameter limit: the number of tasks to use; nil for all.
   package init(
     bytes: UnsafeRawBufferPointer, checksum verifyChecksum: Bool, limit: Int? = nil,
     release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
@@ -148,7 +144,7 @@ package final class Plan: @unchecked Sendable {
 
   /// Opens a plan over a copy of `bytes`.
   ///
-  /// - Parameter limit: the tasks that count; nil for all.
+  /// - Parameter limit: the number of tasks to use; nil for all.
   package convenience init(copying bytes: [UInt8], limit: Int? = nil) throws(PlanError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(
       byteCount: Swift.max(bytes.count, 1), alignment: 8)
@@ -158,7 +154,6 @@ package final class Plan: @unchecked Sendable {
       release: { $0.deallocate() })
   }
 
-  /// The whole file.
   package var copyOfBytes: [UInt8] { Array(bytes) }
 
   deinit { release(bytes) }

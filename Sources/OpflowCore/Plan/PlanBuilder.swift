@@ -1,13 +1,12 @@
-/// Collects a plan and lays it out as the bytes of a plan file.
-///
-/// Tasks are added in the order of the manifest; then, task by task in that same order, their needs.
+/// Collects tasks and lays out a plan file. Add all tasks in manifest order, then their
+/// dependencies in the same order.
 package struct PlanBuilder: ~Copyable {
   private var arena = PlanArena()
   private var texts = InternTable()
   private var lists = ListTable<TextRef>()
   private var variables = ListTable<EnvironmentItem>()
   private var environments = [EnvironmentEntry(base: 0, own: 0)]
-  /// By the number of a list: the last environment that has it as its own.
+  /// By the index of an own list: the last environment that uses it.
   private var environmentsOfOwn: [UInt32] = [0]
   private var demands = ListTable<DemandItem>()
   private var codes = ListTable<Int32>()
@@ -16,7 +15,7 @@ package struct PlanBuilder: ~Copyable {
   private var declaredItems = ListTable<DeclaredItem>()
   private var declarations: [DeclarationEntry] = []
   private var policies: [TaskPolicy] = []
-  /// But for the first few, which are looked through: most plans have one or two.
+  /// Policies beyond the first few. Those are searched linearly: most plans have one or two.
   private var policyIndex: [TaskPolicy: UInt32] = [:]
   private static let fewPolicies = 4
   private var tasks = TaskColumns()
@@ -24,9 +23,7 @@ package struct PlanBuilder: ~Copyable {
   private var needTargets: [Int32] = []
   private var needConditions: [UInt8] = []
   private var outerNeeds: [OuterNeed] = []
-  /// Whether any task is `manual`.
   package private(set) var hasManual = false
-  /// Whether any task is `interactive`.
   package private(set) var hasInteractive = false
   private var hasGates = false
   private var hasBlocks = false
@@ -51,17 +48,17 @@ package struct PlanBuilder: ~Copyable {
   package var taskCount: Int { tasks.name.count }
   package var edgeCount: Int { needTargets.count }
 
-  /// Bytes of text collected so far. Must stay below 4 GiB; the caller refuses what goes beyond.
+  /// Bytes of strings so far. Must stay below 4 GiB; the caller rejects more.
   package var arenaByteCount: Int { arena.count }
 
-  /// The same with all lists: what many tasks of a short manifest may make large.
+  /// Bytes of strings and lists, which a short manifest with many tasks can make large.
   package var byteCount: Int {
     arena.count + lists.byteCount + variables.byteCount + declaredItems.byteCount
       + lateItems.byteCount + steps.byteCount
   }
 
-  /// Makes room for a plan of about this size. Memory is not touched before it is used, so a
-  /// generous guess costs nothing.
+  /// Reserves memory for a plan of about this size. Unused memory is never touched, so a generous
+  /// guess costs nothing.
   package mutating func reserve(taskCount: Int, edgeCount: Int, textByteCount: Int) {
     arena.reserve(
       textByteCount + taskCount * PlanWriter.bytesPerTask + edgeCount * PlanWriter.bytesPerEdge)
@@ -71,12 +68,12 @@ package struct PlanBuilder: ~Copyable {
     needConditions.reserveCapacity(edgeCount)
   }
 
-  /// Adds a text that is likely the only one of its kind.
+  /// Adds a string that is probably unique.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     arena.append(bytes)
   }
 
-  /// Adds a text, or finds it when it is there: equal texts get equal references.
+  /// Adds a string or finds it; equal strings get equal references.
   package mutating func intern(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     if bytes.isEmpty { return .empty }
     return texts.intern(bytes, arena: &arena)
@@ -91,7 +88,7 @@ package struct PlanBuilder: ~Copyable {
     bytes.withUnsafeBytes { intern($0) }
   }
 
-  /// The bytes of a text added before, for as long as `body` runs.
+  /// Passes the bytes of a string to `body`; they are valid during the call only.
   package func withText<Result>(
     _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -102,17 +99,17 @@ package struct PlanBuilder: ~Copyable {
     lists.index(of: items)
   }
 
-  /// A list of one text, which hardly any other list is equal to.
+  /// Adds a list of one string that is probably unique.
   package mutating func list(ofOne item: TextRef) -> ListIndex {
     item.length == 0 ? 0 : lists.add(item)
   }
 
-  /// A list that environments, or a download's headers, are made of.
+  /// Adds a list of variables: for environments, and for a download's headers.
   package mutating func variables(_ items: [EnvironmentItem]) -> UInt32 {
     variables.index(of: items)
   }
 
-  /// An environment: the variables of a list, and over these others of a task's own.
+  /// Adds an environment: the task's own variables over a shared base list.
   package mutating func environment(
     _ items: [EnvironmentItem], over base: UInt32 = 0
   ) -> UInt32 {
@@ -128,7 +125,6 @@ package struct PlanBuilder: ~Copyable {
   }
   package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
 
-  /// The resources that any of these lists has.
   package var wantedResources: Set<UInt32> { Set(demands.items.map(\.resource)) }
 
   package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
@@ -145,17 +141,17 @@ package struct PlanBuilder: ~Copyable {
     return index
   }
 
-  /// Notes that the plan is compiled from this file too, by its real path; the manifest comes first.
+  /// Records the real path of a source file; the manifest comes first.
   package mutating func reads(file path: String) { files.append(intern(path)) }
 
-  /// Notes that legs are made of what fits a pattern.
+  /// Records a file pattern that generates matrix tasks.
   package mutating func reads(glob: PlanInputs.FoundNames) {
     globs.append(GlobEntry(pattern: intern(glob.pattern), folder: intern(glob.folder)))
   }
 
-  /// Notes that tasks, one behind the other, are the legs of a family.
+  /// Records a matrix: consecutive tasks.
   ///
-  /// - Parameter values: leg by leg, a text for each of the axes.
+  /// - Parameter values: one string per axis, matrix task by matrix task.
   package mutating func addFamily(
     _ name: TextRef, firstTask: TaskID, legCount: Int, axes: [TextRef], values: [TextRef]
   ) {
@@ -166,7 +162,7 @@ package struct PlanBuilder: ~Copyable {
     familyValues += values
   }
 
-  /// Notes that expressions read these variables of the inherited environment.
+  /// Records the inherited environment variables that expressions read.
   package mutating func readsEnvironment(_ names: [String]) {
     environmentNames = names.map { intern($0) }
   }
@@ -181,14 +177,14 @@ package struct PlanBuilder: ~Copyable {
     return UInt32(truncatingIfNeeded: services.count - 1)
   }
 
-  /// Makes the definitions of services a part of the fingerprints of what needs them, directly or by other
-  /// services. Called once, when all needs are added.
+  /// Adds services to the fingerprints of all direct and indirect dependents. Call it once, after
+  /// all dependencies are added.
   ///
-  /// - Parameter base: has the tasks that others than those of the segment are.
+  /// - Parameter base: the plan that this segment extends.
   package mutating func addServicesToFingerprints(behind base: Plan? = nil) {
     let outer = outerServices(in: base)
     if services.isEmpty, outer.isEmpty { return }
-    // Services of their own first: what they are is not changed by what they need.
+    // Hashes before the changes below: a service's own definition excludes its dependencies.
     let own = (0..<taskCount).map { tasks.isService($0) ? tasks.fingerprint($0).whole : 0 }
     for task in 0..<taskCount where tasks.isService(task) {
       services[tasks.service(task)].definition = own[task]
@@ -219,7 +215,7 @@ package struct PlanBuilder: ~Copyable {
     }
   }
 
-  /// The services of others, by the task that needs them.
+  /// Services of the base plan, by the task of this segment that needs them.
   private func outerServices(in base: Plan?) -> [Int: [TaskID]] {
     guard let base, base.hasServices else { return [:] }
     var services: [Int: [TaskID]] = [:]
@@ -245,18 +241,17 @@ package struct PlanBuilder: ~Copyable {
     return id
   }
 
-  /// Legs that are still to be made have what no other task may have.
+  /// Sets the plan-wide flags for matrix tasks that are generated later.
   package mutating func expect(caches: Bool, memoryLimits: Bool) {
     if caches { hasCaches = true }
     if memoryLimits { hasMemoryLimits = true }
   }
 
-  /// Adds flags to those of a task that was added.
   package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
 
-  /// Notes what a task declares that was added, in the order of the tasks.
+  /// Records the declared files of a task. Call it in task order.
   ///
-  /// - Parameter inputs: nil for a task that has no such list.
+  /// - Parameter inputs: nil if the task has no `inputs`.
   package mutating func declare(
     _ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]
   ) {
@@ -272,16 +267,16 @@ package struct PlanBuilder: ~Copyable {
         outputs: declaredItems.index(of: outputs)))
   }
 
-  /// How many entries the lists hold that tasks declare, equal lists counted once.
+  /// The number of declared items; equal lists count once.
   package var declaredCount: Int { declaredItems.items.count }
 
-  /// Adds one need of the task whose turn it is; `endNeeds()` goes on to the next task.
+  /// Adds a dependency of the current task; `endNeeds()` moves to the next task.
   package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
     needTargets.append(target.rawValue)
     needConditions.append(condition.rawValue)
   }
 
-  /// The same for a task that is not of this segment, by its name; behind all others of the task.
+  /// Adds a dependency on a task of the base plan, by name. Call it after `addNeed`.
   package mutating func addOuterNeed(_ name: TextRef, on condition: NeedCondition) {
     outerNeeds.append(OuterNeed(task: TaskID(needOffsets.count - 1), name: name, on: condition))
   }
@@ -292,11 +287,10 @@ package struct PlanBuilder: ~Copyable {
 
   package enum Outcome: Sendable {
     case plan([UInt8])
-    /// Each task needs the next, the last the first.
+    /// Each task needs the next, the last needs the first.
     case cycle([TaskID])
   }
 
-  /// Orders the graph and lays out the file.
   package consuming func finish(manifest: ManifestEntry, key: PlanKey) -> Outcome {
     precondition(needOffsets.count == taskCount + 1, "needs of every task must be ended")
     var dependents = Graph.reversed(offsets: needOffsets, targets: needTargets)
@@ -366,7 +360,7 @@ package struct PlanBuilder: ~Copyable {
     return .plan(writer.finish(taskCount: count, key: key))
   }
 
-  /// An open-addressing table from a name's hash to its task, at most half full.
+  /// An open-addressing table, at most half full, from name hashes to tasks.
   private borrowing func nameTable() -> [Int32] {
     let size = PlanNames.tableSize(taskCount: taskCount)
     var table = [Int32](repeating: -1, count: size)

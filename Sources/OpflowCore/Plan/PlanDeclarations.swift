@@ -1,21 +1,16 @@
-/// An entry of a task's `inputs` or `outputs`, as a plan holds it. Those of one task are a list.
+/// An entry of a task's `inputs` or `outputs`, as stored in a plan. A task's entries are a list.
 package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
   package enum Kind: UInt32, Sendable {
-    /// One file, or a folder with all that is in it.
     case path
-    /// All that a pattern fits.
     case glob
-    /// A variable of the environment.
     case environment
-    /// What a command prints.
     case command
   }
 
-  /// The raw value of a `Kind`.
   var code: UInt32
-  /// The path, the pattern as it is written, or the variable's name.
+  /// The path, the pattern as written, or the variable's name.
   package var text: TextRef = .empty
-  /// Of a command. Of a path that looks like a pattern: the one text that it is written as.
+  /// The words of a command. For a path that looks like a pattern, its spelling in the manifest.
   package var words: ListIndex = 0
 
   package init(_ kind: Kind, text: TextRef) {
@@ -28,33 +23,30 @@ package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
     self.words = words
   }
 
-  /// Nil for a number that is none.
   var kind: Kind? { Kind(rawValue: code) }
 }
 
-/// What one task declares. Most tasks of most plans declare nothing, and have none.
+/// The declared files of one task. Tasks that declare nothing have no entry.
 package struct DeclarationEntry: Hashable, Sendable, BitwiseCopyable {
   var task: Int32
-  /// Lists of items: numbers that the builder gave.
   var inputs: UInt32
   var outputs: UInt32
 }
 
-/// What a task's result depends on besides its definition. A path is a name, in which no character means
-/// anything else; a pattern is as it is written. Relative ones start from the task's folder, and one that ends
-/// with `/` is a folder.
+/// What else a task's result depends on. Paths are literal, patterns as written, both relative to
+/// the task's folder unless absolute. A trailing `/` means a folder.
 package enum InputEntry: Hashable, Sendable {
-  /// One file, or a folder with all that is in it.
+  /// A file, or a folder with everything in it.
   case path(String)
-  /// All files that a `PathPattern` fits.
+  /// All files that match a `PathPattern`.
   case glob(String)
-  /// The value of a variable, as the task finds it.
+  /// The value of a variable in the task's environment.
   case environment(String)
-  /// What a command prints that is run in the task's folder, with its environment; never without a word.
+  /// The output of a command that runs in the task's folder and environment. Never empty.
   case command([String])
 }
 
-/// What a task leaves when it succeeds, written as in `InputEntry`.
+/// What a task creates when it succeeds; paths and patterns as in `InputEntry`.
 package enum OutputEntry: Hashable, Sendable {
   case path(String)
   case glob(String)
@@ -77,35 +69,33 @@ extension Plan {
   /// Whether any task declares `inputs`.
   package var hasChecks: Bool { manifest.hasChecks == 1 }
 
-  /// Whether results of any task are cached.
   package var hasCaches: Bool { manifest.hasCaches == 1 }
 
-  /// Whether what a task leaves is kept, and brought back instead of running it.
+  /// Whether the task's outputs are stored in the cache and restored from it.
   package func isCached(_ task: TaskID) -> Bool { flags(task).contains(.cached) }
 
-  /// Whether what earlier attempts of a task left is removed before it starts.
+  /// Whether the outputs of earlier attempts are removed before the task starts.
   package func cleans(_ task: TaskID) -> Bool { record(task).processes[.clean] != 0 }
 
-  /// Whether any task declares files.
   package var declaresFiles: Bool { declarations.count > 0 }
 
-  /// Whether a task declares `inputs`, and so is skipped where nothing has changed. The list may be empty.
+  /// Whether a task declares `inputs`, possibly empty, and is skipped if nothing has changed.
   @inline(__always)
   package func isChecked(_ task: TaskID) -> Bool { flags(task).contains(.checked) }
 
-  /// Whether a task says what it leaves. A download does by its `to`.
+  /// Whether a task declares outputs; a download does so by its `to`.
   @inline(__always)
   package func declaresOutputs(_ task: TaskID) -> Bool { flags(task).contains(.declaresOutputs) }
 
-  // Arrays, since other modules go through a column or a collection of some kind without its type, which
-  // took a tenth of the time in which it is found out that nothing changed.
+  // Arrays, since columns are not specialized in other modules, which took a tenth of the time of
+  // an up-to-date check.
 
-  /// In the order of the manifest. An entry that is written twice is there twice.
+  /// The task's inputs in manifest order, duplicates included.
   package func inputs(of task: TaskID) -> [InputEntry] {
     declaredItems(declaration(of: task)?.inputs ?? 0).map { entry($0) }
   }
 
-  /// Those that are no files.
+  /// The task's inputs that are variables or commands.
   package func otherInputs(of task: TaskID) -> [InputEntry] {
     var others: [InputEntry] = []
     for item in declaredItems(declaration(of: task)?.inputs ?? 0)
@@ -124,14 +114,14 @@ extension Plan {
     }
   }
 
-  /// The same of what it leaves.
+  /// The task's outputs in manifest order, duplicates included.
   package func outputs(of task: TaskID) -> [OutputEntry] {
     declaredItems(declaration(of: task)?.outputs ?? 0).map { item in
       item.kind == .glob ? .glob(self.string(item.text)) : .path(self.string(item.text))
     }
   }
 
-  /// How the manifest writes a path that a task declares and that looks like a pattern; nil for any other.
+  /// The manifest's spelling of a declared path that looks like a pattern; nil for other paths.
   package func writtenText(ofPath path: String, of task: TaskID) -> String? {
     guard let entry = declaration(of: task) else { return nil }
     for list in [entry.inputs, entry.outputs] {
@@ -143,10 +133,9 @@ extension Plan {
     return nil
   }
 
-  /// A number that changes with what a task declares, in so far as nothing that is found by it does: with its
-  /// `outputs`, and with the variables and commands of its `inputs`. Which paths it names is no part of it:
-  /// two ways to name the same files are the same. The order of the entries does not count. With `clean` another result
-  /// is left: without files of earlier ones.
+  /// A hash of the declarations that files do not show: `outputs`, `clean`, and variables and
+  /// commands of `inputs`, in any order. Paths do not count, since different patterns can match the
+  /// same files.
   package func declarationDigest(_ task: TaskID) -> UInt64 {
     guard let entry = declaration(of: task) else { return 0 }
     let outputs = declaredItems(entry.outputs).reduce(cleans(task) ? Self.cleanDigest : 0) {
@@ -163,21 +152,20 @@ extension Plan {
   private static let cleanDigest = Hash.xxh3(Array("clean".utf8))
 
   private func digest(of item: DeclaredItem) -> UInt64 {
-    // How a path is written does not count.
+    // The spelling of a path does not count.
     let words = list(item.kind == .command ? item.words : 0).reduce(Hash.xxh3(text(item.text))) {
       Hash.combine($0, Hash.xxh3(text($1)))
     }
     return Hash.combine(UInt64(item.code), words)
   }
 
-  /// List 0 is empty by what it is: a worker looks at no list that its tasks do not name.
+  /// List 0 is known to be empty: a worker validates only the lists that its tasks use.
   private func declaredItems(_ index: UInt32) -> Column<DeclaredItem> {
     if index == 0 { return declaredItems[0..<0] }
     return declaredItems[
       Int(declaredOffsets[Int(index)])..<Int(declaredOffsets[Int(index) + 1])]
   }
 
-  /// What the task declares; nil for one that declares nothing.
   private func declaration(of task: TaskID) -> DeclarationEntry? {
     if flags(task).isDisjoint(with: .declares) { return nil }
     let place = declarations.partitioningIndex { $0.task >= task.rawValue }
@@ -189,7 +177,7 @@ extension Plan {
 // MARK: - Validation
 
 extension Plan {
-  /// Whether the tasks that declare something have what they declare, in their order, and no other has.
+  /// Checks that exactly the tasks with the flags have declarations, in task order.
   func validateDeclarations() throws(PlanError) {
     var previous: Int32 = -1
     for entry in declarations {
@@ -204,7 +192,6 @@ extension Plan {
     for item in declaredItems where !isSound(item) { throw .reference(.declaredItems) }
   }
 
-  /// The same of one task, for a worker.
   func validateDeclaration(of task: TaskID) throws(PlanError) {
     if flags(task).isDisjoint(with: .declares) { return }
     guard let entry = declaration(of: task) else { throw .reference(.declarations) }

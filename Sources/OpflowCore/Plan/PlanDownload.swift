@@ -1,21 +1,21 @@
-/// What a `download` task fetches, as a plan holds it.
+/// The settings of a `download` task, as stored in a plan.
 package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
-  /// Absolute.
+  /// An absolute path.
   package var target: TextRef
   /// Lower-case hexadecimal, or empty.
   package var sha256: TextRef = .empty
   package var sha512: TextRef = .empty
-  /// The `url`, then the mirrors: a list of texts, never the empty one.
+  /// The `url` and its mirrors; never the empty list.
   package var sources: ListIndex
-  /// Names and values: a list of an environment's kind.
+  /// An index into the lists of variables.
   package var headers: UInt32 = 0
-  /// `DownloadEntry.none` where it is not given.
+  /// `DownloadEntry.none` if not set.
   package var sizeBytes: UInt64 = DownloadEntry.none
   /// 0 for no limit.
   package var maxBytesPerSecond: UInt64 = 0
-  /// Permission bits; `UInt32.max` where they are not given.
+  /// Permission bits; `UInt32.max` if not set.
   package var mode: UInt32 = .max
-  /// 1 when a part that stands may be continued.
+  /// 1 if a partial download may be continued.
   package var resumes: UInt32 = 1
 
   package static let none = UInt64.max
@@ -27,7 +27,6 @@ package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Plan {
-  /// What a task of the kind `download` fetches.
   package func download(_ task: TaskID) -> DownloadSpec {
     let entry = downloads[Int(record[task.index].download)]
     var spec = DownloadSpec(
@@ -44,7 +43,7 @@ extension Plan {
     return spec
   }
 
-  /// The file that a `download` task makes.
+  /// The path of the file that a `download` task writes.
   package func downloadTarget(_ task: TaskID) -> UnsafeRawBufferPointer {
     text(downloads[Int(record[task.index].download)].target)
   }

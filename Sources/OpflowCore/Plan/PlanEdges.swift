@@ -1,20 +1,18 @@
-/// The needs of a plan's tasks, seen from both ends, and an order of the tasks that heeds them.
+/// The edges of the dependency graph in both directions, and a topological order.
 struct PlanEdges {
-  /// The needs of task `t` are `needTargets[needOffsets[t]..<needOffsets[t + 1]]`.
+  /// Task `t` needs `needTargets[needOffsets[t]..<needOffsets[t + 1]]`.
   let needOffsets: Column<UInt32>
   let needTargets: Column<Int32>
   let needConditions: Column<UInt8>
   let dependentOffsets: Column<UInt32>
   let dependentTargets: Column<Int32>
   let dependentConditions: Column<UInt8>
-  /// Every task after all that it needs.
   let order: Column<Int32>
-  /// Needs for tasks of earlier segments, in chains.
+  /// Chains of dependents that later segments added.
   let outerEdges: Column<OuterEdge>
-  /// By task: the first link of its chain, counted from 1; empty where there are no chains.
+  /// By task: the first link of its chain, from 1. Empty if there are no chains.
   let firstOuterEdge: Column<UInt32>
 
-  /// As a plan's file has them.
   init(_ sections: PlanSections) throws(PlanError) {
     needOffsets = try sections.column(.needOffsets, count: sections.taskCount + 1)
     needTargets = try sections.column(.needTargets, rows: needOffsets)
@@ -28,7 +26,7 @@ struct PlanEdges {
       .firstOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
   }
 
-  /// Without chains.
+  /// Makes edges without chains.
   init(
     needOffsets: Column<UInt32>, needTargets: Column<Int32>, needConditions: Column<UInt8>,
     dependentOffsets: Column<UInt32>, dependentTargets: Column<Int32>,
@@ -50,14 +48,13 @@ struct PlanEdges {
     Int(needOffsets[task.index])..<Int(needOffsets[task.index + 1])
   }
 
-  /// The needs for a task.
   @inline(__always)
   func dependents(_ task: TaskID) -> DependentEdges {
     let row = Int(dependentOffsets[task.index])..<Int(dependentOffsets[task.index + 1])
     return DependentEdges(row: row, outer: firstLink(of: task), chain: outerEdges)
   }
 
-  /// The same from one of them on.
+  /// Starts at `edge`.
   func dependents(_ task: TaskID, from edge: Int) -> DependentEdges {
     let end = Int(dependentOffsets[task.index + 1])
     if edge < DependentEdges.firstOuter {
@@ -72,7 +69,7 @@ struct PlanEdges {
     firstOuterEdge.isEmpty ? 0 : firstOuterEdge[task.index]
   }
 
-  /// By link of the chains: the task that is needed.
+  /// By link: the task that is needed.
   var outerTargets: [TaskID] {
     var targets = [TaskID](repeating: .none, count: outerEdges.count)
     if outerEdges.isEmpty { return targets }

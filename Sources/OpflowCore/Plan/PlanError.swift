@@ -1,13 +1,13 @@
-/// Why a file is no plan that this program can use.
+/// Why a plan file cannot be used.
 package enum PlanError: Error, Equatable, Sendable {
   case tooShort
   case notAPlan
   case version(found: UInt32, expected: UInt32)
   case length(found: UInt64, expected: UInt64)
   case checksum
-  /// The section table does not describe the file.
+  /// The section table does not match the file.
   case section(PlanSection)
-  /// What stands there is not sound.
+  /// The section contains an invalid value or reference.
   case reference(PlanSection)
 
   package var message: String {

@@ -1,12 +1,11 @@
-/// A task with a `matrix`: the tasks that are its legs stand one behind the other.
+/// A task with a `matrix`. Its matrix tasks are consecutive.
 package struct FamilyEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var firstTask: Int32
-  /// At least one.
   package var legCount: Int32
-  /// Names that legs have values for: a list of texts, never the empty one.
+  /// The names of the axes; never the empty list.
   package var axes: ListIndex
-  /// Of the plan's `familyValues`: leg by leg, a value for each of the names.
+  /// An index into `familyValues`: one value per axis, matrix task by matrix task.
   package var firstValue: UInt32
 
   package init(
@@ -20,14 +19,14 @@ package struct FamilyEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A pattern on names of files that legs are made of.
+/// A file pattern that generates matrix tasks.
 package struct GlobEntry: Hashable, Sendable, BitwiseCopyable {
   package var pattern: TextRef
-  /// Where it begins; absolute.
+  /// The absolute path where the pattern starts.
   package var folder: TextRef
 }
 
-/// The number of a family in a plan.
+/// The index of a matrix in a plan.
 package struct FamilyID: Hashable, Sendable, Comparable {
   package let index: Int
   package init(_ index: Int) { self.index = index }
@@ -37,16 +36,16 @@ package struct FamilyID: Hashable, Sendable, Comparable {
 extension Plan {
   package func familyName(_ family: FamilyID) -> String { string(families[family.index].name) }
 
-  /// What is told of a task that has made legs where there was nothing to make any of.
+  /// The message for a generator that found nothing to generate.
   static let emptyMatrixText = "empty matrix: it has no legs"
 
-  /// The tasks that are its legs.
+  /// The indexes of the matrix tasks.
   package func legs(_ family: FamilyID) -> Range<Int> {
     let entry = families[family.index]
     return Int(entry.firstTask)..<(Int(entry.firstTask) + Int(entry.legCount))
   }
 
-  /// The family that a task is a leg of; nil for a task on its own.
+  /// The matrix of a matrix task; nil for other tasks.
   package func family(of task: TaskID) -> FamilyID? {
     let next = families.partitioningIndex { $0.firstTask > task.rawValue }
     guard next > 0, legs(FamilyID(next - 1)).contains(task.index) else { return nil }
@@ -57,10 +56,9 @@ extension Plan {
     families.firstIndex { text($0.name).equals(name) }.map { FamilyID($0) }
   }
 
-  /// The names that its legs have values for.
   package func axes(_ family: FamilyID) -> Column<TextRef> { list(families[family.index].axes) }
 
-  /// The values of a leg, one for each of the axes.
+  /// The values of a matrix task, one per axis.
   package func legValues(_ task: TaskID, of family: FamilyID) -> Column<TextRef> {
     let entry = families[family.index]
     let count = list(entry.axes).count
@@ -68,7 +66,7 @@ extension Plan {
     return familyValues[first..<(first + count)]
   }
 
-  /// The ids of all tasks in their order, with the name of a family for its legs.
+  /// All task ids in order, where a matrix counts as one name.
   package var foldedNames: some Sequence<String> {
     var next = 0
     return AnyIterator {
@@ -83,7 +81,7 @@ extension Plan {
     }
   }
 
-  /// Whether families are in the order of their tasks, share none, and have a value for each axis.
+  /// Checks that matrices are in task order, disjoint, and have a value per axis.
   func validateFamilies() throws(PlanError) {
     var nextTask = 0
     for entry in families {

@@ -1,9 +1,8 @@
-/// What is written into a plan's file so that it has the tasks of a segment as well. Whoever holds the file
-/// performs the writes, in their order; after the last one the plan is opened anew.
+/// The writes that add a segment to a plan file. Perform them in order, then reopen the plan.
 ///
-/// A process that dies between two of them leaves the plan as it was for all who open it: what counts is
-/// said by the last. One whose write failed goes on with what it has open, and has the next growth make a
-/// new file (`intoNewFile`), since this one may have names and links in it that lead nowhere.
+/// Only the last write commits: a crash before it leaves the plan unchanged for all readers. After
+/// a failed write, keep the open plan and use `intoNewFile` for the next addition, since the file
+/// may contain dangling names and links.
 package struct PlanGrowth: Sendable {
   package struct Write: Sendable {
     package let offset: Int
@@ -11,12 +10,12 @@ package struct PlanGrowth: Sendable {
   }
 
   package private(set) var writes: [Write] = []
-  /// The length of a new file that is zeroes but for what is written; nil where the plan's own is written to.
+  /// The length of a new, zero-filled file; nil to write to the plan's own file.
   package private(set) var newFileByteCount: Int?
 
   /// - Parameters:
-  ///   - plan: all of it counts.
-  ///   - segment: has been validated.
+  ///   - plan: a plan without uncommitted tasks.
+  ///   - segment: a validated segment.
   package init(
     of plan: Plan, by segment: Plan, intoNewFile: Bool = false
   ) throws(SegmentError) {
@@ -31,12 +30,12 @@ package struct PlanGrowth: Sendable {
     }
   }
 
-  /// All but the last two writes, and those, which say what counts.
+  /// The writes of the data, and the last two, which commit.
   package var recordsAndHead: (ArraySlice<Write>, ArraySlice<Write>) {
     (writes.dropLast(2), writes.suffix(2))
   }
 
-  /// The same plan in a file with room, with no task more.
+  /// Copies the plan into a file with room and adds no task.
   package init(room plan: Plan) { self.init(room: plan, nil) }
 
   private init(room plan: Plan, _ renaming: WithdrawnNames?) {
@@ -46,11 +45,11 @@ package struct PlanGrowth: Sendable {
     writes = file.writes(all: records, of: nil)
   }
 
-  /// The same tasks in a file with room, where some are withdrawn.
+  /// Copies the plan into a file with room and retracts tasks.
   ///
   /// - Parameters:
-  ///   - tasks: each family of theirs is among them with all its legs.
-  ///   - attempt: the number of the try that added them.
+  ///   - tasks: complete matrices only.
+  ///   - attempt: the attempt that added the tasks.
   package init(
     of plan: Plan, withdrawing tasks: some Sequence<Int>, attempt: Int32
   ) throws(SegmentError) {
@@ -58,9 +57,7 @@ package struct PlanGrowth: Sendable {
     self.init(room: plan, try WithdrawnNames(of: plan, tasks, attempt: attempt))
   }
 
-  /// What the file has in it then.
-  ///
-  /// - Parameter bytes: what it has now.
+  /// Returns the file's bytes after the writes.
   package func applied(to bytes: [UInt8]) -> [UInt8] {
     var bytes = newFileByteCount.map { [UInt8](repeating: 0, count: $0) } ?? bytes
     for write in writes {

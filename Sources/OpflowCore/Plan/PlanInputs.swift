@@ -1,11 +1,10 @@
-/// A file that a plan was compiled from.
+/// A source file of a plan.
 package struct PlanFile: Equatable, Sendable {
-  /// By which it is looked for; of the root its real path.
+  /// The path as included; for the manifest its real path.
   package var path: String
-  /// With no symbolic link in it: a link that leads elsewhere now makes another plan, since paths in the
-  /// file start from its folder.
+  /// The path without symbolic links. Relative paths start there, so a changed link is a new plan.
   package var realPath: String
-  /// Of its bytes.
+  /// A hash of the bytes.
   package var content: PlanKey
 
   package init(path: String, realPath: String, content: PlanKey) {
@@ -14,37 +13,34 @@ package struct PlanFile: Equatable, Sendable {
     self.content = content
   }
 
-  /// One that may be missing, and is.
+  /// Makes an optional file that is missing.
   package init(missing path: String) {
     self.init(path: path, realPath: "", content: PlanKey(high: 0, low: 0))
   }
 }
 
-/// All that a plan was compiled from. Two plans of equal inputs are the same bytes, so a plan is known
-/// by a hash of them, its key, and serves any run or resume for which that comes out the same.
-///
-/// `-j` and the machine's capacities are no part of it: a plan holds what the manifest says.
+/// Everything that a plan is compiled from, without `-j` and capacities. Equal inputs give equal
+/// plans, so their hash is the plan's key, and runs with equal keys share the plan.
 package struct PlanInputs: Sendable {
   package var opflowVersion: String
-  /// Where relative paths start from.
+  /// The base of relative paths.
   package var folder: String
   /// `NAME=VALUE` of each `--set`, in order.
   package var set: [String] = []
-  /// All files of the manifest, the root first.
+  /// All source files, the manifest first.
   package var files: [PlanFile] = []
-  /// The patterns on names of files that legs are made of, in the order in which they are read.
+  /// The file patterns of matrices, in the order in which they are read.
   package var globs: [FoundNames] = []
-  /// What expressions read of the inherited environment, by name; nil for what is not set.
+  /// The inherited environment variables that expressions read; nil if unset.
   package var environment: [(name: String, value: String?)] = []
-  /// Of a plan that speaks of it, which is never shared with another run.
+  /// Set if the manifest reads the run's id; such a plan is never shared between runs.
   package var runID: String?
 
-  /// A pattern, and what fits it.
+  /// A file pattern and a hash of its matches.
   package struct FoundNames: Sendable {
     package var pattern: String
-    /// Where it begins.
+    /// The folder where the pattern starts.
     package var folder: String
-    /// Of the names that fit.
     package var hash: PlanKey
 
     package init(pattern: String, folder: String, hash: PlanKey) {
@@ -53,7 +49,7 @@ package struct PlanInputs: Sendable {
       self.hash = hash
     }
 
-    /// No name holds a NUL.
+    /// Hashes names. A file name cannot contain NUL, so NUL separates them.
     package static func hash(of names: [String]) -> PlanKey {
       var bytes: [UInt8] = []
       for name in names {
@@ -69,7 +65,8 @@ package struct PlanInputs: Sendable {
     self.folder = folder
   }
 
-  /// XXH3-128 of everything. Counts stand before lists, so that no two inputs read alike.
+  /// XXH3-128 of all inputs. Lists are preceded by their length, so different inputs never collide
+  /// in form.
   package var key: PlanKey {
     var fields = FieldWriter()
     fields.number(PlanFormat.version)
@@ -108,16 +105,14 @@ package struct PlanInputs: Sendable {
 }
 
 extension Plan {
-  /// What this plan was compiled from, where a compilation would make the same now; nil where it would
-  /// not. The plan need not have been validated.
+  /// The current inputs if they still give this plan, otherwise nil. Works before validation.
   ///
   /// - Parameters:
-  ///   - inputs: those of now, but for what only a compiled plan knows: which files the manifest
-  ///     includes, which variables its expressions read and whether they speak of the run's id.
-  ///   - runID: of the run that the plan is to serve.
-  ///   - file: a further file as it is now, by its path; nil where it cannot be read.
-  ///   - names: what fits a pattern in a folder; nil where that cannot be found out.
-  ///   - variable: a variable of the inherited environment; nil where it is not set.
+  ///   - inputs: without included files, variables and run id, which the plan knows.
+  ///   - runID: the run that is to use the plan.
+  ///   - file: returns an included file; nil if unreadable.
+  ///   - names: returns the matches of a pattern; nil on errors.
+  ///   - variable: returns an inherited variable; nil if unset.
   package func inputs(
     ifCurrent inputs: PlanInputs, runID: String, file: (String) -> PlanFile?,
     names: (_ pattern: String, _ folder: String) -> [String]? = { _, _ in nil },
@@ -144,25 +139,23 @@ extension Plan {
     return inputs.key == key ? inputs : nil
   }
 
-  /// The paths of the files that it was compiled from, the manifest's first.
   package var filesRead: [String] { files.map(string) }
 
-  /// The patterns that names of files were looked for by, each with where it begins.
+  /// The file patterns of matrices, and the folders where they start.
   package var patternsRead: [(pattern: String, folder: String)] {
     globs.map { (string($0.pattern), string($0.folder)) }
   }
 
-  /// What expressions read of the inherited environment, with the values that it has now.
+  /// The inherited variables that expressions read, with their current values.
   package func environmentRead(
     _ variable: (String) -> String?
   ) -> [(name: String, value: String?)] {
     environmentNames.map { (string($0), variable(string($0))) }
   }
 
-  /// Whether compiling the manifest again would have something to say besides: it did before, or a
-  /// task wants more than there is.
+  /// Whether compiling again could warn: it did before, or a task wants more than there is.
   ///
-  /// - Parameter capacities: how much there is of each of the plan's resources.
+  /// - Parameter capacities: by resource.
   package func mayWarn(_ capacities: [UInt64]) -> Bool {
     manifest.hasWarnings == 1
       || demandItems.contains { $0.amount > capacities[Int($0.resource)] }

@@ -1,4 +1,4 @@
-/// What names a plan: 128 bits over all that it was compiled from.
+/// Identifies a plan: a 128-bit hash of everything that it was compiled from.
 package struct PlanKey: Hashable, Sendable, CustomStringConvertible {
   package var high: UInt64
   package var low: UInt64
@@ -6,6 +6,5 @@ package struct PlanKey: Hashable, Sendable, CustomStringConvertible {
     self.high = high
     self.low = low
   }
-  /// 32 hexadecimal digits.
   package var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 }

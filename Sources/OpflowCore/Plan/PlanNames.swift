@@ -1,4 +1,3 @@
-/// The table from names to tasks in a plan.
 enum PlanNames {
   static func tableSize(taskCount: Int) -> Int {
     var size = 2

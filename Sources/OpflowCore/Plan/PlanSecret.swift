@@ -1,21 +1,19 @@
-/// A secret of the manifest, as a plan holds it: where its value comes from, and never the value.
+/// A secret of the manifest, as stored in a plan: the source of its value, never the value.
 package struct SecretEntry: Hashable, Sendable, BitwiseCopyable {
   package enum Source: UInt32, Sendable {
-    /// A variable of the environment that opflow is given.
+    /// A variable of opflow's own environment.
     case environment
     /// An absolute path.
     case file
-    /// The words of a command.
+    /// The output of a command.
     case command
   }
 
-  /// Of the variable in which tasks find it.
+  /// The environment variable that tasks get.
   package var name: TextRef
-  /// `Source`.
   package var source: UInt32
-  /// The variable's name, or the path.
+  /// The source's variable or path.
   package var text: TextRef = .empty
-  /// Of a command.
   package var words: ListIndex = 0
 
   package init(name: TextRef, source: Source) {
@@ -24,21 +22,18 @@ package struct SecretEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Where a secret's value comes from.
 package enum SecretSource: Equatable, Sendable {
   case environment(String)
   case file(String)
   case command([String])
 }
 
-/// A secret that the manifest speaks of.
 package struct SecretSpec: Equatable, Sendable {
   package let name: String
   package let source: SecretSource
 }
 
 extension Plan {
-  /// In the order in which the manifest speaks of them.
   package var secrets: [SecretSpec] {
     secretEntries.map { entry in
       let source: SecretSource =
@@ -51,7 +46,7 @@ extension Plan {
     }
   }
 
-  /// The names of the variables that values come from.
+  /// The environment variables that are the source of a secret.
   package var secretVariables: [[UInt8]] {
     secretEntries.filter { $0.source == SecretEntry.Source.environment.rawValue }
       .map { Array(text($0.text)) }
@@ -59,7 +54,7 @@ extension Plan {
 
   package var hasSecrets: Bool { !secretEntries.isEmpty }
 
-  /// The names of those that a task may know.
+  /// The names of the secrets that a task may read.
   package func secretNames(_ task: TaskID) -> [String] {
     texts(.secrets, of: task).map { string($0) }
   }

@@ -1,20 +1,19 @@
 /// The section table of a plan file, checked against the file's length.
 struct PlanSections {
-  /// Those that count.
+  /// The number of committed tasks, or the limit.
   let taskCount: Int
-  /// Whether there are more, which do not.
+  /// Whether the file has tasks beyond `taskCount`.
   let isCut: Bool
-  /// Those of the run's first manifest.
+  /// The number of tasks in the run's first manifest.
   let firstTaskCount: Int
   let key: PlanKey
-  /// Whether the file has room for tasks to come.
   let hasRoom: Bool
-  /// Where the head is that counts; 0 in a plan without room.
+  /// The offset of the active head; 0 in a plan without room.
   let head: Int
   private let bytes: UnsafeRawBufferPointer
   private let table: [UInt8]
 
-  /// - Parameter limit: the tasks that count; nil for all.
+  /// - Parameter limit: the number of tasks to use; nil for all.
   init(bytes: UnsafeRawBufferPointer, verifyChecksum: Bool, limit: Int?) throws(PlanError) {
     guard bytes.count >= PlanFormat.headerBytes else { throw .tooShort }
     guard bytes.prefix(8).elementsEqual(PlanFormat.magic) else { throw .notAPlan }
@@ -57,10 +56,10 @@ struct PlanSections {
       low: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self))
   }
 
-  /// How often a head is read anew that changes while it is read.
+  /// How often a reader retries a head that a writer is changing.
   private static let mostLooks = 1000
 
-  /// What the head that counts says: how many tasks there are, and the section table.
+  /// Reads the active head: its offset, the number of tasks and the section table.
   private static func head(
     of bytes: UnsafeRawBufferPointer
   ) throws(PlanError) -> (place: Int, tasks: Int, table: [UInt8]) {
@@ -84,7 +83,6 @@ struct PlanSections {
     throw .checksum
   }
 
-  /// What the table says of a section.
   func place(of section: PlanSection) -> (kind: UInt32, stride: Int, offset: Int, count: Int) {
     let entry = Int(section.rawValue) * PlanFormat.sectionEntryBytes
     return table.withUnsafeBytes { table in
@@ -97,7 +95,7 @@ struct PlanSections {
     }
   }
 
-  /// All of one whose column was found to be there.
+  /// All bytes of a section whose column was checked before.
   func bytes(of section: PlanSection) -> UnsafeRawBufferPointer {
     let place = place(of: section)
     return UnsafeRawBufferPointer(
@@ -114,7 +112,8 @@ struct PlanSections {
       base: UnsafePointer((base + offset).assumingMemoryBound(to: Record.self)), count: count)
   }
 
-  /// One that has so many records that count. What stands behind them in a plan with room is of tasks that do not.
+  /// A column with one record per committed task. A plan with room may have more records, which
+  /// belong to uncommitted tasks.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, count: Int
   ) throws(PlanError) -> Column<Record> {
@@ -123,7 +122,7 @@ struct PlanSections {
     return column[0..<count]
   }
 
-  /// One that has as many records as the rows of the tasks that count.
+  /// A column with as many records as the rows of committed tasks.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, rows offsets: Column<UInt32>
   ) throws(PlanError) -> Column<Record> {
@@ -133,7 +132,7 @@ struct PlanSections {
     return column[0..<Int(end)]
   }
 
-  /// One whose records are in the order of their tasks, up to those of tasks that count.
+  /// A column sorted by task, up to the last committed task.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, task: (Record) -> Int32
   ) throws(PlanError) -> Column<Record> {
@@ -153,7 +152,7 @@ struct PlanSections {
 }
 
 extension Plan {
-  /// Whether its file has tasks that do not count: who began to add them died before he said so. What stands there of
-  /// them is in the way of others, so that nothing can be added to such a plan.
+  /// Whether the file ends in an uncommitted addition (the writer crashed). Nothing can be appended
+  /// to such a plan.
   package var isCut: Bool { sections.isCut }
 }

@@ -1,54 +1,50 @@
-/// How it is seen that a service is ready, as a plan holds it.
+/// The readiness probe and restarts of a service, as stored in a plan.
 package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
-  /// Of its definition, without those of the services that it needs; the builder sees to it.
+  /// A hash of its definition without its dependencies' definitions. Set by the builder.
   package internal(set) var definition: UInt64 = 0
   package var timeoutMilliseconds: UInt64 = ServiceReadiness.standardTimeoutMilliseconds
   package var intervalMilliseconds: UInt64 = ServiceReadiness.standardIntervalMilliseconds
-  /// Of `http`, `log` and `file`.
+  /// For `http`, `log`, `file` and `port`: the URL, pattern, path or port name.
   package var text = TextRef.empty
-  /// The raw value of a `Kind`.
   package private(set) var code: UInt32
   package var port: UInt32 = 0
-  /// Of `exec`: the words of a command.
+  /// For `exec`: the command.
   package var words: ListIndex = 0
-  /// How often it starts again when it ends by itself.
+  /// How often opflow restarts the service when it exits by itself.
   package var restarts: UInt32 = 0
-  /// Names of ports that are found for it.
+  /// The names of the ports that opflow allocates for it.
   package var ports: ListIndex = 0
-  /// A record of a plan has no gaps.
+  /// Explicit padding: records in a plan have no implicit gaps.
   private var reserved: UInt32 = 0
 
   package enum Kind: UInt32, Sendable { case none, port, http, log, exec, file }
 
   package init(_ kind: Kind) { code = kind.rawValue }
 
-  /// Nil for a number that is none.
   var kind: Kind? { Kind(rawValue: code) }
 }
 
-/// What makes a service ready, and for how long that is waited for.
+/// The probe that makes a service ready, and its timeout.
 package struct ServiceReadiness: Equatable, Sendable {
   package enum Probe: Equatable, Sendable {
-    /// Ready as soon as it has started.
     case none
-    /// Somebody listens on that port of this machine.
+    /// Something listens on this local port.
     case port(UInt16)
-    /// The same of one that was found for it, by its name.
+    /// Something listens on the allocated port with this name.
     case namedPort(String)
-    /// A GET of that URL on this machine is answered by a status of 200 to 399. It may name ports by their
+    /// A GET of this local URL answers with a status of 200 to 399. The URL may contain port
     /// variables (`ServicePorts.resolve`).
     case http(String)
-    /// A line of its output has that in it, a pattern with `*` and `?`.
+    /// A line of its output contains this pattern (`*` and `?`).
     case log(String)
-    /// That command ends with exit code 0.
+    /// This command exits with 0.
     case exec([String])
-    /// That file is there, made or changed since the start. From the task's folder.
+    /// This file, relative to the task's folder, was created or changed since the start.
     case file(String)
   }
 
   package var probe: Probe
   package var timeoutMilliseconds: UInt64
-  /// From one look to the next.
   package var intervalMilliseconds: UInt64
 
   package static let standardTimeoutMilliseconds: UInt64 = 60_000
@@ -65,14 +61,12 @@ package struct ServiceReadiness: Equatable, Sendable {
 }
 
 extension Plan {
-  /// Whether any task is a service.
   @inline(__always)
   package var hasServices: Bool { manifest.hasServices == 1 }
 
   @inline(__always)
   package func isService(_ task: TaskID) -> Bool { flags(task).contains(.service) }
 
-  /// How a service comes to be ready.
   package func readiness(of task: TaskID) -> ServiceReadiness {
     let entry = services[Int(record[task.index].service)]
     let probe: ServiceReadiness.Probe =
@@ -90,36 +84,36 @@ extension Plan {
       intervalMilliseconds: entry.intervalMilliseconds)
   }
 
-  /// The names of the ports that are found for a service at each of its starts.
+  /// The names of the ports that opflow allocates at each start of the service.
   package func portNames(of service: TaskID) -> [String] {
     guard isService(service) else { return [] }
     return list(services[Int(record[service.index].service)].ports).map { string($0) }
   }
 
-  /// The variables of all ports that are found for services.
+  /// The environment variables of all allocated ports.
   package var portVariables: [String] {
     guard hasServices else { return [] }
     return services.flatMap { list($0.ports) }.map { ServicePorts.variable(string($0)) }
   }
 
-  /// A hash of a service's definition, without those of the services that it needs.
+  /// A hash of the service's definition without its dependencies' definitions.
   func definition(ofService service: TaskID) -> UInt64 {
     services[Int(record[service.index].service)].definition
   }
 
-  /// How often a service starts again that ends by itself after it was ready.
+  /// How often opflow restarts a service that exits after it was ready.
   package func restarts(of service: TaskID) -> Int {
     Int(services[Int(record[service.index].service)].restarts)
   }
 
-  /// Whether a service stays until somebody ends it: nothing needs it, or it was named.
+  /// Whether a service runs until the user stops it, as it has no dependents or was selected.
   ///
-  /// - Parameter named: the tasks that were; nil for none.
+  /// - Parameter named: the selected tasks; nil for none.
   func stays(_ service: TaskID, named: TaskSet?) -> Bool {
     dependents(service).isEmpty || named?.contains(service) == true
   }
 
-  /// The services that a task needs, in the order of its needs.
+  /// The services that a task needs, in the order of its dependencies.
   package func services(neededBy task: TaskID) -> [TaskID] {
     guard hasServices else { return [] }
     return needs(task).lazy.map { TaskID(self.needTargets[$0]) }.filter { self.isService($0) }
@@ -146,7 +140,6 @@ extension Plan {
     }
   }
 
-  /// The same of one task, for a worker.
   func validateService(of task: TaskID) throws(PlanError) {
     let entry = services[Int(record[task.index].service)]
     guard isSound(entry) else { throw .reference(.services) }

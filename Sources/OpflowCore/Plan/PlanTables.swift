@@ -1,4 +1,4 @@
-/// Texts by content: an open-addressing table of references into the builder's arena.
+/// Deduplicates strings: an open-addressing table of references into the builder's arena.
 struct InternTable {
   private var slots = [TextRef](repeating: .empty, count: 64)
   private var used = 0
@@ -33,11 +33,11 @@ struct InternTable {
   }
 }
 
-/// Lists by content: equal lists get one index. List 0 is the empty one.
+/// Deduplicates lists: equal lists get the same index. List 0 is empty.
 struct ListTable<Item: BitwiseCopyable> {
   private(set) var offsets: [UInt32] = [0, 0]
   private(set) var items: [Item] = []
-  /// Numbers of lists by the hash of their bytes, at most half full; 0 is free.
+  /// List indexes by hash of their bytes, at most half full; 0 is a free slot.
   private var slots = [UInt32](repeating: 0, count: 64)
 
   var byteCount: Int { items.count * MemoryLayout<Item>.stride }
@@ -54,15 +54,15 @@ struct ListTable<Item: BitwiseCopyable> {
     return index
   }
 
-  /// Adds a list of one that hardly any other is equal to, without a look for those.
+  /// Adds a list of one item without deduplication.
   mutating func add(_ item: Item) -> UInt32 {
     items.append(item)
     offsets.append(UInt32(truncatingIfNeeded: items.count))
     return UInt32(truncatingIfNeeded: offsets.count - 2)
   }
 
-  /// Where the list stands, or the free slot where it belongs. Items have no padding, so equal
-  /// lists are equal bytes.
+  /// The slot of the list, or the free slot for it. Items have no padding, so equal lists have
+  /// equal bytes.
   private func slot(of list: [Item]) -> Int {
     list.withUnsafeBytes { bytes in
       items.withUnsafeBytes { items in
@@ -84,7 +84,7 @@ struct ListTable<Item: BitwiseCopyable> {
     return UnsafeRawBufferPointer(rebasing: items[range])
   }
 
-  /// Makes room for all lists, also those that were added without a slot.
+  /// Rehashes all lists, including those that were added without a slot.
   private mutating func grow() {
     var count = slots.count
     while offsets.count * 2 > count { count *= 2 }

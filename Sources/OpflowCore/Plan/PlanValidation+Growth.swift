@@ -1,7 +1,7 @@
 extension Plan {
-  /// Checks of tasks that were added what `validate` checks of all: what was there before is what it was, and was checked.
+  /// Validates the tasks that were added since `earlier`.
   ///
-  /// - Parameter earlier: the same file, when fewer tasks counted.
+  /// - Parameter earlier: the same file with fewer tasks, validated.
   package func validate(grownFrom earlier: Plan) throws(PlanError) {
     guard earlier.taskCount <= taskCount,
       earlier.written.outerEdges.count <= written.outerEdges.count
@@ -21,7 +21,7 @@ extension Plan {
     }
     for place in earlier.written.outerEdges.count..<written.outerEdges.count {
       let edge = written.outerEdges[place]
-      // Links lead on, so that a chain ends.
+      // Links must increase, so that a chain ends.
       guard added.contains(Int(edge.dependent)), edge.next == 0 || Int(edge.next) > place + 1
       else { throw .reference(.outerEdges) }
     }

@@ -1,14 +1,12 @@
 // What makes a plan sound
 // =======================
 //
-// A plan file is untrusted input, whatever its checksum says: whoever can write it can write that
-// too. So whatever opens one to drive or show a run checks all of it once, and from then on nobody
-// asks again whether an index is in range, a list of needs is a graph, or a name finds its task. The
-// cost is linear: a few passes over the columns, and one look at each name.
+// A plan file is untrusted, whatever its checksum says: an attacker can compute that too. Each
+// process that executes or shows a run validates its plan once and then relies on it. The cost is
+// linear: a few passes over the columns and one lookup per name.
 
 extension Plan {
-  /// Checks all that a scheduler, a worker and a view take for granted: every reference leads into
-  /// the plan, the graph is one, the order of tasks suits it, and every name finds its task.
+  /// Checks all references, the graph, the topological order and the name table.
   package func validate() throws(PlanError) {
     try validateLists()
     try validatePrograms()
@@ -21,8 +19,7 @@ extension Plan {
     try validateFamilies()
   }
 
-  /// Checks all that a worker takes for granted of one task: a worker looks at those that it runs, and
-  /// at no other, so that it need not read a plan of a million.
+  /// Checks what a worker reads of one task, so that it need not read a plan of a million tasks.
   package func validate(_ task: TaskID) throws(PlanError) {
     try validateReferences(of: task)
     let policy = policy(task)
@@ -106,7 +103,7 @@ extension Plan {
     }
   }
 
-  /// The same, where row 0 is the empty list.
+  /// Checks rows of which row 0 is the empty list.
   private func validateLists(
     _ section: PlanSection, _ offsets: Column<UInt32>, end: Int
   ) throws(PlanError) {
@@ -114,7 +111,7 @@ extension Plan {
     guard offsets.count > 1, offsets[1] == 0 else { throw .reference(section) }
   }
 
-  /// A demand names each resource once: what is taken must be what was found free.
+  /// A demand names each resource once, in order: what is acquired must equal what was checked.
   private func validate(demand: UInt32) throws(PlanError) {
     var next = 0
     for item in demandList(demand) {
@@ -176,7 +173,7 @@ extension Plan {
     if isService(task), Int(record[index].service) >= services.count {
       throw .reference(.taskRecord)
     }
-    // A gate takes nothing.
+    // Approvals hold no resources.
     if kind == .approve, demand[index] != 0 { throw .reference(.taskDemand) }
   }
 
@@ -184,7 +181,7 @@ extension Plan {
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if kind == .approve, !hasGates { return false }
     if kind == .block, !hasBlocks { return false }
-    // As nearly all tasks are.
+    // Fast path: nearly all tasks have no flags.
     return flags.isEmpty || areAllSound(flags, of: kind)
   }
 
@@ -206,7 +203,6 @@ extension Plan {
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
 
-  /// Whether all that the record refers to is there.
   @inline(__always)
   private func isSound(_ record: PlanRecord, of kind: ActionKind) -> Bool {
     isSound(record.script) && isSound(record.directory)
@@ -250,7 +246,6 @@ extension Plan {
     else { throw .reference(.manifest) }
   }
 
-  /// Whether the text is in the arena.
   @inline(__always)
   func isSound(_ ref: TextRef) -> Bool {
     Int(ref.offset) + Int(ref.length) <= arena.count
@@ -258,8 +253,8 @@ extension Plan {
 
   // MARK: - The graph
 
-  /// Every need is a task, and the dependents are the needs seen from the other end, in the order of
-  /// the tasks, as `Graph.reversed` lays them out; those of later segments behind them.
+  /// Every edge targets a task, and the dependents are the edges reversed as by `Graph.reversed`,
+  /// with chains for those of later segments.
   private func validateGraph() throws(PlanError) {
     let written = written
     guard written.needTargets.count == written.dependentTargets.count + written.outerEdges.count
@@ -290,23 +285,22 @@ extension Plan {
     for need in outerNeeds { try validate(need) }
   }
 
-  /// What a need may be.
   @inline(__always)
   func validateNeed(
     of task: TaskID, for target: TaskID, on condition: NeedCondition
   ) throws(PlanError) {
     if flags(target).isDisjoint(with: [.finally, .service]) { return }
-    // A `finally` task runs when all others have ended, so none of those may wait for it.
+    // A `finally` task starts after all other tasks, so these cannot wait for it.
     if flags(target).contains(.finally), !flags(task).contains(.finally) {
       throw .reference(.needTargets)
     }
-    // What a service leaves it leaves while it runs: there is no end of it to wait for.
+    // A service is available while it runs, so dependents cannot wait for its end.
     if isService(target), condition != .success { throw .reference(.needConditions) }
-    // Nothing of a program that offers a block is on the run's machine for certain, or told of ports.
+    // The program of an external task may run on another machine and gets no port variables.
     if isService(target), kind(task) == .block { throw .reference(.needTargets) }
   }
 
-  /// A need for a task of an earlier segment is the next link of that task's chain.
+  /// Checks that a dependency on an earlier segment's task is the next link of that task's chain.
   private func validateLink(
     _ links: inout [UInt32], of target: TaskID, to dependent: Int, on condition: NeedCondition
   ) throws(PlanError) {
@@ -328,7 +322,7 @@ extension Plan {
     else { throw .reference(.outerNeeds) }
   }
 
-  /// Each task stands once in the order, behind all that it needs: then there is no ring either.
+  /// Checks that each task occurs once, after its dependencies. This also excludes cycles.
   private func validateOrder() throws(PlanError) {
     var seen = [Bool](repeating: false, count: taskCount)
     for place in tasks {
@@ -343,20 +337,20 @@ extension Plan {
 
   // MARK: - Names
 
-  /// Slots looked at for each task while names are checked. In a table half full it is less than
-  /// two; a table that needs this many was made to be slow.
+  /// Limits the slots per lookup on average. A half-full table needs less than two; more means that
+  /// it was crafted to be slow.
   private static let longestSearch = 64
 
-  /// A search for the name of a task, and where in the table it has come to.
+  /// A lookup of a task's name in progress.
   private struct NameSearch {
     var task: Int32
     var slot: Int
   }
 
-  /// The table holds every task once, where a search for its name ends.
+  /// Checks that a lookup of each task's name finds the task.
   ///
-  /// Which slots are free, and which searches end at once, no processor foresees: so all are looked at in the same way.
-  /// And many searches go on together, since the table lies far away: the processor then waits for all of them at once.
+  /// Lookups run in batches so that their cache misses overlap, and without branches on slots,
+  /// which are unpredictable.
   private func validateNames() throws(PlanError) {
     var used = 0
     var last: Int32 = -1
@@ -396,7 +390,7 @@ extension Plan {
     }
   }
 
-  /// Whether a search goes on behind its slot: a free one, or another task of the same name, ends it too soon.
+  /// Whether probing continues past this slot; a free slot or an equal name would stop it.
   private func passes(_ search: NameSearch) -> Bool {
     let other = nameTable[search.slot]
     return other >= 0

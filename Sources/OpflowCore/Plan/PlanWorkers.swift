@@ -1,5 +1,5 @@
 extension Plan {
-  /// The kind of worker that a task gets; nil for a gate, which no worker has.
+  /// Nil for an approval.
   @inline(__always)
   func workerKind(of task: TaskID) -> WorkerKind? {
     if hasServices, isService(task) { return .service }
@@ -12,10 +12,10 @@ extension Plan {
     }
   }
 
-  /// Whether the first task that is to run in a drive wants a worker for commands at once: a command that waits for
-  /// nothing, and that no other worker has to look at before.
+  /// Whether the session's first task is a command that can start at once, without a check: then
+  /// its worker can be launched early.
   ///
-  /// - Parameter initial: how the tasks enter the drive.
+  /// - Parameter initial: the tasks' states at the start of the session.
   package func beginsWithCommand(_ initial: [InitialState]) -> Bool {
     guard let first = initial.firstIndex(of: .run) else { return false }
     let task = TaskID(first)

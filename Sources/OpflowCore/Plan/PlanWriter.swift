@@ -1,5 +1,4 @@
-/// The plan's texts while they are collected, behind room for the file's header, so that the file
-/// is laid out where they are.
+/// The strings of a plan, with room for the header in front: the buffer becomes the file uncopied.
 struct PlanArena {
   fileprivate var bytes: [UInt8]
 
@@ -29,17 +28,16 @@ struct PlanArena {
   }
 }
 
-/// Lays sections one after the other and seals the header over them.
+/// Appends sections, then completes the header.
 struct PlanWriter {
   private var bytes: [UInt8]
   private var entry = PlanFormat.headerBytes
 
-  /// What the sections take at most for each task and for each need, but for texts and lists.
+  /// Upper bounds of a section's bytes per task and per edge, without strings and lists.
   static let bytesPerTask = 128
   static let bytesPerEdge = 16
 
-  /// Makes the arena the file's first section, and leaves it without texts: it is most of a plan,
-  /// and not copied.
+  /// Takes over the arena's bytes as the first section. They are most of the plan and not copied.
   init(taking arena: inout PlanArena) {
     let count = arena.count
     bytes = []
@@ -54,7 +52,7 @@ struct PlanWriter {
     records.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
-  /// The same, and lets go of the records.
+  /// Adds a section and frees the records.
   mutating func move<Record: BitwiseCopyable>(_ section: PlanSection, _ records: inout [Record]) {
     add(section, records)
     records = []
@@ -75,7 +73,7 @@ struct PlanWriter {
     return bytes
   }
 
-  /// What a plan's header has whether it has room or not.
+  /// Writes the header fields that plans with and without room share.
   static func putHeader(into bytes: inout [UInt8], byteCount: Int, key: PlanKey) {
     bytes.replaceSubrange(0..<8, with: PlanFormat.magic)
     bytes.put(PlanFormat.version, at: 8)
@@ -93,7 +91,6 @@ extension [UInt8] {
     }
   }
 
-  /// An entry of a section table.
   mutating func putEntry(
     _ section: PlanSection, stride: Int, offset: Int, count: Int, at entry: Int
   ) {

@@ -1,23 +1,22 @@
-/// Something that the processes of a task are given, or held to.
+/// A limit or setting of a task's processes.
 ///
-/// A new one is a case here, with what a task may say of it (`takes`) and where its number stands in a plan
-/// (`ProcessRules`); a key of a task that says it (`TaskKey.ofProcesses`); and whoever keeps it. What lies between the
-/// two, reading, comparing and carrying, is made of these.
+/// To add one: a case here with its value type (`takes`), bits in `ProcessRules`, an entry in
+/// `TaskKey.ofProcesses`, and the code that enforces it. The rest is generic.
 package enum ProcessRule: CaseIterable, Sendable {
-  /// `JobserverStyle`.
+  /// A `JobserverStyle`.
   case jobserver
-  /// What it and all that it starts may use, in bytes.
+  /// A memory limit in bytes for the task's process tree.
   case memoryLimit
-  /// It is to be on the coordinator's machine, wherever others are.
+  /// The task runs on the coordinator's machine.
   case local
-  /// What its earlier attempts left is removed before it starts.
+  /// The outputs of earlier attempts are removed before it starts.
   case clean
 
-  /// What a task may say of it. In a plan all of these are numbers, and 0 is what holds where nothing is said.
+  /// The value's form in the manifest. A plan stores numbers; 0 is the default.
   package enum Value: Sendable {
     case flag, bytes
     case number(ClosedRange<Int64>)
-    /// A `JobserverStyle`, or a yes or no.
+    /// A `JobserverStyle`, or true or false.
     case style
   }
 
@@ -29,7 +28,7 @@ package enum ProcessRule: CaseIterable, Sendable {
     }
   }
 
-  /// Whether it is about programs that the task starts, of which questions, blocks and downloads have none.
+  /// Whether it concerns programs. Approvals, external tasks and downloads run none.
   package var isOfPrograms: Bool {
     switch self {
     case .jobserver, .memoryLimit, .clean: true
@@ -38,17 +37,18 @@ package enum ProcessRule: CaseIterable, Sendable {
   }
 }
 
-/// What the processes of a task are given, and held to, as a plan has it: a number for each `ProcessRule`.
+/// All process rules of a task, packed.
 package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
-  /// The style of a jobserver in the lowest two bits, then whether it is local, whether it cleans, and in the others
-  /// the limit of memory in units.
+  /// From the lowest bit: jobserver style (2 bits), local (1), clean (1), memory limit in units
+  /// (28).
   private var bits: UInt32 = 0
 
   private static let memoryUnitBytes: UInt64 = 1 << 17
 
   package init() {}
 
-  /// What holds of one; 0 where nothing was said. A limit of memory is kept rounded up to 128 KiB, and is 32 TiB at most.
+  /// The value of a rule; 0 if not set. Memory limits are rounded up to 128 KiB and capped at 32
+  /// TiB.
   package subscript(rule: ProcessRule) -> UInt64 {
     @inline(__always)
     get {
@@ -72,23 +72,21 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// Whether it runs on the coordinator's machine wherever others do.
+  /// Whether the task must run on the coordinator's machine.
   package var isLocal: Bool {
     @inline(__always)
     get { self[.local] != 0 }
     set { self[.local] = newValue ? 1 : 0 }
   }
 
-  /// Whether programs of the task are given and held to the same: where they are does not count.
+  /// Whether both treat programs in the same way; ignores `local`.
   package func isSameOfPrograms(as other: ProcessRules) -> Bool {
     ProcessRule.allCases.allSatisfy { !$0.isOfPrograms || self[$0] == other[$0] }
   }
 
-  /// Whether nothing was said.
   @inline(__always)
   var isEmpty: Bool { bits == 0 }
 
-  /// Whether each is one that a task of that kind may have.
   func isSound(of kind: ActionKind) -> Bool {
     ProcessRule.allCases.allSatisfy { isSound($0, of: kind) }
   }

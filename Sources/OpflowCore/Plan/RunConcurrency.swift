@@ -1,8 +1,7 @@
-/// What a run does while another one of its group is live.
+/// What a run does while another run of its group is live.
 package enum IfRunning: String, CaseIterable, Sendable {
   case wait, fail, allow
 
-  /// As a plan has it.
   var code: UInt32 {
     switch self {
     case .allow: 0
@@ -11,16 +10,15 @@ package enum IfRunning: String, CaseIterable, Sendable {
     }
   }
 
-  /// Nil for a number that means nothing.
   init?(code: UInt32) {
     guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
     self = found
   }
 }
 
-/// Which runs are a group, and what a run does while another one of it is live.
+/// The concurrency group of a run, and what it does while another run of the group is live.
 package struct RunConcurrency: Equatable, Sendable {
-  /// The group's; empty where those of the manifest are the group.
+  /// The group's name; if empty, all runs of the manifest are the group.
   package var name: String
   package var ifRunning: IfRunning
 

@@ -1,11 +1,11 @@
 internal import CHash
 
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+/// Incremental SHA-256 (FIPS 180-4).
 package struct SHA256: ~Copyable {
   private let state: UnsafeMutableRawPointer
 
   package init() {
-    // SAFETY: as many bytes as it wants, freed in deinit only.
+    // SAFETY: allocates the size that CHash reports; freed in deinit only.
     state = .allocate(
       byteCount: chash_sha256_size(), alignment: MemoryLayout<UInt64>.alignment)
     chash_sha256_begin(state)
@@ -16,7 +16,6 @@ package struct SHA256: ~Copyable {
     chash_sha256_add(state, bytes.baseAddress, bytes.count)
   }
 
-  /// Of all that was added.
   package var digest: Digest {
     var bytes = [UInt8](repeating: 0, count: 32)
     // SAFETY: writes 32 bytes.
@@ -30,16 +29,14 @@ package struct SHA256: ~Copyable {
 
   deinit { state.deallocate() }
 
-  /// Of what is known at once.
   package static func digest(of bytes: some Sequence<UInt8>) -> Digest {
     let hash = SHA256()
     Array(bytes).withUnsafeBytes { hash.add($0) }
     return hash.digest
   }
 
-  /// 32 bytes.
   package struct Digest: Hashable, Sendable, CustomStringConvertible {
-    /// The first half, which serves where 128 bits are to name a content.
+    /// The first half; used alone where 128 bits suffice.
     package var high: PlanKey
     package var low: PlanKey
 
@@ -48,7 +45,7 @@ package struct SHA256: ~Copyable {
       self.low = low
     }
 
-    /// Of 64 hexadecimal digits; nil for anything else.
+    /// Parses 64 hexadecimal digits; nil for other input.
     package init?(_ digits: UnsafeRawBufferPointer) {
       guard digits.count == 64, let a = Hexadecimal.value(digits.part(0, 16)),
         let b = Hexadecimal.value(digits.part(16, 32)),
@@ -59,7 +56,6 @@ package struct SHA256: ~Copyable {
       low = PlanKey(high: c, low: d)
     }
 
-    /// 64 hexadecimal digits.
     package var description: String { high.description + low.description }
 
     package var bytes: [UInt8] {

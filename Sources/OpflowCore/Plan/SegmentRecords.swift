@@ -1,25 +1,25 @@
-/// Why a segment cannot become part of a plan. What compiles segments has refused such ones before, and with
-/// the place.
+/// Why a segment cannot be added to a plan. The compiler of segments reports these errors earlier,
+/// with the line.
 package enum SegmentError: Error, Equatable, Sendable {
-  /// A task of that name is there.
+  /// The plan has a task with this name.
   case taken(String)
-  /// No task of that name is there for the other one, which needs it.
+  /// The first task needs the second, which does not exist.
   case unknownNeed(of: String, String)
-  /// The need is none that a task may have for that one.
+  /// The first task may not depend on the second in this way.
   case unfitNeed(of: String, String)
-  /// What the tasks share out is not the same.
+  /// The segment's resources differ from the plan's.
   case resources
-  /// It has secrets of its own.
+  /// The segment declares secrets.
   case secrets
-  /// There are more tasks, or more bytes of text, than a plan can have.
+  /// Too many tasks, edges or bytes of strings.
   case tooLarge
 }
 
-/// The records of a segment as they stand behind those of a plan, section by section.
+/// The records of a segment, renumbered for a plan, by section.
 struct SegmentRecords {
   private(set) var counts = [Int](repeating: 0, count: PlanSection.allCases.count)
   private(set) var bytes = [[UInt8]](repeating: [], count: PlanSection.allCases.count)
-  /// Needs for tasks of the plan: links of the chains of these.
+  /// Dependencies on the plan's tasks: links for the chains of those tasks.
   private(set) var outerEdges: [OuterEdge] = []
   /// By link: the task that is needed.
   private(set) var outerTargets: [TaskID] = []
@@ -30,7 +30,7 @@ struct SegmentRecords {
 
   var taskCount: Int { counts[Int(PlanSection.taskName.rawValue)] }
 
-  /// - Parameter segment: has been validated.
+  /// - Parameter segment: a validated segment.
   init(_ segment: Plan, behind base: Plan) throws(SegmentError) {
     guard base.resources.count == segment.resources.count,
       zip(base.resources, segment.resources).allSatisfy({
@@ -78,17 +78,16 @@ struct SegmentRecords {
     add(.declaredItems, segment.declaredItems.map { numbers.declared($0) })
   }
 
-  /// Ends of lists, the empty one left out.
+  /// Adds the ends of lists, without the empty list.
   private mutating func addOffsets(
     _ section: PlanSection, _ offsets: Column<UInt32>, behind count: Int
   ) {
     add(section, offsets.dropFirst(2).map { $0 + UInt32(truncatingIfNeeded: count) })
   }
 
-  /// Adds the demands that the plan lacks; those that it has are used again, since who schedules has a queue for
-  /// each.
+  /// Adds new demands and reuses equal ones, since the engine has a queue per demand.
   ///
-  /// - Returns: the plan's numbers by the segment's.
+  /// - Returns: the plan's indexes by the segment's.
   private mutating func addDemands(of segment: Plan, behind base: Plan) -> [UInt32] {
     var known: [[DemandItem]: UInt32] = [:]
     for index in 0..<UInt32(truncatingIfNeeded: base.demandCount) {
@@ -110,7 +109,7 @@ struct SegmentRecords {
     return numbers
   }
 
-  /// The same of policies.
+  /// Adds new policies and reuses equal ones. Returns the plan's indexes by the segment's.
   private mutating func addPolicies(of segment: Plan, _ numbers: SegmentNumbers) -> [UInt32] {
     let base = numbers.base
     var known: [TaskPolicy: UInt32] = [:]
@@ -156,7 +155,7 @@ struct SegmentRecords {
     add(.dependentOffsets, segment.written.dependentOffsets.dropFirst().map { $0 + before })
   }
 
-  /// The needs of each task for those of the segment, then those for others.
+  /// Adds each task's dependencies: those in the segment, then those in the plan.
   private mutating func addNeeds(
     of segment: Plan, _ numbers: SegmentNumbers
   ) throws(SegmentError) {
@@ -206,7 +205,7 @@ struct SegmentRecords {
     return target
   }
 
-  // MARK: - All else
+  // MARK: - Other records
 
   private mutating func addFurther(of segment: Plan, _ numbers: SegmentNumbers) {
     add(.files, segment.files.map { numbers.text($0) })

@@ -1,15 +1,13 @@
-/// Services and the tasks that need them, parted into groups that are to be on one machine at a time, since who
-/// uses a service reaches it by its machine's own address.
-///
-/// A task that needs two services ties these together, and so does a service that needs another one.
+/// Groups of services and dependents that must run on the same node, because a service is reached
+/// through its node's own address. A dependent of two services joins their groups.
 package struct ServiceGroups: Sendable {
-  /// By task: its group; -1 for one that neither is a service nor needs one, and where a member of it stays on the
-  /// coordinator's machine, and all others with it. Empty in a plan without services.
+  /// By task: its group, or -1 without services and for groups with a member that is bound to the
+  /// coordinator's machine. Empty in a plan without services.
   private var groups: [Int32] = []
   private(set) var count = 0
 
-  /// - Parameter staysHere: of a service: whether it stays on the coordinator's machine for a reason that the
-  ///   plan does not know.
+  /// - Parameter staysHere: whether a service must stay on the coordinator's machine for a reason
+  ///   outside the plan.
   package init(_ plan: Plan, staysHere: (TaskID) -> Bool = { _ in false }) {
     guard plan.hasServices else { return }
     var roots = [Int32](repeating: -1, count: plan.taskCount)
@@ -45,7 +43,7 @@ package struct ServiceGroups: Sendable {
     return task
   }
 
-  /// Gives each tree of roots a number.
+  /// Numbers the groups; those in `stay` get -1.
   private mutating func number(_ roots: inout [Int32], without stay: Set<Int32>) {
     groups = roots
     for task in roots.indices where roots[task] >= 0 {
@@ -56,13 +54,13 @@ package struct ServiceGroups: Sendable {
         groups[task] = Int32(truncatingIfNeeded: count)
         count += 1
       } else {
-        // A root comes before all others of its tree.
+        // The root has the lowest index, so it is numbered already.
         groups[task] = groups[Int(root)]
       }
     }
   }
 
-  /// The group of a service, or of a task that needs one, where it is not bound to the coordinator's machine.
+  /// The group of a service or its dependent; nil if it is bound to the coordinator's machine.
   package func group(of task: TaskID) -> Int? {
     if groups.isEmpty { return nil }
     let group = Int(groups[task.index])
@@ -71,8 +69,8 @@ package struct ServiceGroups: Sendable {
 }
 
 extension Plan {
-  /// Whether a task runs on the coordinator's machine wherever others do: by its own word, since it is a question, a
-  /// download or has the terminal, and what comes after all others.
+  /// Whether a task always runs on the coordinator's machine: `local` tasks, downloads, approvals,
+  /// external tasks, `interactive` and `finally` tasks.
   package func staysOnCoordinator(_ task: TaskID) -> Bool {
     let (kind, flags) = (kind(task), flags(task))
     return kind == .download || kind == .approve || kind == .block || flags.contains(.finally)

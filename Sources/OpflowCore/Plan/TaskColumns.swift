@@ -1,5 +1,5 @@
-/// What a plan holds of its tasks, while they are collected: a column for each thing that they are
-/// scheduled by, and the records of the rest.
+/// A plan's tasks while they are collected: a column per scheduling property, and one record for
+/// all others.
 struct TaskColumns {
   private(set) var name: [TextRef] = []
   private var kind: [UInt8] = []
@@ -38,18 +38,17 @@ struct TaskColumns {
     TaskFlags(rawValue: flags[task]).contains(.service)
   }
 
-  /// The number of what a service has besides.
   func service(_ task: Int) -> Int { Int(record[task].service) }
 
   func fingerprint(_ task: Int) -> Fingerprint { fingerprint[task] }
 
-  /// Makes a task's fingerprint one of its needs' definitions too.
+  /// Mixes the definitions of the task's services into its fingerprint.
   mutating func combine(_ task: Int, with digest: UInt64) {
     fingerprint[task].whole = Hash.combine(fingerprint[task].whole, digest)
     fingerprint[task].parts ^= (digest & 255) << (Fingerprint.Part.needs.rawValue * 8)
   }
 
-  /// Moves the columns into the file: with a million tasks they are not to be there twice.
+  /// Moves the columns into the file one by one: a million tasks must not be in memory twice.
   mutating func move(to writer: inout PlanWriter) {
     writer.move(.taskName, &name)
     writer.move(.taskKind, &kind)

@@ -1,16 +1,17 @@
-/// The rules by which a task's tries are timed, repeated and stopped. Most tasks of a plan share one.
+/// How the attempts of a task are timed, retried and stopped. Most tasks of a plan share one
+/// policy.
 package struct TaskPolicy: Hashable, Sendable, BitwiseCopyable {
-  /// For each try, in milliseconds; 0 is none.
+  /// Per attempt; 0 for no timeout.
   package var timeoutMilliseconds: UInt64
-  /// Tries after the first.
+  /// Attempts after the first.
   package var retryMax: UInt32
   package var retryDelayMilliseconds: UInt32
   package var retryMaxDelayMilliseconds: UInt32
-  /// The delay grows by this factor with each try, in thousandths.
+  /// The factor by which the delay grows per retry, in thousandths.
   package var retryBackoffPermille: UInt32
-  /// The delay varies by up to this share both ways, in thousandths.
+  /// The delay varies by up to this share in both directions, in thousandths.
   package var retryJitterPermille: UInt32
-  /// Exit codes that are retried (code list); 0 is all failures.
+  /// The list of exit codes to retry; 0 for all failures.
   package var retryCodes: UInt32
   package var stopSignal: UInt32
   package var stopGraceMilliseconds: UInt32

@@ -1,15 +1,13 @@
-/// A set of a plan's tasks: one bit each.
+/// A set of a plan's tasks, one bit per task.
 package struct TaskSet: Equatable, Sendable {
   private var words: [UInt64]
-  /// How many tasks are in it.
   package private(set) var count = 0
 
-  /// The empty set over a plan of `taskCount` tasks.
+  /// Makes an empty set.
   package init(taskCount: Int) {
     words = [UInt64](repeating: 0, count: (taskCount + 63) / 64)
   }
 
-  /// All tasks of a plan.
   package static func all(taskCount: Int) -> TaskSet {
     var set = TaskSet(taskCount: taskCount)
     for word in set.words.indices {
@@ -20,20 +18,20 @@ package struct TaskSet: Equatable, Sendable {
     return set
   }
 
-  /// Tasks were added to the plan: none of them is in it.
+  /// Makes room for tasks that were added to the plan; they are not in the set.
   package mutating func grow(to taskCount: Int) {
     while words.count < (taskCount + 63) / 64 { words.append(0) }
   }
 
   package var isEmpty: Bool { count == 0 }
 
-  /// A task that was added to the plan since is not in it.
+  /// False for a task that was added to the plan after the last `grow`.
   package func contains(_ task: TaskID) -> Bool {
     let word = task.index >> 6
     return word < words.count && words[word] >> UInt64(task.index & 63) & 1 == 1
   }
 
-  /// Whether the task was not in it before.
+  /// Returns whether the task was inserted.
   @discardableResult
   package mutating func insert(_ task: TaskID) -> Bool {
     if contains(task) { return false }
@@ -48,7 +46,7 @@ package struct TaskSet: Equatable, Sendable {
     count -= 1
   }
 
-  /// What is in both; they are of one plan.
+  /// The tasks in both sets, which must be of the same plan.
   package func intersection(_ other: TaskSet) -> TaskSet {
     var set = self
     for index in set.words.indices { set.words[index] &= other.words[index] }
@@ -56,15 +54,15 @@ package struct TaskSet: Equatable, Sendable {
     return set
   }
 
-  /// Adds all of another set; they are of one plan.
+  /// Adds all tasks of another set of the same plan.
   package mutating func formUnion(_ other: TaskSet) {
     for index in words.indices { words[index] |= other.words[index] }
     count = words.reduce(0) { $0 + $1.nonzeroBitCount }
   }
 
-  /// Adds all that its tasks need, and so on up.
+  /// Adds all direct and indirect dependencies.
   ///
-  /// - Parameter counts: whether what a task needs belongs to it.
+  /// - Parameter counts: whether to follow the dependencies of a task.
   package mutating func addNeeds(of plan: Plan, where counts: (TaskID) -> Bool = { _ in true }) {
     var open = plan.tasks.map { TaskID($0) }.filter { contains($0) }
     while let task = open.popLast() {

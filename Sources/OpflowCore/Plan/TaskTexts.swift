@@ -1,16 +1,15 @@
-/// What a task says in a text or in several, for people or for whoever heeds it.
+/// A property of a task that is one or several strings.
 ///
-/// A new one is a case here, with its word and where its number stands in a plan (`TaskTexts`); a key of a task
-/// (`TaskKey.ofTexts`); and whoever heeds it. What lies between the two, reading, comparing, checking and carrying,
-/// and the look for secrets that are written there, is made of these.
+/// To add one: a case here with its key, a field in `TaskTexts`, an entry in `TaskKey.ofTexts`, and
+/// the code that uses it. The rest is generic, including the search for embedded secrets.
 package enum TaskText: Int, CaseIterable, Sendable {
-  /// A line for people.
+  /// One line for the user.
   case description
   case tags
-  /// Names of those that it may know.
+  /// The names of the secrets that the task may read.
   case secrets
 
-  /// The word of its key.
+  /// The key in the manifest.
   package var word: StaticString {
     switch self {
     case .description: "desc"
@@ -19,11 +18,11 @@ package enum TaskText: Int, CaseIterable, Sendable {
     }
   }
 
-  /// How a task says it.
+  /// The value's form in the manifest.
   package enum Value: Sendable {
-    /// One text, as it stands.
+    /// One string.
     case text
-    /// One or several, with a reader of their own.
+    /// A list; tags and names are parsed differently.
     case tags, names
   }
 
@@ -35,7 +34,7 @@ package enum TaskText: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Whether many tasks say the same, so that a plan has it once.
+  /// Whether tasks often share the value, so that the plan stores it once.
   package var isCommon: Bool {
     switch self {
     case .description: false
@@ -44,7 +43,7 @@ package enum TaskText: Int, CaseIterable, Sendable {
   }
 }
 
-/// What a task says in texts, as a plan has it: a list for each `TaskText`.
+/// The string properties of a task in a plan: a list per `TaskText`.
 package struct TaskTexts: Hashable, Sendable, BitwiseCopyable {
   private var description: ListIndex = 0
   private var tags: ListIndex = 0
@@ -52,7 +51,7 @@ package struct TaskTexts: Hashable, Sendable, BitwiseCopyable {
 
   package init() {}
 
-  /// The list of one; the empty one where nothing was said.
+  /// The list of a property; the empty list if the task does not set it.
   package subscript(text: TaskText) -> ListIndex {
     get {
       switch text {
@@ -72,12 +71,11 @@ package struct TaskTexts: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Plan {
-  /// What a task says in those texts.
   package func texts(_ text: TaskText, of task: TaskID) -> Column<TextRef> {
     list(record(task).texts[text])
   }
 
-  /// A task's line for people; empty for none.
+  /// The task's description; empty if it has none.
   package func description(of task: TaskID) -> String {
     texts(.description, of: task).first.map { string($0) } ?? ""
   }

@@ -1,19 +1,17 @@
-/// Tasks of a plan that are withdrawn, with the names that they have from then on, so that others may come by those that
-/// they had.
+/// Renames retracted tasks, so that new tasks can have their names and declare their files.
 ///
-/// They keep their numbers and what they need. What they declare goes: nobody else is to be held against it. No manifest
-/// can declare a task by such a name, since `~` stands in no id.
+/// They keep indexes and dependencies. The new names contain `~`, which ids cannot.
 struct WithdrawnNames {
-  /// By number.
+  /// New names by task index.
   private(set) var names: [Int32: [UInt8]] = [:]
-  /// Sections of the plan as they are with that.
+  /// The sections of the plan that change.
   private(set) var sections: [PlanSection: [UInt8]] = [:]
-  /// What stands behind the texts of the plan.
+  /// Strings to append to the plan's arena.
   private var text: [UInt8] = []
 
   /// - Parameters:
-  ///   - tasks: each family of theirs is among them with all its legs.
-  ///   - attempt: the number of the try that added them.
+  ///   - tasks: complete matrices only.
+  ///   - attempt: the number of the attempt that added the tasks.
   init(of plan: Plan, _ tasks: some Sequence<Int>, attempt: Int32) throws(SegmentError) {
     var refs = Array(plan.name)
     var flags = Array(plan.flagBits)
@@ -55,7 +53,7 @@ struct WithdrawnNames {
     return TextRef(offset: offset, length: UInt32(truncatingIfNeeded: name.count))
   }
 
-  /// Another one of the same name may have been withdrawn before.
+  /// A task with the same name may have been retracted before.
   private static func freeName(
     _ name: UnsafeRawBufferPointer, _ attempt: Int32, _ isTaken: ([UInt8]) -> Bool
   ) -> [UInt8] {

@@ -1,9 +1,9 @@
 extension Plan {
-  /// What stands between the script of a task and its arguments, so that the program which reads the
-  /// script hands on all of them as they are; nil for nothing, as with `python3 -c`.
+  /// The word between script and arguments that makes the interpreter pass on all arguments; nil if
+  /// none is needed, as with `python3 -c`.
   ///
-  /// A shell takes the first word behind a script for its own name (POSIX.1-2017, sh). Others go on to
-  /// look for options of their own, up to `--`.
+  /// A shell takes the first word after the script as its own name (POSIX.1-2017, sh). Others parse
+  /// options up to `--`.
   package func wordBeforeArguments(_ task: TaskID) -> String? {
     for word in list(record(task).shell).reversed().map({ string($0) }) {
       let file = word.split(separator: "/").last ?? ""
@@ -14,8 +14,8 @@ extension Plan {
     return nil
   }
 
-  /// The words before the path of a file with the task's script, for a shell that takes the script itself behind `-c`;
-  /// nil for other programs, which look for files elsewhere then.
+  /// The words before the path of a script file, for a shell with `-c`. Nil for programs that
+  /// search files elsewhere if the script is in a file.
   package func wordsBeforeScriptFile(_ task: TaskID) -> [String]? {
     var words = list(record(task).shell).map { string($0) }
     guard let shell = wordBeforeArguments(task), shell != "--", let options = words.popLast(),
