@@ -1,7 +1,7 @@
 extension TaskArguments {
-  /// Those of a run in which `names` are the tasks that were named; nil where there are none.
+  /// Assigns arguments to the task in `names`; nil without arguments.
   ///
-  /// - Throws: why they cannot go there.
+  /// - Throws: for several tasks, and for one that runs no command.
   package init?(
     _ words: [String], of names: [String], in plan: Plan
   ) throws(SelectionError) {
@@ -28,7 +28,6 @@ extension TaskArguments {
     }
   }
 
-  /// Of a family, which is named as one.
   private static func several(
     _ names: [String], _ found: TaskSet, _ plan: Plan
   ) -> SelectionError {

@@ -1,6 +1,6 @@
-/// Why the names that a pattern fits cannot be found.
+/// Why the matches of a file pattern cannot be determined.
 package struct FileNameFault: Error, Equatable, Sendable {
-  /// As the end of a mistake.
+  /// The end of an error message.
   package var text: String
   package init(_ text: String) { self.text = text }
 }

@@ -1,6 +1,6 @@
 extension Plan {
-  /// The legs that a word names: all of the family of that name, or of `build[arch=x86_64]` those with
-  /// that value. Nil where there are none, and for a word that names no family.
+  /// The matrix tasks of a whole matrix, or those with the values of `build[arch=x86_64]`; nil if
+  /// there are none.
   func legs(namedBy word: String) -> [TaskID]? {
     if families.isEmpty { return nil }
     var word = word
@@ -19,7 +19,7 @@ extension Plan {
     return legs.isEmpty ? nil : Array(legs)
   }
 
-  /// `NAME=VALUE` of each part; nil where that makes no sense.
+  /// Parses `NAME=VALUE` pairs; nil if the syntax or a name is wrong.
   private func values(
     _ text: ArraySlice<UInt8>, of family: FamilyID
   ) -> [(axis: Int, value: [UInt8])]? {
@@ -34,7 +34,7 @@ extension Plan {
     return values
   }
 
-  /// A value as a person writes it, with or without the `%XX` of ids.
+  /// Decodes `%XX` as in task ids; users may write it or not.
   private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     var position = text.startIndex

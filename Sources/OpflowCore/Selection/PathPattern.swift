@@ -1,12 +1,11 @@
-/// A pattern on names of files: `*` is any run of characters of a name, `?` any one, `[a-z]` one of
-/// several and `[!a-z]` none of them, and `**` any folders, also none. A name that begins with a dot fits
-/// only where the pattern has that dot. What ends with `/` fits folders, all else files.
+/// A pattern for file names: `*` is any part of a name, `?` a character, `[a-z]` one of a set,
+/// `[!a-z]` one outside it, `**` any number of folders. A leading dot must be written. With a
+/// trailing `/` it matches folders, otherwise files.
 ///
-/// `\*`, `\?`, `\[` and `\\` stand for the character itself, as `[*]`, `[?]` and `[[]` do. A `\` before any
-/// other character is itself. The file of exactly the name that is written fits as well, so that a folder
-/// `[slug]` can be written as it is called.
+/// `\*`, `\?`, `\[`, `\\`, `[*]`, `[?]` and `[[]` are literal, and so is any other `\`. The exact
+/// name matches too, so a folder `[slug]` needs no escapes.
 package struct PathPattern: Sendable {
-  /// What stands between two slashes.
+  /// One path component.
   package enum Part: Sendable {
     case literal([UInt8])
     case pattern(NamePattern)
@@ -14,13 +13,12 @@ package struct PathPattern: Sendable {
   }
 
   package let parts: [Part]
-  /// The names that are written, without escapes.
+  /// The components as literal names, without escapes.
   package let written: [[UInt8]]
-  /// It begins at the root.
   package let isAbsolute: Bool
   package let fitsFolders: Bool
 
-  /// Nil where a `[` is not closed.
+  /// Nil if a `[` is not closed.
   package init?(_ text: String) {
     isAbsolute = text.utf8.first == UInt8(ascii: "/")
     fitsFolders = text.utf8.last == UInt8(ascii: "/")
@@ -39,7 +37,7 @@ package struct PathPattern: Sendable {
         return nil
       }
     }
-    // `a/**` is all files below.
+    // `a/**` matches all files below `a`.
     if case .anyFolders = parts.last, !fitsFolders, let all = NamePattern("*") {
       parts.append(.pattern(all))
     }
@@ -47,13 +45,12 @@ package struct PathPattern: Sendable {
     self.written = written
   }
 
-  /// Whether a path that is written is meant as a pattern.
+  /// Whether a path has an unescaped pattern character.
   package static func isPattern(_ path: UnsafeRawBufferPointer) -> Bool {
     firstSpecial(path) < path.count
   }
 
-  /// Where the first character stands that makes a pattern of what is a name without it; the end of the path
-  /// where none does.
+  /// The position of the first unescaped pattern character, or the end of the path.
   package static func firstSpecial(_ path: UnsafeRawBufferPointer) -> Int {
     var place = 0
     while place < path.count {
@@ -64,7 +61,7 @@ package struct PathPattern: Sendable {
     return place
   }
 
-  /// The name that a path stands for which is written without a pattern: each escape is the character itself.
+  /// The name that a path without pattern characters stands for, without escapes.
   package static func name(of path: UnsafeRawBufferPointer) -> [UInt8] {
     var name: [UInt8] = []
     name.reserveCapacity(path.count)
@@ -77,10 +74,10 @@ package struct PathPattern: Sendable {
     return name
   }
 
-  /// Whether a byte is escaped in what stands for a name.
+  /// Whether a byte can be escaped.
   package static func isEscaped(_ byte: UInt8) -> Bool { isSpecial(byte) || byte == backslash }
 
-  /// The bytes of the escape that stands there; 1 for a byte that is none.
+  /// The length of the escape at a position; 1 if there is none.
   private static func escapeLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
     let left = path.count - place
     if left > 1, path[place] == backslash, isEscaped(path[place + 1]) { return 2 }
@@ -98,14 +95,14 @@ package struct PathPattern: Sendable {
     byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
   }
 
-  /// Whether a path fits, given by its names, from where the pattern begins. What is a folder and what a
-  /// link is not asked. At most as many names are looked at as both have, multiplied.
+  /// Whether the components of a path match, or equal the pattern. Does not read the file system.
+  /// The time is bounded by the product of both lengths.
   package func matches(_ names: some RandomAccessCollection<[UInt8]>) -> Bool {
     let names = Array(names)
     return fits(names) || names == written
   }
 
-  /// Whether it fits, whatever is written.
+  /// Whether it matches as a pattern.
   package func fits(_ names: [[UInt8]]) -> Bool {
     var part = 0
     var position = 0
@@ -118,14 +115,14 @@ package struct PathPattern: Sendable {
         part += 1
         position += 1
       } else if let last = retry, names[last.position].first != UInt8(ascii: ".") {
-        // The last `**` takes one folder more.
+        // The last `**` takes one more folder.
         retry = (last.part, last.position + 1)
         (part, position) = (last.part, last.position + 1)
       } else {
         return false
       }
     }
-    // `a/**/` is `a` as well.
+    // `a/**/` matches `a` too.
     while part < parts.count, case .anyFolders = parts[part] { part += 1 }
     return part == parts.count
   }
@@ -139,11 +136,11 @@ package struct PathPattern: Sendable {
   }
 }
 
-/// The pattern of one name.
+/// A pattern for one path component.
 package struct NamePattern: Sendable {
   private enum Token: Equatable {
     case run, any
-    /// A character, as `NameCharacters` has them.
+    /// A character as in `NameCharacters`.
     case one(UInt32)
     case set([ClosedRange<UInt32>], isNegated: Bool)
   }
@@ -166,7 +163,7 @@ package struct NamePattern: Sendable {
     }
   }
 
-  /// What stands there, where an escape may; the place goes on to its end.
+  /// Reads a character or an escape; leaves `position` at its last scalar.
   private static func character(_ scalars: [Unicode.Scalar], _ position: inout Int) -> UInt32 {
     if scalars[position] == "\\", position + 1 < scalars.count,
       let byte = UInt8(exactly: scalars[position + 1].value), PathPattern.isEscaped(byte)
@@ -176,7 +173,7 @@ package struct NamePattern: Sendable {
     return scalars[position].value
   }
 
-  /// What every name that fits begins with; empty where that may be anything.
+  /// The literal prefix that all matching names share.
   package var beginning: [UInt8] {
     var bytes: [UInt8] = []
     for token in tokens {
@@ -186,7 +183,7 @@ package struct NamePattern: Sendable {
     return bytes
   }
 
-  /// Reads a set; where its `]` stands, which as its first character stands for itself.
+  /// Reads a set and returns the position of its `]`. A `]` at the start of the set is literal.
   private mutating func appendSet(_ scalars: [Unicode.Scalar], from start: Int) -> Int? {
     var position = start
     let isNegated =
@@ -212,13 +209,12 @@ package struct NamePattern: Sendable {
     return nil
   }
 
-  /// Whether all of a name fits, given by its bytes.
   package func matches(_ name: UnsafeRawBufferPointer) -> Bool {
     if name.allSatisfy({ $0 < 0x80 }) { return matches(name.lazy.map { UInt32($0) }) }
     return matches(NameCharacters.of(name))
   }
 
-  /// At most as many steps as both have characters, multiplied.
+  /// Takes at most the product of both lengths in steps.
   private func matches(_ characters: some RandomAccessCollection<UInt32>) -> Bool {
     let start = characters.startIndex
     let dot = UInt32(UInt8(ascii: "."))
@@ -237,7 +233,7 @@ package struct NamePattern: Sendable {
         place += 1
         position += 1
       } else if let last = retry {
-        // The last run takes one character more.
+        // The last `*` takes one more character.
         retry = (last.place, last.position + 1)
         (place, position) = (last.place, last.position + 1)
       } else {

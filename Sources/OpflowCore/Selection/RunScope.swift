@@ -1,8 +1,8 @@
-/// What a run is about: the tasks that any of its drives was to do, those that its journal speaks of, and those
-/// that were added to it and not withdrawn. `--only` of a resume is of that drive alone, and adds to the run what it names.
+/// The tasks of a run: selected in any session, mentioned in the journal, or dynamic and not
+/// retracted. `--only` of a resume selects for that session and adds to the run.
 package enum RunScope {
-  /// Nil for all tasks, of which none is `manual`. Selectors that an edit of the manifest left without a
-  /// task count for nothing; where none is left that names any, the run is about all tasks.
+  /// Nil for all tasks if none is `manual`. Ignores selectors that no task matches after an edit of
+  /// the manifest; without any other, all tasks are in scope.
   package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     let named = ofSelections(history, plan)
     if history.additions.isEmpty { return named }
@@ -16,7 +16,7 @@ package enum RunScope {
   }
 
   private static func ofSelections(_ history: RunModel, _ plan: Plan) -> TaskSet? {
-    // What a run of named tasks is about is fixed.
+    // The tasks named when the run started are the same for all sessions.
     let named = fitting(history.tasks, plan)
     if named.isEmpty, !plan.hasManual, history.selections.contains(where: { $0.only.isEmpty }) {
       return nil
@@ -25,7 +25,7 @@ package enum RunScope {
     var isKnown = false
     for selection in history.selections {
       let only = fitting(selection.only, plan)
-      // Nothing that it named is left; or it named nothing, and is about all but `manual` tasks.
+      // All its selectors are gone; or it had none and means all tasks that are not `manual`.
       if only.isEmpty, named.isEmpty, !selection.only.isEmpty || !plan.hasManual { continue }
       let skip = fitting(selection.skip, plan)
       guard let tasks = try? Selection(tasks: named, only: only, skip: skip, of: plan) else {
@@ -42,7 +42,7 @@ package enum RunScope {
     return scope
   }
 
-  /// Adds those of the tasks that were added to a run that nobody has to name.
+  /// Adds those dynamic tasks that run without being named.
   static func add(_ added: Range<Int>, to scope: inout TaskSet, _ plan: Plan) {
     if added.isEmpty { return }
     let unnamed = plan.hasManual ? try? Selection(only: [], skip: [], of: plan) : nil
@@ -51,17 +51,14 @@ package enum RunScope {
     }
   }
 
-  /// What the run itself, and not one drive of it, skips.
+  /// The tasks that the whole run skips, not only one session.
   package static func skipped(by history: RunModel, _ plan: Plan) -> TaskSet {
     let selectors = fitting(history.skip, plan)
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
-  /// The tasks that a drive of the run is about for themselves; nil for all.
-  ///
-  /// - Parameters:
-  ///   - only: what the drive selects.
-  ///   - skip: likewise.
+  /// The tasks that the user selected for this session, without their dependencies; nil if no tasks
+  /// were named.
   package static func named(
     by history: RunModel, only: [String], skip: [String], _ plan: Plan
   ) -> TaskSet? {
@@ -70,11 +67,11 @@ package enum RunScope {
       .namedForItself(of: plan)
   }
 
-  /// Services that stay in a drive though nothing needs them.
+  /// The services that run in a session until the user stops them.
   ///
   /// - Parameters:
-  ///   - named: see above.
-  ///   - selected: what the drive is about; nil for all.
+  ///   - named: the tasks that the user selected; nil for none.
+  ///   - selected: the tasks of the session; nil for all.
   package static func standing(
     _ named: TaskSet?, selected: TaskSet?, _ plan: Plan
   ) -> TaskSet {
@@ -87,10 +84,9 @@ package enum RunScope {
     return standing
   }
 
-  /// Those of a run's selectors that still name a task.
+  /// The selectors of a run that still match a task.
   ///
-  /// - Throws: when an edit of the manifest left none of them with a task: the run would be about
-  ///   something else.
+  /// - Throws: if none is left, since the run would have other tasks.
   package static func remaining(
     of selectors: [String], _ plan: Plan
   ) throws(SelectionError) -> [String] {
@@ -99,7 +95,6 @@ package enum RunScope {
     return remaining
   }
 
-  /// Those of some selectors that name a task.
   package static func fitting(_ selectors: [String], _ plan: Plan) -> [String] {
     selectors.filter { (try? Selector.tasks([$0], of: plan)) != nil }
   }

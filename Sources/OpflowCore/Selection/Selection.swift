@@ -1,34 +1,33 @@
-/// Which tasks a run is about: those that are named, `--only` and `--skip`.
+/// The tasks of a run, selected by names, `--only` and `--skip`.
 package struct Selection: Equatable, Sendable {
-  /// What runs or is skipped; the other tasks are no part of the run.
+  /// Tasks that run or are skipped; the others are not part of the run.
   package private(set) var included: TaskSet
-  /// Named by `--skip`: dependents run as if it had succeeded.
+  /// Tasks of `--skip`: dependents run as if they had succeeded.
   package private(set) var skipped: TaskSet
-  /// `finally` tasks that are named, and so run though no other does; nil for none.
+  /// `finally` tasks that the user named: they run even if no other task does. Nil for none.
   package private(set) var namedFinally: TaskSet?
-  /// Tasks are named, so that a `finally` task runs when one of its needs ran.
+  /// `finally` tasks that run only if one of their dependencies ran, because tasks were named.
   private var followers: TaskSet
-  /// What the tasks that are named are; nil where none is.
+  /// The tasks that the user named; nil for none.
   private var named: TaskSet?
-  /// What `--only` names.
   private var onlyNamed: TaskSet?
-  /// Nothing is named, so that `manual` tasks which nothing needs are no part of the run.
+  /// Nothing is named, so `manual` tasks run only if other tasks need them.
   private var leavesManualOut = false
 
-  /// All tasks of a plan.
   package init(all plan: Plan) {
     included = .all(taskCount: plan.taskCount)
     skipped = TaskSet(taskCount: plan.taskCount)
     followers = TaskSet(taskCount: plan.taskCount)
   }
 
+  /// Selects tasks with their dependencies.
+  ///
   /// - Parameters:
-  ///   - tasks: with any, just these tasks and what they need, and of the `finally` tasks those that
-  ///     need one of them. Without, and without `only`, all but the `manual` tasks that nothing needs.
-  ///   - only: with any, just these tasks, what they need, and the `finally` tasks. With `tasks`, what
-  ///     is in both.
-  ///   - skip: wins over both; what a skipped task needs is not taken along for it.
-  /// - Throws: the flag and what is wrong with a selector that names no task.
+  ///   - tasks: if any, only these and the `finally` tasks that depend on one of them. Without
+  ///     these and `only`, all tasks but `manual` ones.
+  ///   - only: if any, only these and all `finally` tasks; intersected with `tasks`.
+  ///   - skip: overrides both, and does not select dependencies.
+  /// - Throws: if a selector matches no task.
   package init(
     tasks: [String] = [], only: [String], skip: [String], of plan: Plan
   ) throws(SelectionError) {
@@ -69,7 +68,7 @@ package struct Selection: Equatable, Sendable {
     includeNeeds(of: plan)
   }
 
-  /// Called while just what is named is in.
+  /// Call it while `included` holds only named tasks.
   private mutating func noteNamedFinally(of plan: Plan) {
     for index in plan.tasks
     where included.contains(TaskID(index)) && plan.flags(TaskID(index)).contains(.finally) {
@@ -83,8 +82,8 @@ package struct Selection: Equatable, Sendable {
     included.addNeeds(of: plan) { !skipped.contains($0) }
   }
 
-  /// The `finally` tasks one of whose needs is in, and in turn those that need one of these. What
-  /// else they need is not taken along.
+  /// Adds the `finally` tasks that directly or indirectly depend on a selected task, without their
+  /// other dependencies.
   private mutating func includeFinally(of plan: Plan) {
     var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
     while let task = open.popLast() {
@@ -96,8 +95,8 @@ package struct Selection: Equatable, Sendable {
     }
   }
 
-  /// What was named for itself: services among it stay though what needs them ends. One that `--only`
-  /// names is when nothing else of the run needs it. Nil for nothing.
+  /// The tasks that the user selected; nil for none. Services among them outlive their dependents.
+  /// Of `--only`, services count that no other task of the run needs.
   package func namedForItself(of plan: Plan) -> TaskSet? {
     guard let onlyNamed, plan.hasServices else { return named }
     var all = named ?? TaskSet(taskCount: plan.taskCount)
@@ -113,7 +112,7 @@ package struct Selection: Equatable, Sendable {
     return all
   }
 
-  /// The tasks that selectors name, with the flag told in the error.
+  /// Resolves selectors; an error names the flag.
   package static func tasks(
     _ flag: String, _ selectors: [String], _ plan: Plan
   ) throws(SelectionError) -> TaskSet {
@@ -124,8 +123,8 @@ package struct Selection: Equatable, Sendable {
     }
   }
 
-  /// - Throws: when nothing would run, since `--skip` takes away all that is named, or since what is
-  ///   named and `--only` have nothing in common.
+  /// - Throws: if nothing would run, because `--skip` excludes all selected tasks or `--only`
+  ///   excludes all named ones.
   package func expectSomething(of plan: Plan) throws(SelectionError) {
     let isLeft = plan.tasks.contains { index in
       let task = TaskID(index)
@@ -137,7 +136,7 @@ package struct Selection: Equatable, Sendable {
     throw skipped.isEmpty ? .nothingInCommon : .allSkipped
   }
 
-  /// How a task enters the first drive of a run.
+  /// The task's state at the start of the run's first session.
   package func initialState(_ task: TaskID) -> InitialState {
     if !included.contains(task) { return .excluded }
     if skipped.contains(task) { return .skipOption }

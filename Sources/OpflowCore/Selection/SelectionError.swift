@@ -1,12 +1,12 @@
-/// A selector that fits no task of the plan.
+/// A selector that matches no task of the plan.
 package struct UnfitSelector: Error, Equatable, Sendable {
   package var selector: String
-  /// A task or tag that was likely meant.
+  /// A similar task or tag.
   package var nearest: String?
-  /// The matrix that it names a task of, where only a run finds these tasks.
+  /// The matrix of the selector, if its tasks are generated only during the run.
   package var laterMatrix: String?
 
-  /// What to do, behind what is wrong; nil where that is not known.
+  /// A suggestion to append to the message; nil for none.
   package var hint: String? {
     if let matrix = laterMatrix.map(CleanText.string) {
       return "; the tasks of `\(matrix)` are known when a run has found them: name `\(matrix)`"
@@ -14,25 +14,24 @@ package struct UnfitSelector: Error, Equatable, Sendable {
     return nearest.map { "; did you mean `\(CleanText.string($0))`?" }
   }
 
-  /// What is wrong, for the flag or argument it was given as.
   package func message(of flag: String) -> String {
     "\(flag): no task fits `\(CleanText.string(selector))`\(hint ?? "")"
   }
 }
 
-/// Why the tasks that a person named make no run.
+/// Why a selection of tasks cannot run.
 package enum SelectionError: Error, Equatable, Sendable {
-  /// Given as this flag or argument.
+  /// A selector of this flag or argument matches no task.
   case unfit(flag: String, UnfitSelector)
-  /// `--only` and the tasks that are named have nothing in common.
+  /// `--only` excludes all named tasks.
   case nothingInCommon
-  /// `--skip` takes away all that is named.
+  /// `--skip` excludes all selected tasks.
   case allSkipped
-  /// The manifest has none of the tasks any more that the run was started for.
+  /// The manifest no longer has the tasks that the run was started for.
   case nothingRemains([String])
-  /// `--rerun` names none of the tasks that `--only` and `--skip` leave.
+  /// `--rerun` selects only tasks that `--only` and `--skip` exclude.
   case rerunLeftOut
-  /// What stands behind `--` cannot go to that task, for that reason.
+  /// The task cannot take the arguments after `--`.
   case noArguments(task: String, why: String)
   /// All tasks are `manual`, and none is named.
   case onlyManual

@@ -1,9 +1,9 @@
-/// `--only`, `--skip`, `--rerun` and the tasks of `logs`: ids, families, some of their legs, patterns on
-/// ids, `tag:NAME`.
+/// Resolves selectors of `--only`, `--skip`, `--rerun` and `logs`: ids, matrices, matrix tasks by
+/// value, patterns for ids, `tag:NAME`.
 package enum Selector {
-  /// The tasks that any of the selectors names.
+  /// The tasks that match any of the selectors.
   ///
-  /// - Throws: when one of them names none.
+  /// - Throws: if one of them matches none.
   package static func tasks(
     _ selectors: [String], of plan: Plan
   ) throws(UnfitSelector) -> TaskSet {
@@ -13,7 +13,7 @@ package enum Selector {
         try insertTagged(tag, selector, plan, into: &set)
       } else if let legs = plan.legs(namedBy: selector) {
         for task in legs { set.insert(task) }
-        // What makes the legs of a family is a part of it.
+        // The generator of a matrix belongs to it.
         if let maker = plan.task(named: selector) { set.insert(maker) }
       } else if Glob.isPattern(selector) {
         try insertMatching(selector, plan, into: &set)
@@ -28,7 +28,7 @@ package enum Selector {
     return set
   }
 
-  /// Of `work[part=a]`, `work`, where a run still has to find its tasks.
+  /// `work` for `work[part=a]`, if a generator has yet to add its tasks.
   private static func laterMatrix(of selector: String, _ plan: Plan) -> String? {
     guard selector.utf8.last == UInt8(ascii: "]"), let open = selector.firstIndex(of: "[") else {
       return nil
@@ -38,7 +38,7 @@ package enum Selector {
     return name
   }
 
-  /// Names looked at for a hint: a mistake must not take long in a plan of a million tasks.
+  /// Limits the search for a hint in a plan of a million tasks.
   private static let maxCandidates = 10_000
 
   private static func nearest(to selector: String, _ plan: Plan) -> String? {
@@ -47,7 +47,7 @@ package enum Selector {
     return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
   }
 
-  /// The tags of its tasks, as selectors, sorted; a thousand at most.
+  /// The tags of all tasks as sorted selectors, at most 1,000.
   package static func tags(of plan: Plan) -> [String] {
     var tags: Set<String> = []
     for index in plan.tasks where tags.count < 1000 {

@@ -1,7 +1,6 @@
 extension Plan {
-  /// The tasks that are skipped whatever becomes of others: somebody wants it, their `if` is false, or
-  /// what they need is skipped for that, in a way that does not do for them; and those `finally` tasks of
-  /// named ones that run only where one of their needs ran, and none will.
+  /// The tasks that are skipped whatever happens: by `--skip`, by a false `if`, because of such a
+  /// dependency, or as a `finally` task of named tasks without a dependency that can run.
   package func skippedFromTheStart(_ initial: [InitialState]) -> TaskSet {
     var skipped = TaskSet(taskCount: taskCount)
     var upstream = TaskSet(taskCount: taskCount)
