@@ -1,20 +1,19 @@
-/// What came of an expression that reads values of other tasks.
+/// The result of an expression that reads values of other tasks.
 package enum LateResult: Equatable, Sendable {
   case text([UInt8])
-  /// It needs a value that is not there.
+  /// A required value is missing.
   case lacking(MissingValue)
-  /// Longer than any text may be.
+  /// The string exceeds the limit.
   case tooLong
 }
 
-/// A value that was to be read and could not be.
+/// A value that an expression could not read.
 package struct MissingValue: Equatable, Sendable {
   package var need: TaskID
   package var name: String
-  /// It is there, and an `if` takes none of that length.
+  /// The value exists, but is too long for an `if`.
   package var isTooLong = false
 
-  /// For a person: both are named.
   package func text(_ plan: Plan) -> String {
     let task = plan.nameString(need)
     let reference = "`needs.\(task).\(name)`"
@@ -24,24 +23,23 @@ package struct MissingValue: Equatable, Sendable {
   }
 }
 
-/// What is found where a value is looked for.
 package enum FoundValue: Equatable, Sendable {
   case text([UInt8])
-  /// The task succeeded, and left none of that name.
+  /// The task succeeded without setting the value.
   case absent
-  /// The task did not succeed, and so left nothing.
+  /// The task did not succeed, so it has no values.
   case noSuccess
   case tooLong
 }
 
 extension Plan {
-  /// Bytes that one text may grow to, as in expressions that are evaluated early.
+  /// The limit for strings in bytes, as for expressions in the compiler.
   private static var longestLateText: Int { 4 << 20 }
 
-  /// Evaluates an expression of a task. Empty and `false` are false; a missing value is false to `||`,
-  /// and makes missing what is made of it otherwise.
+  /// Evaluates an expression. Empty strings and `false` are false. A missing value is false to `||`
+  /// and makes other results missing.
   ///
-  /// - Parameter find: looks for a value of a task by its name.
+  /// - Parameter find: looks up a value of a task by name.
   package func evaluate<Failure: Error>(
     _ program: ListIndex, of task: TaskID,
     find: (TaskID, UnsafeRawBufferPointer) throws(Failure) -> FoundValue
@@ -49,7 +47,7 @@ extension Plan {
     var stack: [LateResult] = []
     for step in steps(program) {
       switch step.operation {
-      // Validation has found none.
+      // Validation excludes unknown operations.
       case nil: return .text([])
       case .text: stack.append(.text(Array(text(step.text))))
       case .value, .values: stack.append(try read(step, of: task, find))
@@ -92,11 +90,12 @@ extension Plan {
       }
     }
     if let lines { return .text(lines) }
-    // Of a family as many lines as there are; a name that is misspelt shows where a leg succeeded.
+    // A matrix may give no lines. A missing name is reported only if a matrix task succeeded, since
+    // it is probably misspelled.
     return !hasSuccess && sources.contains(where: isOfFamily) ? .text([]) : .lacking(missing)
   }
 
-  /// Whether it is a leg, or stands for a family that has none.
+  /// Whether it is a matrix task, or stands for an empty matrix.
   private func isOfFamily(_ task: TaskID) -> Bool {
     flags(task).contains(.emptyMatrix) || family(of: task) != nil
   }
@@ -138,7 +137,6 @@ extension Plan {
 }
 
 extension LateResult {
-  /// Nil where there is none.
   package var text: [UInt8]? {
     switch self {
     case .text(let text): text
@@ -147,17 +145,16 @@ extension LateResult {
   }
 }
 
-/// What a late `if` came to.
 package enum LateVerdict: Equatable, Sendable {
   case holds, fails
-  /// It cannot be told, for that reason.
+  /// The condition cannot be evaluated; the reason.
   case undecided(String)
 }
 
 extension Plan {
-  /// What the late `if` of a task comes to.
+  /// Evaluates a late `if`.
   ///
-  /// - Parameter values: of a task that it needs; nil where that did not succeed.
+  /// - Parameter values: the values of a dependency; nil if it did not succeed.
   package func verdict(
     of task: TaskID, _ condition: ListIndex, values: (TaskID) -> [TaskValue]?
   ) -> LateVerdict {
@@ -175,8 +172,8 @@ extension Plan {
     }
   }
 
-  /// A hash of the values that a task reads and of its arguments: of others its result would be another,
-  /// too.
+  /// A hash of everything else that determines the task's result: the values that it reads, and its
+  /// arguments.
   package func valueDigest(
     of task: TaskID, arguments: [String] = [], values: (TaskID) -> [TaskValue]
   ) -> UInt64 {

@@ -1,9 +1,9 @@
-/// A value that a task left for those that need it: what is known of it where its file is not read.
+/// A value that a task set for its dependents.
 package struct TaskValue: Equatable, Sendable {
   package var name: String
-  /// XXH3 of its text.
+  /// XXH3 of the value.
   package var hash: UInt64
-  /// Where an `if` may read it, and it is short enough for that.
+  /// Set only if an `if` may read the value and it is short enough.
   package var text: [UInt8]?
 
   package init(name: String, hash: UInt64, text: [UInt8]? = nil) {
@@ -12,7 +12,7 @@ package struct TaskValue: Equatable, Sendable {
     self.text = text
   }
 
-  /// - Parameter keepsText: an `if` may read it.
+  /// - Parameter keepsText: whether an `if` may read the value.
   package init(name: String, text: [UInt8], keepsText: Bool) {
     self.name = name
     hash = Hash.xxh3(text)
@@ -20,9 +20,9 @@ package struct TaskValue: Equatable, Sendable {
   }
 }
 
-/// All that holds of what a task left, and where the files of it are.
+/// The values of a finished task.
 package struct ValueSet: Equatable, Sendable {
-  /// The try that left them; `ValueFolder.ofRecord` where they were written down in another run.
+  /// The attempt that wrote them; `ValueFolder.ofRecord` if restored from another run's record.
   package var attempt: Int32
   package var values: [TaskValue]
 
@@ -32,14 +32,14 @@ package struct ValueSet: Equatable, Sendable {
   }
 }
 
-/// What may be a value.
+/// Limits and syntax of values.
 package enum ValueRules {
-  /// Of one task.
+  /// Per task.
   package static let mostValues = 100
   package static let longestBytes = 65_536
-  /// Of a name; with it the longest message and line are known.
+  /// Limits the length of messages and journal lines.
   package static let longestNameBytes = 128
-  /// Of a value that an `if` reads: the coordinator keeps those.
+  /// For values that an `if` reads, since the coordinator keeps these in memory.
   package static let longestConditionBytes = 400
 
   package static func isName(_ name: some Collection<UInt8>) -> Bool {
@@ -55,14 +55,13 @@ package enum ValueRules {
     }
   }
 
-  /// What is wrong with the bytes of a file as a value, for a person; nil where nothing is.
+  /// Why the bytes of a file are not a valid value; nil if they are.
   package static func fault(in bytes: [UInt8]) -> String? {
     if bytes.contains(0) { return "it holds a NUL byte" }
     return String(validating: bytes, as: UTF8.self) == nil ? "it is not UTF-8" : nil
   }
 
-  /// The value of a file with those bytes: as a shell has it, `echo` ends a line that is not meant. The
-  /// line may be one of Windows.
+  /// The value in a file: without one trailing newline (LF or CRLF), as with `$(...)` in a shell.
   package static func value(ofFile bytes: [UInt8]) -> [UInt8] {
     guard bytes.last == Field.lineFeed else { return bytes }
     let line = bytes.dropLast()
@@ -70,21 +69,20 @@ package enum ValueRules {
   }
 }
 
-/// Where tasks leave values: names in the run's `values` folder.
+/// Folders of values in the run's `values` folder.
 package enum ValueFolder {
   package static let name = "values"
-  /// What tasks leave for nobody goes to a folder of the run that they share.
+  /// Tasks share this folder of the run if no task reads their values.
   package static let unreadName = "unread"
-  /// What stands for the number of the try where no try of this run left them: the task is up to date, and what
-  /// it left then was put there when that was found out.
+  /// Replaces the attempt of an up-to-date task, whose values were restored from a record.
   package static let ofRecord: Int32 = 0
 
-  /// The folder of one try of a task.
+  /// The folder of a task's attempt.
   package static func name(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     "\(LogName.stem(of: task)).\(attempt)"
   }
 
-  /// Whether a try's folder is called so: `STEM.TRY`, or `STEM.TRY~PID` as those of lost tries once were.
+  /// Whether a name is `STEM.ATTEMPT`, or `STEM.ATTEMPT~PID` as older versions named lost attempts.
   package static func isName(_ name: some BidirectionalCollection<UInt8>) -> Bool {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
       return false
@@ -98,19 +96,19 @@ package enum ValueFolder {
       }
   }
 
-  /// The folder in which one try of a task finds what its needs left.
+  /// The folder in which an attempt finds the values of its dependencies.
   package static func needsName(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     name(of: task, attempt: attempt) + ".needs"
   }
 }
 
-/// The values of a task as a line of the journal has them: `NAME:HASH,NAME:HASH`.
+/// The values of a task in a journal line: `NAME:HASH,NAME:HASH`.
 enum ValueList {
   static func text(_ values: [TaskValue]) -> String {
     values.map { "\($0.name):\(Hexadecimal.text($0.hash))" }.joined(separator: ",")
   }
 
-  /// What is no value in it is passed over.
+  /// Skips invalid entries.
   static func values(_ text: UnsafeRawBufferPointer) -> [TaskValue] {
     text.split(separator: UInt8(ascii: ",")).compactMap { part in
       guard let colon = part.firstIndex(of: UInt8(ascii: ":")), ValueRules.isName(part[..<colon]),
