@@ -1,13 +1,11 @@
-/// What a task does.
 package enum ActionKind: UInt8, Sendable {
-  /// A string for the task's shell.
+  /// A script for the task's shell.
   case shell
-  /// A list of words, executed as it stands.
+  /// A list of words that is executed without a shell.
   case command
-  /// A file to fetch.
   case download
-  /// A gate: a question that a person answers. No worker has it.
+  /// An approval: a question to the user. It needs no worker.
   case approve
-  /// Something that a program does which offers it: no process is made for it.
+  /// An external task: a client of the library does it, without a process of opflow's.
   case block
 }

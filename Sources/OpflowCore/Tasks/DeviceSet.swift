@@ -1,8 +1,8 @@
-/// GPUs of one machine, by their place among those that it has.
+/// A set of GPUs of one node, by their index on it.
 package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
   private(set) var bits: UInt64 = 0
 
-  /// A machine has no more.
+  /// The limit per node.
   package static let most = 64
 
   package init() {}
@@ -14,7 +14,6 @@ package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
   package var isEmpty: Bool { bits == 0 }
   package var count: Int { bits.nonzeroBitCount }
 
-  /// In their order.
   package var numbers: [Int] {
     var rest = bits
     var numbers: [Int] = []
@@ -31,7 +30,7 @@ package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
 
   package mutating func subtract(_ other: DeviceSet) { bits &= ~other.bits }
 
-  /// Puts the first so many that are not in it into it, and returns those.
+  /// Adds the first `count` GPUs that are not in the set, and returns them.
   package mutating func takeFirstMissing(_ count: Int) -> DeviceSet {
     var taken = DeviceSet()
     for _ in 0..<count {

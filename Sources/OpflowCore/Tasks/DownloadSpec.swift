@@ -1,17 +1,17 @@
-/// What a `download` task asks for (manifest.md, Download).
+/// The settings of a `download` task.
 package struct DownloadSpec: Equatable, Sendable {
-  /// The `url`, then the mirrors; at least one.
+  /// The `url` and its mirrors; at least one.
   package var sources: [String]
-  /// Absolute.
+  /// An absolute path.
   package var target: String
-  /// Lower-case hexadecimal; empty where it is not given.
+  /// Lower-case hexadecimal, or empty.
   package var sha256 = ""
   package var sha512 = ""
   package var sizeBytes: Int64?
   package var headers: [DownloadHeader] = []
-  /// Permission bits of `target`; nil for those of any new file.
+  /// Permission bits of the file; nil for the default.
   package var mode: UInt32?
-  /// Whether a part that stands may be continued.
+  /// Whether to continue a partial download.
   package var resumes = true
   /// 0 for no limit.
   package var maxBytesPerSecond: Int64 = 0
@@ -21,28 +21,27 @@ package struct DownloadSpec: Equatable, Sendable {
     self.target = target
   }
 
-  /// Whether a hash decides if the file is right, whatever its bytes came from.
+  /// Whether the file is verified by a hash, so that its source does not matter.
   package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
 
-  /// What a download appends to `target` for the files that it uses on its way.
+  /// The suffixes of temporary files next to `target`.
   package static let ownSuffixes: [StaticString] = [
     ".part", ".part.meta", ".part.meta.new", ".part.decoded",
   ]
 
-  /// Where data is collected.
   package var partPath: String { target + ".part" }
-  /// Where it is noted what the data belongs to.
+  /// Describes what the partial file belongs to.
   package var recordPath: String { partPath + ".meta" }
-  /// What becomes the record, or the part without its encoding, when it is whole.
+  /// Files in progress: the next record, and the part without its content encoding.
   package var newRecordPath: String { recordPath + ".new" }
   package var decodedPath: String { partPath + ".decoded" }
 }
 
-/// A field that the manifest adds to a request.
+/// A header that the manifest adds to requests.
 package struct DownloadHeader: Equatable, Sendable {
   package var name: String
   package var value: String
-  /// It holds a secret, and so goes to the host of `url` only, whatever it is called.
+  /// Whether it contains a secret. Such headers go only to the host of `url`.
   package var isSecret = false
 
   package init(name: String, value: String) {
@@ -50,20 +49,18 @@ package struct DownloadHeader: Equatable, Sendable {
     self.value = value
   }
 
-  /// Fields that tell nothing about who asks, and so may go to any host. All others go to the host
-  /// of `url` only: any of them may be a credential.
+  /// Headers that may go to any host. All others may be credentials and go only to the host of
+  /// `url`.
   private static let harmless = [
     "accept", "accept-language", "cache-control", "pragma", "user-agent",
   ]
 
   package var isHarmless: Bool { !isSecret && Self.harmless.contains(name.asciiLowercased) }
 
-  /// What stands around the name of a secret whose value is to be filled in: a byte that no text of a
-  /// manifest holds.
+  /// Encloses the name of a secret in a value. A manifest cannot contain this byte.
   private static let mark: Character = "\0"
 
-  /// Puts values in the place of names. One that is not among `secrets` makes it a field that cannot be
-  /// sent.
+  /// Replaces names of secrets by their values. An unknown name makes the header invalid.
   package mutating func fill(_ secrets: [SecretValue]) {
     let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
     if parts.count == 1 { return }
@@ -75,13 +72,13 @@ package struct DownloadHeader: Equatable, Sendable {
     }.joined()
   }
 
-  /// Fields that decide which bytes come, which is the downloader's own business.
+  /// Headers that the download itself controls.
   private static let reserved = [
     "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     "content-length", "transfer-encoding", "connection", "te", "upgrade",
   ]
 
-  /// What is wrong with it, for people; nil when it can be sent.
+  /// Why the header cannot be sent; nil if it can.
   package var mistake: String? {
     if name.isEmpty || !name.utf8.allSatisfy(Self.isTokenByte) {
       return "the header '\(name)' has a name that HTTP does not allow"

@@ -1,34 +1,34 @@
-/// Why a try of a task ended, where how its process ended does not say it.
+/// Why an attempt ended, if the exit status does not tell.
 package enum EndReason: Hashable, CaseIterable, Sendable {
   case timeout
-  /// It could not be started; errno and `what` say why.
+  /// The attempt could not start; see errno and `what`.
   case refused
-  /// Its log could not be written, or something else that is kept of it: `what` says which then.
+  /// Its log or another record could not be written; see `what`.
   case output
-  /// A download failed in a way that another try may mend.
+  /// A download failed; a retry may help.
   case fetch
-  /// A download failed for good.
+  /// A download failed permanently.
   case fetchFinal
   case workerLost
-  /// The run died, or was stopped, while it ran.
+  /// The run crashed or was stopped while the attempt ran.
   case interrupted
-  /// It was handed ahead and taken back.
+  /// The task was prefetched and returned to the queue.
   case revoked
-  /// What it left for others is no value, or what it reads of them is not there; `what` says why.
+  /// An invalid value of its own, or a missing value of a dependency; see `what`.
   case value
-  /// One of its inputs is missing, so that it was not started; `what` says which.
+  /// A missing input, so the task did not start; see `what`.
   case input
-  /// It succeeded, and one of its outputs is not there; `what` says which.
+  /// The command succeeded, but an output is missing; see `what`.
   case noOutput
-  /// It and all that it started used more memory than its `memory_limit`; `what` says how much.
+  /// The process tree exceeded `memory_limit`; see `what`.
   case memory
-  /// Somebody said no to a gate; `what` says who.
+  /// The user rejected an approval; `what` says who.
   case rejected
-  /// A service that is not ready, and is not going to be; `what` says why.
+  /// A service did not become ready and will not; see `what`.
   case unready
-  /// A service ended by itself after it was ready.
+  /// A service exited after it was ready.
   case ended
-  /// It was told to.
+  /// opflow stopped it.
   case stopped(StopReason)
 
   package static let allCases: [EndReason] =
@@ -38,7 +38,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     ]
     + StopReason.allCases.map { .stopped($0) }
 
-  /// The word in the journal and on the wire.
+  /// The name in the journal and in messages.
   package var word: StaticString {
     switch self {
     case .timeout: "timeout"
@@ -66,22 +66,22 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   }
 }
 
-/// Why a task that runs is told to end.
+/// Why opflow stops a running task.
 package enum StopReason: UInt8, CaseIterable, Sendable {
   case cancel
   case signal
-  /// At once, with no grace.
+  /// Immediately, without a grace period.
   case kill
   /// A file of the run cannot be written.
   case ioError
-  /// A service that nothing needs any more, or for now: how it ends then is no failure.
+  /// A service without running dependents, at least for now. Its end is not a failure.
   case unneeded
-  /// A service that it needs is gone.
+  /// A service that the task uses has ended.
   case serviceLost
-  /// The time of its machine is nearly over.
+  /// The time limit of its node is almost reached.
   case timeOver
 
-  /// The word in the journal and on the wire.
+  /// The name in the journal and in messages.
   package var word: StaticString {
     switch self {
     case .cancel: "cancel"

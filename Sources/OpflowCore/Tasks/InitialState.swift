@@ -1,46 +1,43 @@
-/// How a task enters a drive of the run.
+/// The state of a task at the start of a session.
 package enum InitialState: UInt8, Sendable {
-  /// It is to be run.
   case run
-  /// A `finally` task of a run of named tasks: it runs when one of its needs ran, else it is skipped.
+  /// A `finally` task when tasks were named: runs if a dependency ran, otherwise is skipped.
   case afterNeeds
-  /// It keeps the result of an earlier drive.
+  /// Keeps its result from an earlier session.
   case succeeded, upToDate, failedAllowed, skipped
-  /// The same, of a service that nothing came to need.
+  /// A service that nothing used in an earlier session.
   case unused
-  /// It has the result of an earlier drive and declares `inputs`: it is checked by content when it is ready.
+  /// Has an earlier result and declares `inputs`: checked by content when ready.
   case recheck
-  /// It keeps the result of an earlier drive if all that it needs keeps its own, some of which is to be
-  /// checked by content, and a `finally` task if nothing starts; else it runs again.
+  /// Keeps its result if all dependencies keep theirs, some of which are checked first; a `finally`
+  /// task, if nothing starts. Otherwise runs.
   case later
-  /// A `finally` task of a run of named tasks that keeps the result of an earlier drive, unless one of
-  /// its needs runs.
+  /// A `finally` task when tasks were named: keeps its earlier result unless a dependency runs.
   case laterAfterNeeds
-  /// It was skipped since its needs cannot be met, and they still cannot.
+  /// Skipped in an earlier session because of its dependencies, and still is.
   case skippedUpstream
-  /// A service that the drive before left up, which is this one's from here on.
+  /// A service of the last session that is still running and that this one takes over.
   case stays
-  /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
+  /// Was running at a crash and has `on_interrupted: fail`: fails when the session starts.
   case interrupted
-  /// The same, in an earlier drive, which counted it; it stays failed.
+  /// Failed in this way in an earlier session, which counted the failure.
   case failed
-  /// It has the end that it had in a drive that was lost, which this one goes on with, and may be retried as there.
+  /// Keeps its unsuccessful end from a crashed session that this one continues; may be retried.
   case stillFailed, stillCancelled, stillUpstream
-  /// `--skip` names it.
+  /// Skipped by `--skip`.
   case skipOption
-  /// The same, of this drive alone: it is still to be done.
+  /// Skipped by `--skip` in this session only; a later session can run it.
   case skipOnce
-  /// It is no part of the run, or `--only` leaves it out of this drive and nothing is left to do of it.
+  /// Not part of the run, or excluded by `--only` with nothing left to do.
   case excluded
-  /// `--only` leaves it out of this drive, and it succeeded in an earlier one.
+  /// Excluded by `--only`; succeeded earlier.
   case leftDone
-  /// `--only` leaves it out of this drive. It failed in an earlier one, was skipped since its needs
-  /// cannot be met, or has no end that holds: so does the run.
+  /// Excluded by `--only`, and without a success: the run then counts as failed or unfinished.
   case leftFailed, leftUpstream, leftOpen
 }
 
 extension InitialState {
-  /// Whether it may be started in the drive without that anybody asks for it.
+  /// Whether the task may start in this session without a request of the user.
   package var mayStart: Bool {
     switch self {
     case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays: true
@@ -51,7 +48,7 @@ extension InitialState {
     }
   }
 
-  /// It keeps the result of an earlier drive, and that is no failure.
+  /// Whether the task keeps an earlier result that is not a failure.
   var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream: true
@@ -62,7 +59,7 @@ extension InitialState {
     }
   }
 
-  /// It is no part of the drive.
+  /// Whether the task is not part of the session.
   var isLeftOut: Bool {
     switch self {
     case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true

@@ -1,25 +1,24 @@
-/// How a task's jobserver is told to the programs that take jobs from it (GNU make's manual, "Sharing Job
-/// Slots with GNU make"). The raw value is what stands in a plan.
+/// How a jobserver is passed to programs (GNU make manual, "Sharing Job Slots with GNU make"). The
+/// raw value is stored in plans.
 package enum JobserverStyle: UInt32, Sendable {
-  /// As the `make` in PATH understands it.
+  /// The best style that the `make` in PATH supports.
   case ofMake = 1
-  /// By a path: of make 4.4 and later, ninja 1.13 and others.
+  /// A named pipe: make 4.4, ninja 1.13 and later.
   case fifo = 2
-  /// By two descriptors that are handed down: every make knows these.
+  /// Two inherited descriptors, which every make supports.
   case pipe = 3
 }
 
-/// The words of `MAKEFLAGS` about jobs.
+/// Parses and edits the job options in `MAKEFLAGS`.
 package enum MakeFlags {
-  /// Where a jobserver is, as its word tells.
   package enum Server: Equatable, Sendable {
     case fifo(path: [UInt8])
     case pipe(read: Int32, write: Int32)
-    /// It is told, and is not for this process: it was not started as a further make.
+    /// There is a jobserver, but not for this process: make did not start it as a sub-make.
     case withheld
   }
 
-  /// The jobserver that flags speak of; the last word counts. Nil for none.
+  /// The jobserver in the flags; the last option wins. Nil for none.
   package static func server(in flags: some Sequence<UInt8>) -> Server? {
     var server: Server?
     for word in words(of: Array(flags)).options {
@@ -30,7 +29,7 @@ package enum MakeFlags {
     return server
   }
 
-  /// How many jobs flags allow in all; nil where they say nothing.
+  /// The total number of jobs in the flags; nil if not set.
   package static func jobs(in flags: some Sequence<UInt8>) -> Int? {
     words(of: Array(flags)).options.lazy.filter { $0.starts(with: "-j".utf8) }
       .compactMap { Int(String(decoding: $0.dropFirst(2), as: UTF8.self)) }.last { $0 > 0 }
@@ -48,19 +47,16 @@ package enum MakeFlags {
     return .pipe(read: read, write: write)
   }
 
-  /// The flags without what they say of jobs; unchanged where that is nothing.
   package static func withoutJobs(_ flags: [UInt8]) -> [UInt8] {
     let (options, rest) = words(of: flags)
     let kept = options.filter { !isOfJobs($0) }
     return kept.count == options.count ? flags : joined(kept, rest)
   }
 
-  /// The flags with that many jobs, and the jobserver that an address speaks of, in place of what they
-  /// say of these.
   package static func with(jobs: Int, address: String, in flags: [UInt8]) -> [UInt8] {
     let (options, rest) = words(of: flags)
     var words = options.filter { !isOfJobs($0) }
-    // The first word may be letters without a dash, and only the first.
+    // Only the first word may be option letters without a dash.
     if words.first.map({ $0.first == UInt8(ascii: "-") }) ?? true { words.insert([], at: 0) }
     words.insert(contentsOf: [Array("-j\(jobs)".utf8), Array("\(names[0])\(address)".utf8)], at: 1)
     return joined(words, rest)
@@ -78,7 +74,7 @@ package enum MakeFlags {
 
   private static let blank = UInt8(ascii: " ")
 
-  /// The options, and from `--` on what defines variables. A backslash takes the blank behind it along.
+  /// Splits into options, and variable definitions from `--` on. A backslash escapes a space.
   private static func words(of flags: [UInt8]) -> (options: [[UInt8]], rest: [UInt8]) {
     var words: [[UInt8]] = []
     var word: [UInt8] = []

@@ -1,10 +1,10 @@
-/// Processes that a task left behind when its own had ended: those that were ended with it, or, where there are
-/// any, those that opflow could not end.
+/// Processes of a task that outlived its main process: those that opflow killed, or if it could not
+/// kill some, these.
 package struct LeftBehind: Sendable, Equatable {
   package var count: Int
-  /// What they are called: `sleep, python3 (2)`; those that live `4711 (sleep, user root)`.
+  /// Names such as `sleep, python3 (2)`; for living processes `4711 (sleep, user root)`.
   package var names: String
-  /// They may still run. Nothing of the task starts beside them by itself.
+  /// Whether they may still run. The task does not start next to them without a request.
   package var areAlive = false
 
   private static let maxNames = 5
@@ -15,7 +15,6 @@ package struct LeftBehind: Sendable, Equatable {
     self.areAlive = areAlive
   }
 
-  /// Nil for none.
   package init?(_ all: [String], areAlive: Bool = false) {
     if all.isEmpty { return nil }
     self.areAlive = areAlive
@@ -33,7 +32,6 @@ package struct LeftBehind: Sendable, Equatable {
       shown.joined(separator: ", ") + (names.count > Self.maxNames ? " and others" : "")
   }
 
-  /// From what journal and wire have; nil where it says nothing that makes sense.
   init?(text: String) {
     let areAlive = text.hasPrefix(Self.alive)
     let parts = text.dropFirst(areAlive ? Self.alive.count : 0).split(separator: " ", maxSplits: 1)
@@ -43,6 +41,6 @@ package struct LeftBehind: Sendable, Equatable {
 
   private static let alive = "alive "
 
-  /// As journal and wire have it: `2 sleep, nc`, `alive 1 4711 (sleep, user root)`.
+  /// The form in the journal and in messages: `2 sleep, nc` or `alive 1 4711 (sleep, user root)`.
   var text: String { "\(areAlive ? Self.alive : "")\(count) \(names)" }
 }

@@ -1,11 +1,11 @@
-/// What a run does where it cannot keep `memory_limit` of tasks.
+/// What a run does if it cannot enforce `memory_limit`.
 package enum MemoryPolicy: String, CaseIterable, Sendable {
-  /// It says so once, and runs them all the same.
+  /// Runs the tasks after one warning.
   case warn
-  /// It does not begin.
+  /// Does not start.
   case enforce
 
-  /// How there comes to be what it takes.
+  /// How to start opflow so that it can enforce limits.
   package static let remedy =
     "start it as `systemd-run --user --scope -p Delegate=yes opflow run …`"
 }

@@ -1,17 +1,16 @@
-/// When an edge of the graph is met; `on:` of an entry in `needs`.
+/// The condition of a dependency: `on:` of an entry in `needs`.
 package enum NeedCondition: UInt8, Sendable, CaseIterable {
-  /// Met by success, up to date, an allowed failure, a false `if` and `--skip`.
+  /// Success, up to date, an allowed failure, a false `if` or `--skip`.
   case success
-  /// Met by a failure that is not allowed, a timeout too.
+  /// A failure that is not allowed, or a timeout.
   case failure
-  /// Met by any end.
+  /// Any end.
   case finished
-  /// Met by success, up to date and an allowed failure: what the need does has been done. A false `if` and
-  /// `--skip` do not meet it.
+  /// Success, up to date or an allowed failure; unlike `success`, neither a false `if` nor
+  /// `--skip`.
   case ran
 
-  /// Whether a failure that is not allowed meets it, so that `max_failures` does not hold back what
-  /// follows.
+  /// Whether a failure can meet it. Dependents then start in spite of `max_failures`.
   package var isMetByFailure: Bool {
     switch self {
     case .failure, .finished: true

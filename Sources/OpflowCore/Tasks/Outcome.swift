@@ -1,9 +1,9 @@
-/// What a task took. Times in microseconds, its children's included.
+/// Resources that an attempt and its children used.
 package struct Usage: Hashable, Sendable {
   package var wallMicroseconds: Int64 = 0
   package var userMicroseconds: Int64 = 0
   package var systemMicroseconds: Int64 = 0
-  /// Largest resident set of one process, in KiB (getrusage(2), ru_maxrss).
+  /// The largest resident set of one process, in KiB (getrusage(2), ru_maxrss).
   package var peakKibibytes: Int64 = 0
   package var outputBytes: Int64 = 0
   package init() {}
@@ -11,7 +11,7 @@ package struct Usage: Hashable, Sendable {
 
 /// How a process ended (wait(2)).
 package enum ExitStatus: Hashable, Sendable {
-  /// It never ran, or nobody can tell.
+  /// It never ran, or the status was lost.
   case unknown
   case exit(Int32)
   case signal(Int32)
@@ -19,12 +19,11 @@ package enum ExitStatus: Hashable, Sendable {
   package static var success: ExitStatus { .exit(0) }
 }
 
-/// How one try of a task ended.
 package struct Outcome: Hashable, Sendable {
   package var status: ExitStatus
-  /// Nil when the status says it all.
+  /// Nil if the status is sufficient.
   package var reason: EndReason?
-  /// 0, or why it was refused or its output could not be written.
+  /// The errno of a failed start or output; otherwise 0.
   package var errorNumber: Int32
   package var usage: Usage
 

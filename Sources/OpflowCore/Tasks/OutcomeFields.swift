@@ -1,9 +1,9 @@
-/// What the fields of an outcome say, in a line of the journal and on the wire: written by
-/// `append(_ outcome:)`, read here. What is 0 or not known is left out.
+/// An outcome in a journal line or message, as written by `append(_ outcome:)`. Fields that are 0
+/// or unknown are omitted.
 struct OutcomeFields {
   var status = ExitStatus.unknown
-  /// The word of the reason; empty for none. An end's is an `EndReason`; in the journal, of other events
-  /// the key tells other reasons.
+  /// The name of the reason; empty for none. An `EndReason` in ends; other journal events use the
+  /// key for other reasons.
   var reason = UnsafeRawBufferPointer(start: nil, count: 0)
   var errorNumber: Int32 = 0
   var usage = Usage()
@@ -11,8 +11,7 @@ struct OutcomeFields {
   @inline(__always)
   init() {}
 
-  /// Takes in the fields where `cursor` stands, in the order in which they are written, up to one that
-  /// does not follow in it. A reader of fields in any order comes again.
+  /// Reads fields in the order of writing, up to one that is out of order; call it again for that.
   @_transparent
   mutating func read(_ cursor: inout FieldCursor) {
     if cursor.stands(at: .exit) {
@@ -38,7 +37,7 @@ struct OutcomeFields {
     if cursor.stands(at: .errno), let number = cursor.small(.errno) { errorNumber = number }
   }
 
-  /// Why a try ended; nil where it is not told, or is none that this opflow knows.
+  /// Nil if missing or unknown to this version.
   @inline(__always)
   var endReason: EndReason? { reason.isEmpty ? nil : EndReason(word: reason) }
 
@@ -48,7 +47,7 @@ struct OutcomeFields {
 }
 
 extension OutputSpan<UInt8> {
-  /// At most 200 bytes.
+  /// Writes at most 200 bytes.
   @inline(__always)
   mutating func append(_ outcome: Outcome) {
     switch outcome.status {

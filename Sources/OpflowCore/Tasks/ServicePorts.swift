@@ -1,4 +1,4 @@
-/// The ports that were found for a service when it started, by their names in the manifest.
+/// The ports allocated to a service at its start, by their names in the manifest.
 package struct ServicePorts: Equatable, Sendable {
   package struct Port: Equatable, Sendable {
     package let name: String
@@ -10,14 +10,13 @@ package struct ServicePorts: Equatable, Sendable {
   package static let mostPorts = 16
   private static let prefix = "OPFLOW_PORT_"
 
-  /// Pairs names with their numbers, in the order of the manifest.
   package init(_ names: [String], _ numbers: [UInt16]) {
     all = zip(names, numbers).map { Port(name: $0, number: $1) }
   }
 
   // MARK: Names
 
-  /// Whether a port may have that name: a letter or `_`, then letters, digits, `_` and `-`.
+  /// Whether a port name is valid: a letter or `_`, then letters, digits, `_` and `-`.
   package static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, first < UInt8(ascii: "0") || first > UInt8(ascii: "9") else {
       return false
@@ -35,17 +34,17 @@ package struct ServicePorts: Equatable, Sendable {
     }
   }
 
-  /// The variable in which the service, and what needs it, find the number.
+  /// The environment variable for a port, for the service and its dependents.
   package static func variable(_ name: String) -> String {
     prefix + name.uppercased().replacing("-", with: "_")
   }
 
   // MARK: In the address of a service
 
-  /// Puts numbers in place of `$OPFLOW_PORT_NAME` and `${OPFLOW_PORT_NAME}`.
+  /// Replaces `$OPFLOW_PORT_NAME` and `${OPFLOW_PORT_NAME}` by numbers.
   ///
-  /// - Parameter number: of the variable of that name; nil for none.
-  /// - Returns: nil where a variable is not known; which, is in `unknown`.
+  /// - Parameter number: returns the port of a variable; nil if unknown.
+  /// - Returns: nil for an unknown variable, which is then in `unknown`.
   package static func resolve(
     _ text: String, unknown: inout String, number: (String) -> UInt16?
   ) -> String? {
@@ -74,7 +73,6 @@ package struct ServicePorts: Equatable, Sendable {
     return result + rest
   }
 
-  /// The same with these ports.
   package func resolve(_ text: String) -> String? {
     var unknown = ""
     return Self.resolve(text, unknown: &unknown) { variable in
@@ -86,10 +84,9 @@ package struct ServicePorts: Equatable, Sendable {
 
   // MARK: As text
 
-  /// `NAME:NUMBER` each, commas between: of a `ready` line.
+  /// `NAME:NUMBER,NAME:NUMBER`, as in a `ready` line.
   package var text: String { all.map { "\($0.name):\($0.number)" }.joined(separator: ",") }
 
-  /// Nil for what is no such text.
   package init?(text: String) {
     var all: [Port] = []
     for item in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -102,6 +99,6 @@ package struct ServicePorts: Equatable, Sendable {
     self.all = all
   }
 
-  /// For people: `http 41234, admin 41235`.
+  /// For messages: `http 41234, admin 41235`.
   package var words: String { all.map { "\($0.name) \($0.number)" }.joined(separator: ", ") }
 }

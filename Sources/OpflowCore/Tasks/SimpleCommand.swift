@@ -1,11 +1,10 @@
-/// A script that is one plain command, which needs no shell to be understood.
+/// A script that is one plain command, which opflow executes without a shell, as make does.
 ///
-/// Such a script is executed directly, as make does, and saves the start of a shell. It is one only
-/// where nobody can tell the difference: words of letters that no shell gives a meaning, the first
-/// of them neither a reserved word nor a builtin (POSIX.1-2017, XCU 2.4 and 2.14, and what dash,
-/// bash and BusyBox add). `true` and `false` are builtins that do what the programs of that name do.
+/// The result must be the same: no character means anything to a shell, and the first word is
+/// neither reserved nor a builtin (POSIX.1-2017, XCU 2.4 and 2.14; dash, bash and BusyBox). The
+/// builtins `true` and `false` behave like the programs.
 package enum SimpleCommand {
-  /// The words of `script`; nil when it is for the shell.
+  /// The words of `script`; nil if it needs a shell.
   package static func words(of script: UnsafeRawBufferPointer) -> [Range<Int>]? {
     var words: [Range<Int>] = []
     var start: Int?
@@ -15,7 +14,7 @@ package enum SimpleCommand {
         if let first = start { words.append(first..<index) }
         start = nil
       case 0x0A:
-        // At the end it says nothing; elsewhere it would separate two commands.
+        // A trailing newline is harmless; another one separates commands.
         guard script[index...].allSatisfy({ $0 == 0x0A || $0 == 0x20 || $0 == 0x09 }) else {
           return nil
         }
@@ -30,7 +29,7 @@ package enum SimpleCommand {
     return isProgram(words.first, in: script) ? words : nil
   }
 
-  /// Whether no shell gives the byte a meaning, anywhere in a word.
+  /// Whether no shell gives the byte a meaning anywhere in a word.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -44,13 +43,12 @@ package enum SimpleCommand {
     }
   }
 
-  /// Whether the first word names a program and nothing that a shell does by itself. A word with
-  /// `=` may be an assignment.
+  /// Whether the first word is a program, not a shell word or an assignment (`=`).
   private static func isProgram(_ word: Range<Int>?, in script: UnsafeRawBufferPointer) -> Bool {
     guard let word else { return false }
     let bytes = script[word]
     if bytes.contains(UInt8(ascii: "=")) { return false }
-    // A name with a slash is a path to every shell.
+    // A name with a slash is a path in every shell.
     if bytes.contains(UInt8(ascii: "/")) { return true }
     return !shellWords.contains(String(decoding: bytes, as: UTF8.self))
   }

@@ -1,4 +1,4 @@
-/// What stands behind `--` on the command line, for the one task that it names.
+/// The arguments after `--` on the command line, and the task that gets them.
 package struct TaskArguments: Equatable, Sendable {
   package var task: TaskID
   package var words: [String]

@@ -1,24 +1,24 @@
-/// The question whether a task is up to date by content.
+/// A request to check whether a task is up to date by content.
 package struct TaskCheck: Equatable, Sendable {
   package var task: TaskID
-  /// By which the answer is known: a task may be asked about again.
+  /// Matches the answer to the request; a task may be checked again.
   package var serial: Int32
-  /// A hash of the values that it reads of other tasks, and of its arguments; nil where it reads none.
+  /// A hash of the arguments and of the values that the task reads; nil if it has neither.
   package var with: UInt64?
-  /// A hash of which successes of the tasks that it needs hold, of those that declare no outputs; but for
+  /// A hash of the current successes of its dependencies without declared outputs, except
   /// `skipped`.
   package var needs: UInt64
-  /// Those of them that were skipped by wish and declare `inputs`: what they did last may hold still.
+  /// Dependencies with `inputs` that `--skip` excludes; their last results may still be valid.
   package var skipped: [TaskID] = []
-  /// So many of them fit a message; more are as ones that left nothing.
+  /// The limit of a message. Further ones count as having no result.
   static let mostSkipped = 64
-  /// Somebody asked for it to run: it is looked at, and runs however it is.
+  /// Whether the user requested the task: it is checked, then runs in any case.
   package var isAsked: Bool
-  /// How many tasks have ended in this drive, or come back since another run had them: each may have changed what
-  /// commands print.
+  /// Counts changes in this session: finished and restored tasks. The worker caches the output of
+  /// commands for the same count only.
   package var after: Int32
 
-  /// The number of an allowed failure in an earlier drive of the run, which the task may come to keep.
+  /// The origin of an allowed failure in an earlier session that the task may keep.
   package var keeps: UInt64?
 
   package init(
@@ -33,14 +33,14 @@ package struct TaskCheck: Equatable, Sendable {
   }
 }
 
-/// The answer.
+/// The answer to a `TaskCheck`.
 package enum CheckResult: Equatable, Sendable {
-  /// It is: by the success with that number.
+  /// Up to date since the success with this origin.
   case fresh(origin: UInt64)
-  /// It is not; why, for people.
+  /// Not up to date; the reason.
   case stale(why: String)
-  /// It cannot be started, since something that it reads is not there or cannot be read; what, for people.
+  /// The task cannot start because an input is missing or unreadable; the message.
   case unfit(what: String)
-  /// What was seen cannot be written down, so that nothing of the run goes on; what and where, for people.
+  /// The result could not be recorded, so the run stops; the message.
   case unwritten(what: String)
 }

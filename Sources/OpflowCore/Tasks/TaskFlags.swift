@@ -1,68 +1,67 @@
-/// Yes-or-no properties of a task.
+/// Boolean properties of a task.
 package struct TaskFlags: OptionSet, Sendable {
   package var rawValue: UInt16
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// As every option set has it; of its own, since other modules ask for it through a table otherwise.
+  /// Faster than the inherited one, which other modules call through a witness table.
   @inlinable
   package func contains(_ other: TaskFlags) -> Bool { rawValue & other.rawValue == other.rawValue }
 
-  /// `finally: true`
   package static let finally = TaskFlags(rawValue: 1 << 0)
   /// `if` is false: the task is skipped.
   package static let conditionFalse = TaskFlags(rawValue: 1 << 1)
-  /// `allow_failure: true`; a list of codes is in the plan's code lists.
+  /// `allow_failure: true`. Lists of codes are in the plan's code lists.
   package static let allowAnyFailure = TaskFlags(rawValue: 1 << 2)
-  /// `on_interrupted: fail`
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 
-  /// It stands for a family without legs, and is skipped as if its `if` were false, which it is too; without that
-  /// (`makesLegs`) the legs are still to be made.
+  /// Stands for a matrix without matrix tasks. With `conditionFalse` it is empty and skipped;
+  /// without, the task is a generator (`makesLegs`).
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
-  /// `manual: true`: a run takes it along only when it is named, or needed.
+  /// `manual: true`: runs only if named or needed.
   package static let manual = TaskFlags(rawValue: 1 << 5)
-  /// `interactive: true`: it has the terminal for itself while it runs.
+  /// `interactive: true`: has the terminal while it runs.
   package static let interactive = TaskFlags(rawValue: 1 << 6)
-  /// `control: true`: what it runs may steer the run that it belongs to.
+  /// `control: true`: its processes may control the run.
   package static let control = TaskFlags(rawValue: 1 << 7)
 
-  /// It has a folder of its own for values: somebody reads them, or it speaks of the folder.
+  /// Has its own folder for values: other tasks read them, or the task refers to the folder.
   package static let leavesValues = TaskFlags(rawValue: 1 << 8)
   /// An `if` may read its values.
   package static let decidesOthers = TaskFlags(rawValue: 1 << 9)
-  /// Some of it is evaluated when it starts.
+  /// Some of its properties are evaluated when it starts.
   package static let readsValues = TaskFlags(rawValue: 1 << 10)
-  /// `if` reads values, and is decided when all that the task needs has ended.
+  /// `if` reads values, and is evaluated when all dependencies have ended.
   package static let lateCondition = TaskFlags(rawValue: 1 << 11)
 
-  /// It has `inputs`, and is skipped where neither these nor anything else has changed.
+  /// Has `inputs`, and is skipped if nothing has changed.
   package static let checked = TaskFlags(rawValue: 1 << 12)
-  /// It has `outputs`, or is a download.
+  /// Has `outputs`, or is a download.
   package static let declaresOutputs = TaskFlags(rawValue: 1 << 13)
-  /// `cache: true`: what it leaves is kept, and brought back instead of running it.
+  /// `cache: true`: its outputs are stored and restored instead of running it.
   package static let cached = TaskFlags(rawValue: 1 << 14)
 
-  /// It does not end by itself, and runs for as long as what needs it.
+  /// Runs as long as its dependents, without an end of its own.
   package static let service = TaskFlags(rawValue: 1 << 15)
 
-  /// It makes the legs of a family when a task of it has succeeded (`after` in a `matrix`), and adds them to the run.
+  /// Whether it is a generator: after the task that `after` in its `matrix` names, it adds the
+  /// matrix tasks to the run.
   package var makesLegs: Bool { contains(.emptyMatrix) && !contains(.conditionFalse) }
 
-  /// The plan has something that the task declares.
+  /// The task has an entry in the plan's declarations.
   static let declares: TaskFlags = [.checked, .declaresOutputs]
 
-  /// What makes no sense of a question.
+  /// Flags that an approval cannot have.
   static let notOfGates: TaskFlags = [
     .finally, .failWhenInterrupted, .interactive, .control, .checked, .declaresOutputs,
     .cached, .service,
   ]
 
-  /// What makes no sense of what a program does.
+  /// Flags that an external task cannot have.
   static let notOfBlocks: TaskFlags = [
     .finally, .interactive, .control, .checked, .declaresOutputs, .cached, .service,
   ]
 
-  /// What makes no sense of a task that does not end by itself.
+  /// Flags that a service cannot have.
   static let notOfServices: TaskFlags = [
     .finally, .allowAnyFailure, .failWhenInterrupted, .interactive, .checked, .declaresOutputs,
     .cached,

@@ -1,27 +1,26 @@
-/// Where a task stands.
 package enum TaskState: UInt8, CaseIterable, Sendable {
-  /// For its needs, for a retry's delay, or for the turn of `finally`.
+  /// For dependencies, a retry delay, or the phase of `finally` tasks.
   case waiting
-  /// May start as soon as its resources are free.
+  /// Starts as soon as its resources are free.
   case ready
-  /// A worker looks whether its inputs and outputs are those of its last success. Not journaled: nothing
-  /// follows from it before the answer.
+  /// A worker compares inputs and outputs with those of the last success. Not journaled, because
+  /// nothing depends on it before the answer.
   case checking
-  /// Its start is journaled; a worker has it, behind another one, and has not said that it began.
+  /// Prefetched: its start is journaled, and a worker has queued it behind another task.
   case handed
-  /// Its start is journaled; a worker has it.
+  /// Its start is journaled and it runs on a worker.
   case running
-  /// Its process tree is stopped by a signal, and goes on later.
+  /// Its process tree is stopped by a signal and will continue.
   case suspended
   case succeeded
-  /// `inputs` and `outputs` are those of its last success.
+  /// Its inputs and outputs are those of its last success.
   case upToDate
-  /// Failed, and its dependents see a success.
+  /// Failed, but counts as a success for dependents.
   case failedAllowed
   case failed
-  /// Never ran: by `if`, by `--skip`, or because its needs cannot be met.
+  /// Never ran: because of `if`, `--skip` or a dependency.
   case skipped
-  /// Was running when the run was stopped on request, or was cancelled by itself.
+  /// Was stopped with the run while running, or cancelled itself.
   case cancelled
 
   package var isTerminal: Bool {
@@ -31,44 +30,46 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it has an end that meets `success`.
+  /// Whether it meets the condition `success`.
   package var isSuccess: Bool {
     self == .succeeded || self == .upToDate || self == .failedAllowed
   }
 
-  /// Whether what it left for others holds.
+  /// Whether the task's values are valid.
   package var holdsValues: Bool { self == .succeeded || self == .upToDate }
 
-  /// Whether a worker has begun with it, and it has no end.
+  /// Whether a worker has started it and it has not ended.
   package var isRunning: Bool { self == .running || self == .suspended }
 
-  /// The table of legal transitions. Nothing leaves a terminal state but by an explicit resume,
-  /// which is no transition: it makes a new drive of the run, whose tasks begin in `waiting` or in
-  /// the terminal state that they keep; and by an order to retry (o), with what was skipped for want of
-  /// the task (`mayBeRetried`).
+  /// The legal transitions, from rows to columns (`allow` is `failedAllowed`, `hand` is `handed`).
+  /// A resume is not a transition: its session starts tasks as `waiting` or in the terminal state
+  /// that they keep.
   ///
-  ///             waiting ready checking handed running suspended succeeded upToDate failedAllowed failed skipped cancelled
-  ///   waiting              x                                      k         k        x              x      x        x
-  ///   ready        x                x        x      x                                                       x        x
-  ///   checking     x       x                                           k    x        x              x
-  ///   handed       x                                x                                               x
-  ///   running      x                                       x      x                  x              x               x
-  ///   suspended    x                                x             x                  x              x               x
+  ///                 wait  ready check hand  run   susp  succ  upTo  allow fail  skip  canc
+  ///   waiting             x                             k     k     x     x     x     x
+  ///   ready         x           x     x     x                                   x     x
+  ///   checking      x     x                             k     x     x     x
+  ///   handed        x                       x                             x
+  ///   running       x                             x     x           x     x           x
+  ///   suspended     x                       x           x           x     x           x
+  ///   failed        r
+  ///   failedAllowed r
+  ///   skipped       r
+  ///   cancelled     r
   ///
-  ///   failed       o        (allowed or not)
-  ///   skipped      o
-  ///   cancelled    o
+  /// r: a retry request, also for tasks that were skipped because of the retried task.
+  /// k: an earlier result stays valid because all dependencies kept theirs; may be `failedAllowed`
+  /// too.
   ///
-  /// k: a result of an earlier drive, which holds since all that the task needs kept its own; so may
-  /// `failedAllowed` be. From `checking` back to `ready`: it is not up to date, or nobody is to look any more;
-  /// to a failure: an input of it is missing, or nobody can look.
-  ///
-  /// Back to `waiting`: from `ready` and `checking` a need that runs again, from `handed` one that is taken back, from
-  /// `running` and `suspended` a retry's delay and a lost worker. `waiting` to `failed`: a task that a
-  /// crash interrupted and whose `on_interrupted` is `fail`, and one whose `if` cannot be decided, which
-  /// may be allowed to. `handed` to `failed`: its worker was lost,
-  /// and may have begun with it. `running` to `failed` covers a worker's refusal. `waiting` and `ready` to
-  /// `cancelled`: by an order.
+  /// - To `waiting`: from `ready` and `checking`, a dependency runs again; from `handed`, the
+  ///   prefetched task is taken back; from `running` and `suspended`, a retry delay or a lost
+  ///   worker.
+  /// - To `ready` from `checking`: the task is not up to date, or the check was withdrawn.
+  /// - To `failed`: from `waiting`, a crash interrupted a task with `on_interrupted: fail`, or its
+  ///   `if` cannot be evaluated (can be allowed); from `checking`, an input is missing or the check
+  ///   failed; from `handed`, the worker was lost and may have started it; from `running`, also
+  ///   when the worker refuses the task.
+  /// - To `cancelled` from `waiting` and `ready`: by request.
   @inline(__always)
   package func canBecome(_ next: TaskState) -> Bool {
     switch self {
@@ -92,7 +93,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether an order to retry may take a task out of it.
+  /// Whether a retry request may restart the task.
   package var mayBeRetried: Bool {
     switch self {
     case .failed, .failedAllowed, .skipped, .cancelled: true
@@ -100,7 +101,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// The word of `status`.
+  /// The name in `status`.
   package var word: String {
     switch self {
     case .waiting, .ready, .checking, .handed: "pending"
@@ -114,7 +115,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether an edge with `condition` from a task that ended so is met.
+  /// Whether a dependency that ended in this state meets `condition`.
   package func meets(_ condition: NeedCondition, skippedUpstream: Bool) -> Bool {
     switch condition {
     case .finished: return isTerminal

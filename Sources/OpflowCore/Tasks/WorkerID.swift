@@ -1,4 +1,4 @@
-/// The number of a worker; never given twice within a drive.
+/// Identifies a worker; never reused within a session.
 package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

@@ -1,25 +1,25 @@
-/// Which program a worker is, and so which actions it can do.
+/// The program of a worker, which determines its actions.
 ///
-/// A new one is a case and a row here, how many of it there are and what each is handed ahead (`Crew.swift`), the tasks
-/// that it gets (`PlanWorkers.swift`), and its program (`WorkerProgram`).
+/// To add one: a case and a row here, its number and prefetch limit (`Crew.swift`), its tasks
+/// (`PlanWorkers.swift`), its program (`WorkerProgram`).
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command
   case download
-  /// Runs commands in the terminal's session, one of this machine's alone: so no two tasks have the
-  /// terminal at once.
+  /// Runs commands in the terminal's session. There is one, on the coordinator's machine, so only
+  /// one task has the terminal.
   case terminal
-  /// Looks whether tasks are up to date, and runs none.
+  /// Checks whether tasks are up to date; runs none.
   case check
-  /// Runs one service at a time, and looks whether it is ready: beyond those that tasks share out.
+  /// Runs one service and its readiness probe. Not limited by the run's resources.
   case service
-  /// Not launched: one try of a block in a program that came by itself.
+  /// Not launched: one attempt of an external task in a client that connected by itself.
   case block
 
   package var row: WorkerKindRow {
     switch self {
     case .command:
       WorkerKindRow(action: .run, relayWord: "command", overdue: Self.overdueTask)
-    // Its time is for the transfer. To make durable what was transferred may take longer.
+    // The timeout covers the transfer; the final fsync may take longer.
     case .download: WorkerKindRow(action: .download, relayWord: "download")
     case .terminal: WorkerKindRow(action: .run, overdue: Self.overdueTask)
     case .check: WorkerKindRow(action: .run, relayWord: "check", overdue: Self.overdueTask)
@@ -34,12 +34,11 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
   private static let overdueTask = "it did not end a task whose time was up"
 }
 
-/// What there is to know of a kind of worker.
 package struct WorkerKindRow: Sendable {
-  /// What a worker of the kind must be able to do.
+  /// The actions that such a worker must support.
   package let action: WorkerActions
-  /// How a stream to another machine names it; nil for one that is where the coordinator is: at its terminal.
+  /// The name in the connection to another node; nil if it always runs with the coordinator.
   var relayWord: StaticString?
-  /// What is said of one that has not ended a task in the time that it had; nil where it may take longer.
+  /// The message if such a worker does not end a task in time; nil if it may take longer.
   var overdue: String?
 }
