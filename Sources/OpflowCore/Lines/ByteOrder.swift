@@ -1,6 +1,6 @@
 internal import CHash
 
-/// How a text stands to another by their bytes, as numbers without a sign.
+/// The order of two byte strings, compared as unsigned bytes.
 package enum ByteOrder: Equatable, Sendable {
   case before
   case same
@@ -14,7 +14,7 @@ package enum ByteOrder: Equatable, Sendable {
 }
 
 extension String {
-  /// By the bytes of UTF-8. `<` would take letters that are written in two ways for the same.
+  /// Compares the UTF-8 bytes. `<` treats canonically equivalent strings as equal.
   package func comparing(bytesOf other: String) -> ByteOrder {
     var (bytes, others) = (self, other)
     return bytes.withUTF8 { bytes in

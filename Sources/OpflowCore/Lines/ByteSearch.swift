@@ -1,12 +1,11 @@
 extension UnsafeRawBufferPointer {
-  /// Where `byte`, which is not zero, first stands at or behind `start`; `count` where it does not.
+  /// The first position of `byte` (not zero) from `start` on; `count` if there is none.
   @inline(__always)
   package func position(of byte: UInt8, from start: Int) -> Int {
     position(of: byte, from: start, to: count)
   }
 
-  /// Where `byte`, which is not zero, first stands at or behind `start`; `end` where it does not stand
-  /// before that.
+  /// The first position of `byte` (not zero) from `start` on; `end` if there is none before it.
   @inline(__always)
   func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     var position = start
@@ -18,13 +17,12 @@ extension UnsafeRawBufferPointer {
     return end
   }
 
-  /// The bytes from `start` up to `end`.
   @inlinable @inline(__always)
   package func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 
-  /// Whether the bytes are the same, up to eight at a time.
+  /// Compares up to eight bytes at a time.
   @inline(__always)
   func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
@@ -34,11 +32,10 @@ extension UnsafeRawBufferPointer {
       if !hasSame(at: position, as: UInt64.self, in: other) { return false }
       position &+= 8
     }
-    // The last eight, some of which may have been compared.
+    // The last eight bytes may overlap those compared before.
     return hasSame(at: count &- 8, as: UInt64.self, in: other)
   }
 
-  /// The same for less than eight bytes.
   @inline(__always)
   private func equalsShort(_ other: UnsafeRawBufferPointer) -> Bool {
     if count >= 4 {

@@ -1,8 +1,7 @@
-/// Byte strings one behind the other, for lists of which each entry may not have an object of its own: of a
-/// million names that would be most of what they take.
+/// Byte strings in one buffer. Objects would be most of the memory of a million names.
 package struct ByteStrings: Equatable, Sendable {
   private var bytes: [UInt8] = []
-  /// Where each ends.
+  /// The end of each string in `bytes`.
   private var ends: [Int] = []
 
   package init() {}
@@ -11,7 +10,6 @@ package struct ByteStrings: Equatable, Sendable {
   package var isEmpty: Bool { ends.isEmpty }
   package var byteCount: Int { bytes.count }
 
-  /// Makes room for what will come.
   package mutating func reserve(count: Int, bytes byteCount: Int) {
     ends.reserveCapacity(count)
     bytes.reserveCapacity(byteCount)
@@ -22,7 +20,7 @@ package struct ByteStrings: Equatable, Sendable {
     ends.append(bytes.count)
   }
 
-  /// Of two parts.
+  /// Appends a string that is given in two parts.
   package mutating func append(_ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer) {
     bytes.append(contentsOf: head)
     append(tail)
@@ -33,7 +31,7 @@ package struct ByteStrings: Equatable, Sendable {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// The first ones of others.
+  /// Appends the first `count` strings of another list.
   package mutating func append(_ count: Int, of other: ByteStrings) {
     let start = bytes.count
     bytes.append(contentsOf: other.bytes[..<other.start(of: count)])
@@ -42,21 +40,21 @@ package struct ByteStrings: Equatable, Sendable {
 
   private func start(of place: Int) -> Int { place == 0 ? 0 : ends[place - 1] }
 
-  /// Calls `body` with the bytes at a place, which stay for as long as that takes.
+  /// Passes a string to `body`; the bytes are valid during the call only.
   @inline(__always)
   package func with<Result>(_ place: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let (start, end) = (start(of: place), ends[place])
     return bytes.withUnsafeBytes { body($0.part(start, end)) }
   }
 
-  /// Calls `body` with all of them, one behind the other.
+  /// Passes the concatenation of all strings to `body`.
   package func withAll<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     bytes.withUnsafeBytes(body)
   }
 
   package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
 
-  /// For messages, as `NameCharacters` has it.
+  /// Formats a string for messages (`NameCharacters`).
   package func text(_ place: Int) -> String {
     NameCharacters.text(bytes[start(of: place)..<ends[place]])
   }
@@ -69,7 +67,7 @@ package struct ByteStrings: Equatable, Sendable {
     }
   }
 
-  /// The places in the order of the bytes, of equal ones the first; nil where they stand so already.
+  /// The indexes in byte order, only the first of equal strings; nil if the list is sorted already.
   package func ordered() -> [Int32]? {
     var place = 1
     while place < count, order(place - 1, place) == .before { place += 1 }
@@ -91,7 +89,6 @@ package struct ByteStrings: Equatable, Sendable {
     return places
   }
 
-  /// Those at the places.
   package func picked(_ places: [Int32]) -> ByteStrings {
     var picked = ByteStrings()
     picked.reserve(count: places.count, bytes: bytes.count)
@@ -99,7 +96,7 @@ package struct ByteStrings: Equatable, Sendable {
     return picked
   }
 
-  /// By their bytes, each once.
+  /// Sorts by bytes and removes duplicates.
   package mutating func sort() {
     if let places = ordered() { self = picked(places) }
   }

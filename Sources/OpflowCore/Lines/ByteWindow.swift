@@ -1,12 +1,11 @@
-/// Bytes of lines where they lie, for readers that look at a line as part of what surrounds it: eight
-/// bytes at a time, also where the line ends before them.
+/// The bytes around a line, for loading eight at a time across its end.
 ///
-/// SAFETY: valid as long as the bytes that it was made over; every look is within them.
+/// SAFETY: valid as long as the underlying bytes; every access stays within them.
 struct ByteWindow {
   private let base: UnsafeRawPointer
   let count: Int
 
-  /// Nil over no bytes at all.
+  /// Nil for an empty buffer without an address.
   @inline(__always)
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return nil }
@@ -17,14 +16,14 @@ struct ByteWindow {
   @inline(__always)
   private var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// The byte at `position`, which is in the window.
+  /// The byte at `position`, which must be in the window.
   @inline(__always)
   subscript(position: Int) -> UInt8 {
     assert(position >= 0 && position < count)
     return base.load(fromByteOffset: position, as: UInt8.self)
   }
 
-  /// The eight bytes from `position` on, which is at most `count`; behind the end stand zeros.
+  /// The eight bytes from `position` (at most `count`), with zeros after the end.
   @inline(__always)
   func eight(at position: Int) -> EightBytes {
     if position <= count &- 8 {
@@ -37,15 +36,14 @@ struct ByteWindow {
   @inline(never)
   private func eightAtEnd(_ position: Int) -> EightBytes { bytes.eight(at: position) }
 
-  /// Where `byte`, which is not zero, first stands at or behind `start`; `end` where it does not stand
-  /// before that.
+  /// The first position of `byte` (not zero) from `start` on; `end` if there is none before it.
   @inline(__always)
   func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     bytes.position(of: byte, from: start, to: end)
   }
 
-  /// The number of at most fifteen digits that begins at `start`, and where it ends, which is at `start` where there is
-  /// none; nil for a longer one.
+  /// The number at `start` and its end, which is `start` without a digit. Nil for more than 15
+  /// digits.
   @inline(__always)
   func natural(at start: Int) -> (value: Int64, end: Int)? {
     let first = eight(at: start)
@@ -61,15 +59,14 @@ struct ByteWindow {
     )
   }
 
-  /// The bytes from `start` up to `end`, which are in the window.
+  /// The bytes from `start` up to `end`, which must be in the window.
   @inline(__always)
   func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     assert(start >= 0 && start <= end && end <= count)
     return UnsafeRawBufferPointer(start: base + start, count: end &- start)
   }
 
-  /// The number that the lower-case hexadecimal digits from `start` on make, one to sixteen of them;
-  /// nil where another byte stands.
+  /// The value of 1 to 16 lower-case hexadecimal digits from `start` on; nil for other bytes.
   @inline(__always)
   func hexadecimal(_ start: Int, digitCount count: Int) -> UInt64? {
     if count <= 8 { return eight(at: start).hexadecimal(count).map { UInt64($0) } }

@@ -1,7 +1,5 @@
-/// Eight bytes of a text, looked at together: the first is the lowest of `bits`.
-///
-/// What is asked of them is answered for all eight at once, without a branch for each: readers of
-/// long files spend their time on nothing else.
+/// Eight bytes in one integer, the first one lowest, examined together without branches. Readers of
+/// long files spend most of their time here.
 struct EightBytes {
   let bits: UInt64
 
@@ -11,23 +9,22 @@ struct EightBytes {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// Where `byte` first stands; 8 where it does not.
+  /// The first position of `byte`; 8 if there is none.
   ///
-  /// A byte of the difference is zero where it stands, and the lowest such byte is the only one whose
-  /// high bit the subtraction is sure to set.
+  /// The difference is zero at each match, and the subtraction is sure to set the high bit of the
+  /// lowest one only.
   @inline(__always)
   func position(of byte: UInt8) -> Int {
     let difference = bits ^ (UInt64(byte) &* Self.ones)
     let hits = (difference &- Self.ones) & ~difference & Self.highBits
-    // Of none, there are 64 zeros.
+    // Without a hit there are 64 trailing zeros.
     return hits.trailingZeroBitCount / 8
   }
 
-  /// The byte at a place from 0 to 7.
   @inline(__always)
   subscript(place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits &>> UInt64(place &* 8)) }
 
-  /// Whether they begin with a text and a byte behind it, of at most eight bytes together.
+  /// Whether they begin with `text` and then `last`, at most eight bytes in total.
   @inline(__always)
   func begins(with text: StaticString, _ last: UInt8) -> Bool {
     var wanted = UInt64(last) &<< UInt64(text.utf8CodeUnitCount &* 8)
@@ -41,7 +38,7 @@ struct EightBytes {
     return bits & mask == wanted
   }
 
-  /// Whether they begin with a text of at most eight bytes, in which `0` stands for any digit.
+  /// Whether they begin with `shape` of at most eight bytes, in which `0` matches any digit.
   @_transparent
   func have(shape: StaticString) -> Bool {
     var wanted: UInt64 = 0
@@ -55,39 +52,38 @@ struct EightBytes {
         digits |= (isDigit ? 1 : 0) &<< UInt64(place &* 8)
       }
     }
-    // A digit's low half and six are less than sixteen.
+    // The low half of a digit plus 6 is below 16.
     return bits & mask == wanted
       && ((bits & (digits &* 15)) &+ digits &* 6) & (digits &* 16) == 0
   }
 
   // MARK: - Decimal
 
-  /// How many decimal digits they begin with.
+  /// The number of leading decimal digits.
   @inline(__always)
   var digitCount: Int {
     let values = bits ^ 0x3030_3030_3030_3030
-    // A value above nine reaches the high bit, and may carry only into the bytes behind it.
+    // A value above 9 sets the high bit; a carry affects only later bytes.
     let others = ((values &+ 0x7676_7676_7676_7676) | values) & Self.highBits
     return others.trailingZeroBitCount / 8
   }
 
-  /// The number that the first `count` of them make, which are digits.
+  /// The value of the first `count` bytes, which must be digits.
   @inline(__always)
   func decimal(_ count: Int) -> UInt64 {
     if count == 0 { return 0 }
-    // Zeros in front, up to eight digits.
+    // Shifts zeros in front, for eight digits in total.
     var value = (bits & 0x0F0F_0F0F_0F0F_0F0F) &<< UInt64(64 &- count &* 8)
     value = (value &* 10 &+ value >> 8) & 0x00FF_00FF_00FF_00FF
     value = (value &* 100 &+ value >> 16) & 0x0000_FFFF_0000_FFFF
     return (value &* 10_000 &+ value >> 32) & 0xFFFF_FFFF
   }
 
-  /// The number that they end with; 0 where the last of them is no digit.
+  /// The value of the trailing digits; 0 if the last byte is not a digit.
   @inline(__always)
   var decimalAtEnd: UInt64 {
     let values = bits ^ 0x3030_3030_3030_3030
-    // A value above nine may carry only into the bytes behind it, and of those the first that is none of a
-    // digit's is found from the other end: so no sum is taken.
+    // Seen from this end, a carry would give wrong results, so the halves of each byte are tested.
     let low = values & 0x0F0F_0F0F_0F0F_0F0F
     let others =
       (values & 0xF0F0_F0F0_F0F0_F0F0)
@@ -98,8 +94,8 @@ struct EightBytes {
 
   // MARK: - Hexadecimal
 
-  /// The number that the first `count` of them make, from one to eight; nil where they are no
-  /// lower-case hexadecimal digits.
+  /// The value of the first `count` (1 to 8) bytes; nil unless all are lower-case hexadecimal
+  /// digits.
   @inline(__always)
   func hexadecimal(_ count: Int) -> UInt32? {
     if count == 8 { return Self.hexadecimal(bits) }
@@ -107,10 +103,9 @@ struct EightBytes {
     return Self.hexadecimal(bits &<< missing | 0x3030_3030_3030_3030 &>> UInt64(count &* 8))
   }
 
-  /// The eight digits of a number, as a text has them.
   @inline(__always)
   static func hexadecimal(of number: UInt32) -> EightBytes {
-    // A byte of the number in each two, the highest first; then a digit in each.
+    // Spreads the bytes in reverse order, then the half-bytes.
     var digits = UInt64(number.byteSwapped)
     digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
     digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
@@ -119,9 +114,8 @@ struct EightBytes {
     return EightBytes(digits &+ 0x3030_3030_3030_3030 &+ letters &* 39)
   }
 
-  /// A digit's byte is 0x30 and its value, a letter's 0x60 and its value less nine. So bit 6 tells
-  /// letters, the high half must be what belongs to that, and the value must be above nine for a
-  /// letter and only for one.
+  /// A digit is 0x30 plus its value, a letter 0x60 plus its value minus 9. So bit 6 marks letters,
+  /// which decides the high half and whether the value is above 9.
   @inline(__always)
   private static func hexadecimal(_ bytes: UInt64) -> UInt32? {
     let letters = (bytes >> 6) & ones
@@ -139,11 +133,11 @@ struct EightBytes {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The eight bytes from `position` on, which is at most `count`; behind the end stand zeros.
+  /// The eight bytes from `position` (at most `count`), with zeros after the end.
   @inline(__always)
   func eight(at position: Int) -> EightBytes {
     if position &+ 8 <= count {
-      // SAFETY: the eight bytes lie within the buffer, as was just checked.
+      // SAFETY: the eight bytes lie within the buffer, as checked.
       return EightBytes(
         UInt64(littleEndian: loadUnaligned(fromByteOffset: position, as: UInt64.self)))
     }

@@ -1,19 +1,17 @@
-/// Where a reader of a line's fields stands that knows the keys it looks for: at the first byte of a
-/// field.
+/// Reads the known keys of a line; points at the first byte of a field.
 ///
-/// A short number is read without a search for its end first. Behind the line stands a byte of no
-/// number, so that one never leads out of it.
+/// Short numbers are parsed without a search for their end: the byte after the line must not be a
+/// digit.
 struct FieldCursor {
   private let bytes: ByteWindow
   private let end: Int
   private(set) var position: Int
-  /// The bytes where it stands, which more than one key is looked for in; zeros at the end.
+  /// The next eight bytes, reused for several keys; zeros at the end.
   private var word: EightBytes
-  /// A key had a value that is none. Readers of a journal do not ask.
+  /// Whether a value was invalid. Journal readers ignore it.
   private(set) var isBroken = false
 
-  /// The fields from `start` up to `end`; behind that stands a byte of no key and of no number, or
-  /// nothing.
+  /// Reads up to `end`, where nothing or a byte must follow that no key or number has.
   @inline(__always)
   init(_ bytes: ByteWindow, from start: Int, to end: Int) {
     self.bytes = bytes
@@ -25,7 +23,6 @@ struct FieldCursor {
   @inline(__always)
   var isAtEnd: Bool { position >= end }
 
-  /// Whether a field of that key follows.
   @_transparent
   func stands(at key: Key) -> Bool {
     key.name.utf8CodeUnitCount < 8
@@ -33,7 +30,7 @@ struct FieldCursor {
       : standsLong(key)
   }
 
-  /// Of a key that does not lie in eight bytes with what ends it.
+  /// For keys that do not fit into eight bytes with the `=`.
   @inline(never)
   private func standsLong(_ key: Key) -> Bool {
     let width = Self.width(key)
@@ -43,7 +40,7 @@ struct FieldCursor {
     return bytes.part(position, position &+ width &- 1).equals(key.name)
   }
 
-  /// On to the next field.
+  /// Moves to the next field.
   @inline(__always)
   mutating func pass() { pass(behind: 0) }
 
@@ -61,7 +58,7 @@ struct FieldCursor {
   @_transparent
   private static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
 
-  /// The value of the field, and on to the next one.
+  /// Returns the value and moves to the next field.
   @_transparent
   mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
@@ -69,7 +66,7 @@ struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// The same for a value that mostly has more than sixteen bytes.
+  /// Like `text`, but faster for values of more than sixteen bytes.
   @_transparent
   mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
@@ -80,8 +77,7 @@ struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// The same for a number that is not negative; 0 for anything else, and for one of more than 18
-  /// digits.
+  /// Returns a nonnegative number of at most 18 digits, or 0, and moves to the next field.
   @_transparent
   mutating func natural(_ key: Key) -> Int64 {
     if let number = shortNumber(key) { return number }
@@ -95,7 +91,7 @@ struct FieldCursor {
     return 0
   }
 
-  /// The same for a number of at most 32 bits; nil for anything else.
+  /// Returns a 32-bit number, or nil, and moves to the next field.
   @_transparent
   mutating func small(_ key: Key) -> Int32? {
     if let number = shortNumber(key) { return Int32(truncatingIfNeeded: number) }
@@ -104,7 +100,7 @@ struct FieldCursor {
     return number
   }
 
-  /// A number of one digit; nil for anything else, and the cursor stays.
+  /// Returns a number of one digit; otherwise returns nil and does not move.
   @_transparent
   mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
@@ -115,7 +111,7 @@ struct FieldCursor {
     return Int64(value)
   }
 
-  /// A number of one to seven digits; nil for anything else, and the cursor stays.
+  /// Returns a number of 1 to 7 digits; otherwise returns nil and does not move.
   @_transparent
   private mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
@@ -128,7 +124,7 @@ struct FieldCursor {
 }
 
 extension UnsafeRawBufferPointer {
-  /// A number that is not negative; nil for anything else, and for one of more than 18 digits.
+  /// The value if these are 1 to 18 decimal digits, otherwise nil.
   @inline(never)
   var natural: Int64? {
     guard count > 0, count <= 18 else { return nil }

@@ -1,7 +1,6 @@
-/// Writes lines of fields separated by TAB and ended by LF: the alphabet of journal and wire.
+/// Writes lines of fields, separated by TAB and ended by LF, for journal and messages.
 ///
-/// TAB, LF, CR, NUL and backslash inside a field become `\t`, `\n`, `\r`, `\0` and `\\`, so a field
-/// never holds a byte that ends it and a line can be cut with `awk -F'\t'`.
+/// TAB, LF, CR, NUL and backslash become `\t`, `\n`, `\r`, `\0` and `\\`, so `awk -F'\t'` works.
 package struct FieldWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -13,7 +12,7 @@ package struct FieldWriter {
   package mutating func tab() { bytes.append(Field.tab) }
   package mutating func endLine() { bytes.append(Field.lineFeed) }
 
-  /// Text that needs no escapes, as it stands.
+  /// Appends text that needs no escapes.
   package mutating func raw(_ text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
@@ -21,33 +20,30 @@ package struct FieldWriter {
   package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   package mutating func number(_ value: some FixedWidthInteger) {
-    // Twenty digits of 64 bits, or a sign and nineteen.
+    // A 64-bit number has up to 20 digits, or a sign and 19.
     bytes.append(addingCapacity: 20) { $0.appendNumber(value) }
   }
 
-  /// Whole lines, as they stand.
   mutating func add(_ lines: UnsafeRawBufferPointer) { bytes.append(contentsOf: lines) }
 
-  /// A line, which is given without its line feed.
   mutating func line(_ line: UnsafeRawBufferPointer) {
     add(line)
     endLine()
   }
 
-  /// Takes what stands behind `start` away, and adds it to another one.
+  /// Moves the bytes from `start` on to another writer.
   package mutating func moveEnd(from start: Int, to other: inout FieldWriter) {
     other.bytes += bytes[start...]
     bytes.removeSubrange(start...)
   }
 
-  /// What another one has.
   package mutating func append(_ other: FieldWriter) { bytes += other.bytes }
 
   package mutating func hexadecimal(_ value: UInt64, digitCount: Int) {
     Hexadecimal.append(value, digitCount: digitCount, to: &bytes)
   }
 
-  /// Text of any bytes, escaped.
+  /// Appends bytes, escaped.
   package mutating func escaped(_ text: some Sequence<UInt8>) {
     let isDone: Void? = text.withContiguousStorageIfAvailable {
       escape(UnsafeRawBufferPointer($0))
@@ -55,7 +51,7 @@ package struct FieldWriter {
     if isDone == nil { Array(text).withUnsafeBytes { escape($0) } }
   }
 
-  /// Most text needs no escape and is copied at once.
+  /// Copies the runs between escapes; most text has no escapes.
   private mutating func escape(_ text: UnsafeRawBufferPointer) {
     var start = 0
     for place in text.indices {
@@ -70,7 +66,7 @@ package struct FieldWriter {
 
   package mutating func escaped(_ text: String) { escaped(text.utf8) }
 
-  /// The beginning of a field, to which its value is to be added.
+  /// Appends a tab, the key and `=`; the caller appends the value.
   mutating func begin(_ key: Key) {
     tab()
     raw(key.name)
@@ -100,17 +96,16 @@ package struct FieldWriter {
     if !value.isEmpty { field(key, value) }
   }
 
-  /// A field for each.
   mutating func fields(_ key: Key, _ values: [String]) {
     for value in values { field(key, value) }
   }
 
-  /// What a hot writer adds, of at most so many bytes.
+  /// Appends at most `capacity` bytes, written by `body` without further allocation.
   mutating func add(capacity: Int, _ body: (inout LineSpan) -> Void) {
     bytes.append(addingCapacity: capacity) { body(&$0) }
   }
 
-  /// A field `key=value` with a tab before it, left out when the value is empty.
+  /// Appends a tab and `key=value`; nothing if the value is empty.
   package mutating func pair(_ key: StaticString, _ value: String) {
     if value.isEmpty { return }
     tab()
@@ -119,23 +114,22 @@ package struct FieldWriter {
     escaped(value)
   }
 
-  /// Takes the last bytes away again.
   package mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 
-  /// Overwrites bytes written before, for a checksum that stands in front of what it covers.
+  /// Overwrites earlier bytes, for a checksum that precedes what it covers.
   package mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
   }
 }
 
-/// The bytes with a meaning in a line.
+/// The special bytes of a line.
 package enum Field {
   package static let tab: UInt8 = 9
   package static let lineFeed: UInt8 = 10
   package static let carriageReturn: UInt8 = 13
   package static let backslash: UInt8 = 92
 
-  /// The bytes that a field holds escaped, each with the letter that stands for it behind a backslash.
+  /// The bytes that are escaped, with the letter after the backslash.
   private enum Escape: UInt8, CaseIterable {
     case nul = 0
     case tab = 9
@@ -167,7 +161,7 @@ package enum Field {
 
   static func escapeLetter(_ byte: UInt8) -> UInt8? { Escape(rawValue: byte)?.letter }
 
-  /// The bytes that an escaped field stands for; nil when an escape is none.
+  /// Undoes escapes; nil if an escape is invalid.
   package static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(field.underestimatedCount)
@@ -186,7 +180,7 @@ package enum Field {
     return pending ? nil : result
   }
 
-  /// The text of an escaped field; bytes that are no UTF-8 become U+FFFD.
+  /// Undoes escapes and decodes UTF-8, with U+FFFD for invalid bytes. Nil if an escape is invalid.
   package static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
@@ -195,7 +189,7 @@ package enum Field {
     return unescaped(field).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// A decimal number, with a minus sign where it is negative; nil for anything else.
+  /// Parses a decimal number with an optional minus sign; nil if invalid.
   package static func number<Value: FixedWidthInteger>(
     _ field: some Collection<UInt8>, as type: Value.Type = Value.self
   ) -> Value? {

@@ -1,8 +1,7 @@
-/// Fixed-width lower-case hexadecimal, as the journal and the plan's key use it.
+/// Lower-case hexadecimal of fixed width, as in journals and plan keys.
 package enum Hexadecimal {
   package static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
-  /// Sixteen digits.
   package static func text(_ value: UInt64) -> String {
     var bytes: [UInt8] = []
     append(value, digitCount: 16, to: &bytes)
@@ -18,7 +17,7 @@ package enum Hexadecimal {
     }
   }
 
-  /// The value of one digit of either case; nil for anything else.
+  /// The value of a digit in either case; nil for other bytes.
   package static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case 48...57: byte - 48
@@ -28,7 +27,7 @@ package enum Hexadecimal {
     }
   }
 
-  /// The value of exactly `bytes.count` (at most 16) lower-case digits; nil for anything else.
+  /// The value of 1 to 16 lower-case digits; nil for other input.
   package static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     var value: UInt64 = 0
@@ -42,7 +41,8 @@ package enum Hexadecimal {
     return value
   }
 
-  /// The same of bytes in memory, eight at a time: no branch is left for a processor to guess wrong.
+  /// The value of 1 to 16 lower-case digits; nil for other input. Handles eight bytes at a time
+  /// without unpredictable branches.
   package static func value(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     guard let high = bytes.eight(at: 0).hexadecimal(min(bytes.count, 8)) else { return nil }

@@ -1,7 +1,7 @@
-/// The keys of `KEY=VALUE` in lines: those of the journal and of worker messages, each here and nowhere
-/// else. JournalFormat.swift and MessageCodec.swift say which stand in which line.
+/// All keys of `KEY=VALUE` in journal lines and messages. JournalFormat.swift and
+/// MessageCodec.swift define which lines have which keys.
 package enum Key: UInt8, CaseIterable, Sendable {
-  // The end of a try
+  // The end of an attempt
   case exit, signal, reason, errno
   /// Microseconds.
   case wall, user, sys
@@ -11,7 +11,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case out
   case what, left
 
-  // What a download did
+  // The result of a download
   case from, size, gained, after, kept, sha256, sha512, source, etag, date, url
 
   // A transition
@@ -23,19 +23,19 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case reused, withdrawn, removed, dropped, code
   case capacity, failures, trace, on, around, serve, name, continues
 
-  // An order
+  // A control request
   case id, verb, by, uid, value, resource, expects, back, among, count, copy, segment
 
   // A worker
   case pid, start, boot, group
   case cores, memory, actions, host
 
-  // A site
+  // A node
   case site, gpus, incarnation, lease, until
   case time, job, step
 
-  /// As it stands in a line. Transparent, as what is asked of a constant key on hot paths: the compiler
-  /// inlines no switch of this size often, and folds this one where it stands.
+  /// The key in a line. Transparent, so that the switch folds for constants on hot paths; the
+  /// compiler rarely inlines one of this size.
   @_transparent
   package var name: StaticString {
     switch self {
@@ -146,7 +146,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     keys[length].append(key)
   }
 
-  /// What its value is to a program that reads lines as JSON.
+  /// The type of the value in JSON output.
   package enum Shape { case number, text, texts }
 
   package var shape: Shape {

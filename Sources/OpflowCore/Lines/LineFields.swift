@@ -1,11 +1,11 @@
-/// The keys and values of a line, whatever they are.
+/// The fields of a line, including those with unknown keys.
 package struct LineFields: Sequence, IteratorProtocol {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// The next one that has both.
+  /// The next field that has an `=`.
   package mutating func next() -> LineField? {
     while position < bytes.count {
       let end = bytes.position(of: Field.tab, from: position)
@@ -18,12 +18,11 @@ package struct LineFields: Sequence, IteratorProtocol {
 }
 
 package struct LineField {
-  /// As it stands, for keys of a later opflow too.
+  /// The key, possibly of a later opflow.
   package let name: UnsafeRawBufferPointer
-  /// Escaped, as it stands.
+  /// The value, escaped.
   package let value: UnsafeRawBufferPointer
 
-  /// Nil for bytes without an equals sign.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let separator = bytes.position(of: UInt8(ascii: "="), from: 0)
     guard separator < bytes.count else { return nil }
@@ -31,13 +30,12 @@ package struct LineField {
     value = bytes.part(separator + 1, bytes.count)
   }
 
-  /// Nil for one that this opflow does not know.
   package var key: Key? { Key(name: name) }
 
-  /// The value as a person wrote it; bytes that are no UTF-8 become U+FFFD.
+  /// The unescaped value, with U+FFFD for bytes that are not UTF-8.
   package var text: String { Field.text(value) ?? "" }
 
-  /// A number that is not negative; 0 for anything else, and for one of more than 18 digits.
+  /// A nonnegative number of at most 18 digits; otherwise 0.
   var natural: Int64 { value.natural ?? 0 }
 
   var small: Int32? { Field.number(value) }

@@ -1,4 +1,4 @@
-/// The lines of some bytes, without their line feeds; a last line needs none.
+/// Splits bytes into lines without line feeds; the last line need not end with one.
 struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 

@@ -1,15 +1,14 @@
-/// Room for one line, filled front to back: what the hot writers of lines use instead of growing an
-/// array byte by byte. The caller sees to the capacity; a write beyond it traps.
+/// A buffer for one line on hot paths. The caller sees to the capacity; a write beyond it traps.
 typealias LineSpan = OutputSpan<UInt8>
 
 extension OutputSpan<UInt8> {
-  /// Text that needs no escapes, as it stands.
+  /// Appends text that needs no escapes.
   @inline(__always)
   mutating func appendText(_ text: StaticString) {
     text.withUTF8Buffer { appendBytes(UnsafeRawBufferPointer($0)) }
   }
 
-  /// The beginning of a field, to which its value is to be added.
+  /// Appends a tab, the key and `=`; the caller appends the value.
   @_transparent
   mutating func begin(_ key: Key) {
     append(Field.tab)
@@ -23,25 +22,23 @@ extension OutputSpan<UInt8> {
     appendNumber(value)
   }
 
-  /// The same, left out where it is 0.
   @_transparent
   mutating func appendUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
     if value != 0 { append(key, value) }
   }
 
-  /// Bytes that need no escapes, as they stand.
+  /// Appends bytes that need no escapes.
   @inline(__always)
   mutating func appendBytes(_ source: UnsafeRawBufferPointer) {
     withUnsafeMutableBufferPointer { room, used in
       precondition(source.count <= room.count - used, "line is longer than its room")
       guard let start = room.baseAddress, let from = source.baseAddress else { return }
-      // SAFETY: `source.count` bytes fit behind the used ones, as was just checked.
+      // SAFETY: `source.count` bytes fit behind the used ones, as checked.
       UnsafeMutableRawPointer(start + used).copyMemory(from: from, byteCount: source.count)
       used += source.count
     }
   }
 
-  /// Bytes of any kind, escaped.
   @inline(__always)
   mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
     if Field.mayNeedEscape(source) {
@@ -62,7 +59,6 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Decimal digits, with a minus sign where it is negative.
   @inline(__always)
   mutating func appendNumber(_ value: some FixedWidthInteger) {
     if value < 0 { append(45) }
@@ -78,7 +74,7 @@ extension OutputSpan<UInt8> {
     withUnsafeMutableBufferPointer { room, used in
       precondition(count <= room.count - used, "line is longer than its room")
       guard let start = room.baseAddress else { return }
-      // SAFETY: writes `count` bytes behind the used ones, as was just checked.
+      // SAFETY: writes `count` bytes behind the used ones, as checked.
       var cursor = start + used + count
       var rest = value
       while rest >= 100 {
@@ -110,7 +106,7 @@ extension OutputSpan<UInt8> {
     return rest >= 10 ? count + 1 : count
   }
 
-  /// Lower-case digits, the lowest `digitCount` of `value`.
+  /// Appends the lowest `digitCount` digits of `value` in lower case.
   @inline(__always)
   mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
     var shift = UInt64(digitCount * 4)
@@ -123,10 +119,10 @@ extension OutputSpan<UInt8> {
 }
 
 extension Field {
-  /// False where no byte needs an escape; true where one may.
+  /// Whether a byte may need an escape; never misses one.
   @inline(__always)
   static func mayNeedEscape(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    // No early exit, so that the compiler can look at many bytes at once.
+    // No early exit, so that the compiler can vectorize the loop.
     var special: UInt8 = 0
     for byte in bytes { special |= (byte < 14 || byte == backslash) ? 1 : 0 }
     return special != 0

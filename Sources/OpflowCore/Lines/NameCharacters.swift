@@ -1,5 +1,4 @@
-/// The characters of a file's name. A name is bytes, which need not be UTF-8: a byte that is not part of a
-/// character counts as one of its own, beyond all of Unicode.
+/// The characters of a file name. Bytes that are not UTF-8 count as characters above Unicode.
 package enum NameCharacters {
   private static let firstByte: UInt32 = 0x11_0000
 
@@ -21,7 +20,7 @@ package enum NameCharacters {
     }
   }
 
-  /// A name for messages, reports and JSON: a byte that is not UTF-8 is written as `\xe9`.
+  /// Formats a name for messages, reports and JSON; an invalid byte becomes `\xe9`.
   package static func text(_ name: some Collection<UInt8>) -> String {
     if let text = String(validating: name, as: UTF8.self) { return text }
     var text = String.UnicodeScalarView()
