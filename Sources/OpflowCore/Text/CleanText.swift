@@ -1,16 +1,16 @@
-/// Makes text of unknown origin safe to show: bytes that are no UTF-8 become U+FFFD, control
-/// characters but TAB go, and with them whole escape sequences, so that a task's output cannot move the
-/// cursor. Colours stay where they are wanted, and end with the line.
+/// Makes untrusted text safe to show: replaces invalid UTF-8 by U+FFFD and removes control
+/// characters except TAB, and escape sequences, which could move the cursor. Colors may be kept and
+/// end with the line.
 ///
-/// What a masker looks for it looks for in what stays (`HiddenText`): a change here is one there.
+/// The masker searches what remains: keep `HiddenText` in sync.
 package enum CleanText {
-  /// So many characters in a row that go leave an ellipsis.
+  /// More removed characters in a row are replaced by an ellipsis.
   private static let mostHidden = 1000
 
-  /// Appends one line, given without its line feed. Of a line that was overwritten through a
-  /// carriage return (a progress bar) the last state stays.
+  /// Appends one line, given without its line feed; after carriage returns (a progress bar), its
+  /// last state only.
   ///
-  /// - Parameter keepsColors: the reader is a terminal, or something that shows colours as one does.
+  /// - Parameter keepsColors: whether the output shows colors.
   package static func append(
     _ line: UnsafeRawBufferPointer, keepsColors: Bool = false, to bytes: inout [UInt8]
   ) {
@@ -23,7 +23,7 @@ package enum CleanText {
     var index = 0
     var wasReturned = false
     var hiddenCount = 0
-    // Colours that were set since the carriage return: they are the new state's.
+    // Colors set after the carriage return belong to the new state.
     var held: [UInt8] = []
     var isColored = false
     while index < scalars.count {
@@ -60,11 +60,11 @@ package enum CleanText {
     if isColored { bytes.append(contentsOf: "\u{1b}[0m".utf8) }
   }
 
-  /// A sequence of this length says more than any colour does.
+  /// Longer sequences are not treated as colors.
   private static let maxColorLength = 64
 
-  /// Select Graphic Rendition (ECMA-48, 8.3.117), its parts divided by semicolons or colons; nil for
-  /// any other sequence, those of the same final byte that terminals take for private ones included.
+  /// A Select Graphic Rendition sequence (ECMA-48, 8.3.117), separated by semicolons or colons. Nil
+  /// for others, also private ones with the same final byte.
   private static func color(_ sequence: ArraySlice<Unicode.Scalar>) -> [UInt8]? {
     guard sequence.first == "[", sequence.last == "m", sequence.count > 1,
       sequence.count <= maxColorLength
@@ -76,12 +76,11 @@ package enum CleanText {
     return [27] + sequence.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
-  /// Whether nothing is left of a colour behind it: `ESC [ m`, `ESC [ 0 m`.
+  /// Whether it resets all colors: `ESC [ m`, `ESC [ 0 m`.
   private static func isReset(_ color: [UInt8]) -> Bool {
     color.dropFirst(2).dropLast().allSatisfy { $0 == 48 }
   }
 
-  /// A text as a person is to see it.
   package static func string(_ text: String) -> String {
     var bytes: [UInt8] = []
     var text = text
@@ -93,9 +92,9 @@ package enum CleanText {
     line.allSatisfy { ($0 >= 32 && $0 < 127) || $0 == 9 }
   }
 
-  /// Characters without a width that make a text look like another, or hide one in it: the zero-width space, line
-  /// and paragraph separators, overrides and isolates of the writing direction, invisible operators, the byte
-  /// order mark, tags. Joiners stay: words of many languages need them.
+  /// Whether a character without width can disguise or hide text: zero-width space, line and
+  /// paragraph separators, direction controls, invisible operators, byte order mark, tags. Not
+  /// joiners, which many languages need.
   package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x200B, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F: true
@@ -103,8 +102,8 @@ package enum CleanText {
     }
   }
 
-  /// Where an escape sequence ends whose ESC stands just before `start` (ECMA-48, 5.4 and 5.6). A
-  /// string that is never ended loses its introducer only, so that nothing can hide the rest.
+  /// The end of the escape sequence whose ESC precedes `start` (ECMA-48, 5.4 and 5.6). Of an
+  /// unterminated string only the introducer goes, so that nothing can hide the rest.
   private static func endOfEscape(_ scalars: [Unicode.Scalar], after start: Int) -> Int {
     guard start < scalars.count else { return start }
     switch scalars[start] {

@@ -1,10 +1,9 @@
-/// A pattern on task ids: `*` is any run of bytes, `/` included, `?` any one character.
+/// A pattern for task ids: `*` matches any bytes, including `/`, and `?` one character.
 package struct Glob {
   private let pattern: [UInt8]
 
   package init(_ pattern: String) { self.pattern = Array(pattern.utf8) }
 
-  /// Whether a text is a pattern rather than a name.
   package static func isPattern(_ text: String) -> Bool {
     text.utf8.contains { $0 == star || $0 == question }
   }
@@ -12,7 +11,7 @@ package struct Glob {
   private static let star = UInt8(ascii: "*")
   private static let question = UInt8(ascii: "?")
 
-  /// Whether all of `text` fits. At most as many steps as pattern and text have bytes, multiplied.
+  /// Whether the whole `text` matches. Takes at most the product of both lengths in steps.
   package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     var place = 0
     var position = 0
@@ -28,7 +27,7 @@ package struct Glob {
         place += 1
         position += 1
       } else if let last = retry {
-        // The last star takes one byte more.
+        // The last `*` takes one more byte.
         retry = (last.place, last.position + 1)
         place = last.place
         position = last.position + 1
@@ -39,7 +38,6 @@ package struct Glob {
     return pattern[place...].allSatisfy { $0 == Self.star }
   }
 
-  /// Where the UTF-8 character ends that starts at `position`.
   private static func endOfCharacter(_ text: UnsafeRawBufferPointer, from position: Int) -> Int {
     var end = position + 1
     while end < text.count, text[end] & 0xC0 == 0x80 { end += 1 }

@@ -1,6 +1,5 @@
-/// The words of a text, as a shell splits them: blanks separate, single and double quotes and the
-/// backslash take away a meaning (POSIX.1-2017, XCU 2.2). Nothing is expanded: `$`, `*` and `~` are
-/// letters.
+/// Splits words like a shell, with quotes and backslashes (POSIX.1-2017, XCU 2.2), but without
+/// expansion: `$`, `*` and `~` are literal.
 enum QuotedWords {
   struct Failure: Error, Equatable {
     let what: String
@@ -8,7 +7,7 @@ enum QuotedWords {
 
   static func split(_ text: String) throws(Failure) -> [String] {
     var words: [String] = []
-    /// Nil between words; an empty one may have been quoted.
+    /// Nil between words; empty if quoted.
     var word: [UInt8]?
     var quote: UInt8?
     var rest = Array(text.utf8)[...]
@@ -20,7 +19,7 @@ enum QuotedWords {
         }
         if next != 0x0A { word = (word ?? []) + [next] }
       case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):
-        // Within double quotes it stands for itself, save before these.
+        // In double quotes it is literal, except before these characters.
         switch rest.first {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
           word?.append(rest.removeFirst())

@@ -1,12 +1,12 @@
-/// A page of the manual as man(7) reads it.
+/// Writes a manual page for man(7).
 package struct RoffText {
   package private(set) var text: String
-  /// A heading stands before what comes, which begins a paragraph already.
+  /// Whether the last line is a heading, after which a paragraph starts by itself.
   private var isBelowHeading = false
 
   /// - Parameters:
-  ///   - name: of the page, in capitals.
-  ///   - date: `2026-12-31`; empty where none is to be told.
+  ///   - name: the page's name in capitals.
+  ///   - date: such as `2026-12-31`; empty to omit it.
   package init(_ name: String, section: Int, date: String) {
     text = ".TH \"\(name)\" \(section) \"\(date)\" \"opflow \(Version.text)\" \"opflow\"\n"
   }
@@ -24,7 +24,7 @@ package struct RoffText {
     isBelowHeading = false
   }
 
-  /// Paragraphs with empty lines between, in which indented lines stay as they are.
+  /// Appends paragraphs separated by empty lines; indented lines are verbatim.
   package mutating func paragraphs(_ words: String) {
     var isVerbatim = false
     var isAfterBlank = true
@@ -47,7 +47,6 @@ package struct RoffText {
     if isVerbatim { text += ".EE\n" }
   }
 
-  /// Lines that stay as they are.
   package mutating func example(_ lines: String) {
     beginParagraph()
     text += ".EX\n"
@@ -57,19 +56,18 @@ package struct RoffText {
     text += ".EE\n"
   }
 
-  /// A word in bold, and below it, indented, what it means.
+  /// Appends a bold term with its indented description.
   package mutating func item(_ word: String, _ meaning: String) {
     isBelowHeading = false
     text += ".TP\n\\fB\(Self.escaped(word))\\fR\n\(Self.escaped(meaning))\n"
   }
 
-  /// A line in bold.
   package mutating func bold(_ line: String) {
     beginParagraph()
     text += "\\fB\(Self.escaped(line))\\fR\n"
   }
 
-  /// The line of the section NAME, from which whatis(1) has its own.
+  /// Appends the NAME section, in the form that whatis(1) parses.
   package mutating func name(_ name: String, _ meaning: String) {
     section("NAME")
     text += "\(Self.escaped(name)) \\- \(Self.escaped(meaning))\n"
@@ -79,7 +77,7 @@ package struct RoffText {
     "\"\(escaped(title).replacing("\"", with: "\\(dq"))\""
   }
 
-  /// What is typed stays what it is: no typographer's quotes and dashes.
+  /// Escapes characters that roff would typeset as typographic quotes and dashes.
   private static func escaped(_ line: String) -> String {
     var text = ""
     for character in line {

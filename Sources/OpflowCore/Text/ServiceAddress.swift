@@ -1,13 +1,12 @@
-/// A URL that a service of this machine is asked by: `http://HOST[:PORT][/PATH]`.
+/// The local URL of a service's probe: `http://HOST[:PORT][/PATH]`.
 package struct ServiceAddress: Equatable, Sendable {
-  /// As it is written.
   package let host: String
   package let port: UInt16
-  /// With the query; at least `/`.
+  /// Includes the query; at least `/`.
   package let path: String
   package let isIPv6: Bool
 
-  /// Nil for one that is no such URL (`mistake`).
+  /// Nil for other URLs (`mistake`).
   package init?(_ text: String) {
     let scheme = "http://"
     guard text.hasPrefix(scheme), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
@@ -32,7 +31,7 @@ package struct ServiceAddress: Equatable, Sendable {
 
   private static let hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
-  /// What is wrong with such a URL; nil for none.
+  /// The error message for such a URL; nil if it is valid.
   package static func mistake(in text: String) -> String? {
     if ServiceAddress(text) != nil { return nil }
     return text.hasPrefix("https://")

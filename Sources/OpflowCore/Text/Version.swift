@@ -1,5 +1,4 @@
-/// Which opflow this is.
 package enum Version {
-  /// Stands in every journal and is part of every plan's key.
+  /// Recorded in every journal, and part of every plan's key.
   package static let text = "0.1.0"
 }
