@@ -1,23 +1,20 @@
-/// The ways in which programs write a text so that others read it back, or a person: each undoes one, byte by
-/// byte.
+/// The escapes that programs use. Each case decodes one of them, byte by byte.
 enum Escape: CaseIterable {
-  /// `%2F`, in addresses. That a blank may be `+` there is the automaton's to see to.
+  /// `%2F` in URLs. The automaton handles `+` for a space.
   case percent
   /// `&lt;`, `&#60;`, `&#x3c;`
   case markup
-  /// `\n`, `\"`, `\/`, `\u003c`, `\x3c`, `\074`: JSON, and `$'…'` of shells.
+  /// `\n`, `\"`, `\/`, `\u003c`, `\x3c`, `\074`, as in JSON and in `$'…'` of shells.
   case backslash
-  /// `\<` for any byte, as `printf %q` has it.
+  /// `\<` for any byte, as by `printf %q`.
   case shell
-  /// `'\''` and `'"'"'` for a quote, and `'"''"'` for two, within quotes in which nothing else is an escape.
+  /// `'\''` and `'"'"'` for a quote, `'"''"'` for two, within single quotes.
   case quotes
-  /// Line breaks within an encoding, with the blanks that indent the next line.
+  /// Line breaks in an encoding, and the indentation of the next line.
   case lineBreak
-  /// What views leave out of a line (`CleanText`): control characters, sequences of terminals, changes of
-  /// the writing direction.
+  /// What `CleanText` removes: control characters, terminal sequences, direction changes.
   case hidden
 
-  /// The bytes that an escape begins with.
   var leads: [UInt8] {
     switch self {
     case .percent: [UInt8(ascii: "%")]
@@ -30,30 +27,30 @@ enum Escape: CaseIterable {
     }
   }
 
-  /// Whether it only takes something away, so that before a word it does not matter.
+  /// Whether it only removes bytes, so that it cannot change the start of a word.
   var isGap: Bool { self == .lineBreak || self == .hidden }
 }
 
-/// What the bytes that are waiting are.
+/// The meaning of the pending bytes.
 enum EscapeStep: Equatable {
-  /// It shows with the next byte.
+  /// The next byte decides.
   case needsMore
-  /// The first one is no escape.
+  /// The first byte is not an escape.
   case plain
-  /// So many of them stand for one byte.
+  /// `count` bytes stand for one byte.
   case byte(UInt8, count: Int)
-  /// So many of them stand for a character.
+  /// `count` bytes stand for a character.
   case scalar(UInt32, count: Int)
-  /// So many of them stand for a byte, so many times.
+  /// `count` bytes stand for `times` equal bytes.
   case repeated(UInt8, times: Int, count: Int)
-  /// So many of them stand for nothing.
+  /// `count` bytes stand for nothing.
   case nothing(count: Int)
 }
 
 extension Escape {
-  /// Reads the beginning of `bytes`, which are not empty.
+  /// Decodes the start of `bytes`, which must not be empty.
   ///
-  /// - Parameter isIndenting: the bytes before were a line break and blanks.
+  /// - Parameter isIndenting: whether a line break and spaces precede.
   func step(_ bytes: [UInt8], isIndenting: Bool) -> EscapeStep {
     let first = bytes[0]
     if self == .lineBreak, isIndenting, first == 32 || first == 9 { return .nothing(count: 1) }
@@ -85,7 +82,7 @@ extension Escape {
     return value < radix ? value : nil
   }
 
-  /// One of a few words, each of which stands for a character.
+  /// Matches one of several strings, each of which stands for a character.
   private static func word(
     _ bytes: [UInt8], among words: [(word: StaticString, scalar: UInt32)]
   ) -> EscapeStep {
@@ -100,7 +97,7 @@ extension Escape {
     return mayFollow ? .needsMore : .plain
   }
 
-  /// Quotes of a value that stand in a row.
+  /// The limit for consecutive quotes in a value.
   private static let mostQuotes = 64
 
   private static func quotes(_ bytes: [UInt8]) -> EscapeStep {
@@ -116,7 +113,7 @@ extension Escape {
     return rest.count < 2 ? .needsMore : .repeated(39, times: count, count: count + 4)
   }
 
-  /// Digits beyond this are none: leading zeros are allowed.
+  /// The limit for digits, including leading zeros.
   private static let mostMarkupDigits = 8
 
   private static func markup(_ bytes: [UInt8]) -> EscapeStep {
@@ -140,7 +137,6 @@ extension Escape {
     return .scalar(value, count: place + 1)
   }
 
-  /// What a letter behind a backslash stands for.
   private static let letters: [UInt8: UInt8] = [
     34: 34, 39: 39, 47: 47, 63: 63, 92: 92, 97: 7, 98: 8, 69: 27, 101: 27, 102: 12, 110: 10,
     114: 13, 116: 9, 118: 11,
@@ -157,7 +153,7 @@ extension Escape {
     }
   }
 
-  /// Up to so many digits, that stand for a byte.
+  /// Up to `limit` digits for a byte.
   private static func number(
     _ bytes: [UInt8], from start: Int, _ radix: UInt32, atMost limit: Int
   ) -> EscapeStep {
@@ -171,7 +167,7 @@ extension Escape {
     return place > start ? .byte(UInt8(truncatingIfNeeded: value), count: place) : .plain
   }
 
-  /// Up to so many digits, that stand for a character: perhaps half of one, which needs the other half.
+  /// Up to `limit` digits for a character. A high surrogate needs a second escape.
   private static func character(_ bytes: [UInt8], atMost limit: Int) -> EscapeStep {
     guard let (value, end) = hexadecimal(bytes, from: 2, atMost: limit) else {
       return bytes.count < 2 + limit ? .needsMore : .plain
@@ -188,7 +184,7 @@ extension Escape {
     return .scalar(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00), count: lowEnd)
   }
 
-  /// The number, and where its digits end; nil where more may follow.
+  /// The value and the end of its digits; nil if more digits may follow.
   private static func hexadecimal(
     _ bytes: [UInt8], from start: Int, atMost limit: Int
   ) -> (value: UInt32, end: Int)? {

@@ -1,27 +1,23 @@
-/// What a reader finds in a stream with one kind of escape undone.
-///
-/// It is only told apart from the stream itself from an escape on, for as long as what was made of that
-/// may be part of a word: most bytes of most streams are read once.
+/// A stream with one kind of escape decoded. It is read apart from the stream only from an escape
+/// on, and while that may be part of a word, so most bytes are read once.
 struct EscapedView: Sendable {
   let escape: Escape
   private(set) var isApart = false
   private(set) var state: WordAutomaton.State = 0
   private(set) var tails = TailReader()
-  /// The bytes of what may be an escape, and where the first one stands.
+  /// The bytes of a possible escape, and the position of the first.
   private var waiting: [UInt8] = []
   private var waitingStart = 0
   private var isIndenting = false
-  /// Where it came apart.
   private var forkPlace = 0
-  /// Where each byte since then came from, those that are out of reach left out.
+  /// The origin of each byte since the fork, without those out of reach.
   private var places: [Int] = []
   private var leftOut = 0
-  /// Bytes since the last escape.
   private var plainBytes = 0
 
   init(_ escape: Escape) { self.escape = escape }
 
-  /// Comes apart before the byte at `place`.
+  /// Starts to differ from the stream before the byte at `place`.
   mutating func fork(_ state: WordAutomaton.State, _ tails: TailReader, at place: Int) {
     isApart = true
     self.state = state
@@ -34,11 +30,11 @@ struct EscapedView: Sendable {
     isIndenting = false
   }
 
-  /// What is held back of a stream may reach so far: where so much of it stands for nothing, what comes
-  /// behind is no part of a word any more. Views show a gap there (`CleanText.mostHidden`).
+  /// The limit of held bytes. A word with a longer gap is not found; `CleanText` shows an ellipsis
+  /// there.
   private static let mostHeldBytes = 1 << 20
 
-  /// Takes the byte of the stream at `place`.
+  /// Reads the stream's byte at `place`.
   mutating func take(
     _ byte: UInt8, at place: Int, _ automaton: WordAutomaton, _ borders: inout Borders,
     found: (Range<Int>) -> Void
@@ -54,7 +50,7 @@ struct EscapedView: Sendable {
       case .scalar(let value, let count):
         let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
         let bytes = Array(String(Character(scalar)).utf8)
-        // All of them come from the same place.
+        // All bytes have the same origin.
         for byte in bytes.dropLast() {
           add(byte, end: waitingStart + count, automaton, &borders, found)
         }
@@ -71,7 +67,7 @@ struct EscapedView: Sendable {
     }
   }
 
-  /// Whatever was part of a word is none.
+  /// Drops the partial match.
   private mutating func forget() {
     state = 0
     tails = TailReader()
@@ -108,26 +104,26 @@ struct EscapedView: Sendable {
       length = max(length, automaton.longestWord(state))
       automaton.forEachHead(state) { tails.follow($0) }
     }
-    // What is hidden is no encoding: people see the value itself.
+    // Hidden characters are not an encoding: users see the value itself.
     if length >= (escape == .hidden ? 1 : SecretWords.shortestEncodedBytes) {
       found(start(ofLast: length)..<end)
     }
   }
 
-  /// Where the last so many bytes begin in the stream.
+  /// The position in the stream of the last `length` bytes.
   private func start(ofLast length: Int) -> Int {
     let place = places.count - length
     return place >= 0 ? places[place] : forkPlace + place
   }
 
-  /// Where what may still become a word begins; nil for nowhere.
+  /// The start of a possible word; nil if there is none.
   func hold(_ automaton: WordAutomaton) -> Int? {
     let length = max(automaton.reach(state), tails.longest)
     if length > 0 { return start(ofLast: length) }
     return waiting.isEmpty ? nil : waitingStart
   }
 
-  /// Ends being apart, where the stream itself says the same of the same bytes.
+  /// Returns to the stream if both are in the same state after the same bytes.
   mutating func join(
     _ state: WordAutomaton.State, _ tails: TailReader, _ automaton: WordAutomaton
   ) {
@@ -137,11 +133,11 @@ struct EscapedView: Sendable {
     isApart = false
   }
 
-  /// The stream has ended: what waits is no escape.
+  /// Ends the stream; pending bytes are not an escape.
   mutating func end(
     _ automaton: WordAutomaton, _ borders: inout Borders, found: (Range<Int>) -> Void
   ) {
-    // The end of a stream is one of a line: what a sequence lacks does not come any more.
+    // As at the end of a line, an unterminated sequence cannot be completed.
     if escape == .hidden, !waiting.isEmpty {
       take(10, at: waitingStart + waiting.count, automaton, &borders, found: found)
     }

@@ -1,13 +1,13 @@
-/// What `CleanText` leaves out of a line, told byte by byte.
+/// Recognizes, byte by byte, what `CleanText` removes from a line.
 enum HiddenText {
-  /// A sequence that is longer leaves a mark in views, and so joins nothing.
+  /// `CleanText` shows an ellipsis for longer sequences, so they do not join anything.
   private static let longestSequenceBytes = 4096
 
-  /// Control characters but TAB and the end of a line, and what those of UTF-8 begin with.
+  /// Control characters except TAB and LF, and the first bytes of those in UTF-8.
   static let leads: [UInt8] = Array(0...8) + Array(11...31) + [127, 0xC2, 0xE2, 0xEF, 0xF3]
 
-  /// Reads the beginning of `bytes`, which are not empty. Is asked after each byte that comes, so it looks at
-  /// the last ones only.
+  /// Decodes the start of `bytes`, which must not be empty. Called for each new byte, so it looks
+  /// at the last ones only.
   static func step(_ bytes: [UInt8]) -> EscapeStep {
     switch bytes[0] {
     case 27: return bytes.count > 1 ? sequence(bytes) : .needsMore
@@ -21,8 +21,8 @@ enum HiddenText {
     }
   }
 
-  /// The ends of what each of them may begin with: U+200B, U+2028 to U+202E, U+2060 to U+206F, U+FEFF, and U+E0000
-  /// to U+E007F.
+  /// The final bytes after each prefix, for U+200B, U+2028 to U+202E, U+2060 to U+206F, U+FEFF, and
+  /// U+E0000 to U+E007F.
   private static let invisibles: [(head: [UInt8], lasts: [ClosedRange<UInt8>])] = [
     ([0xE2, 0x80], [0x8B...0x8B, 0xA8...0xAE]), ([0xE2, 0x81], [0xA0...0xAF]),
     ([0xEF, 0xBB], [0xBF...0xBF]), ([0xF3, 0xA0, 0x80], [0x80...0xBF]),
@@ -43,7 +43,7 @@ enum HiddenText {
     return needsMore ? .needsMore : .plain
   }
 
-  /// ESC and what belongs to it (ECMA-48, 5.4 and 5.6).
+  /// ESC and its sequence (ECMA-48, 5.4 and 5.6).
   private static func sequence(_ bytes: [UInt8]) -> EscapeStep {
     let last = bytes[bytes.count - 1]
     switch bytes[1] {

@@ -1,7 +1,7 @@
-/// Replaces secrets in a stream of bytes by `***`, wherever the stream is cut.
+/// Replaces secrets in a stream by `***`, however the stream is split.
 ///
-/// What may still become a secret is held back until it cannot, and nothing else is: no clock has a say.
-/// Where several overlap, one mark stands for all. A copy goes on by itself.
+/// It holds back only bytes that may still become a secret, without a timeout. Overlapping secrets
+/// get one mark. A copy is independent.
 package struct Masker: Sendable {
   package static let mark = Array("***".utf8)
 
@@ -9,25 +9,24 @@ package struct Masker: Sendable {
   private var state: WordAutomaton.State = 0
   private var tails = TailReader()
   private var views = Escape.allCases.map { EscapedView($0) }
-  /// Views that are apart.
+  /// The number of views that differ from the stream.
   private var apartCount = 0
   private var borders = Borders()
 
-  /// Where in the stream the next byte stands.
   private var place = 0
-  /// The bytes before it that are held back.
+  /// The bytes before `place` that are held back.
   private var held: [UInt8] = []
-  /// What is to be masked of them, in order, apart from each other.
+  /// The ranges to mask in `held`, sorted and disjoint.
   private var finds: [Find] = []
   private var output: [UInt8] = []
 
   private struct Find {
     var range: Range<Int>
-    /// Its mark is written, and its end is not known to be reached.
+    /// Whether the mark is written, but the end of the range is not reached yet.
     var isMarked: Bool
   }
 
-  /// Nil for no secrets.
+  /// Nil if there are no secrets.
   package init?(_ secrets: [SecretValue]) {
     if secrets.isEmpty { return nil }
     automaton = WordAutomaton(
@@ -35,7 +34,7 @@ package struct Masker: Sendable {
       leads: Escape.allCases.flatMap(\.leads))
   }
 
-  /// Takes the next bytes of the stream, and gives `write` what can be written now, at most once.
+  /// Reads the next bytes, and calls `write` at most once with what is decided.
   package mutating func mask(
     _ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Void
   ) {
@@ -49,7 +48,7 @@ package struct Masker: Sendable {
     release(upTo: hold, write)
   }
 
-  /// The stream has ended: gives out what was held back. What comes next is another stream.
+  /// Ends the stream and writes all held bytes. The next bytes start a new stream.
   package mutating func finish(_ write: (UnsafeRawBufferPointer) -> Void) {
     endViews()
     release(upTo: place, write)
@@ -60,7 +59,7 @@ package struct Masker: Sendable {
     place = 0
   }
 
-  /// A whole text, masked. For one that is a stream of its own.
+  /// Masks a whole string, independent of the stream.
   package func masked(_ text: String) -> String {
     var copy = self
     copy.restart()
@@ -70,16 +69,15 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether a secret is in a text.
+  /// Whether a string contains a secret.
   package func finds(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { finds(UnsafeRawBufferPointer($0)) }
   }
 
-  /// The same of bytes that are a stream of their own.
   package func finds(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFind(in: bytes) != nil }
 
-  /// Where the first one stands in them.
+  /// The position of the first secret.
   package func firstFind(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
     var copy = self
     copy.restart()
@@ -117,14 +115,14 @@ package struct Masker: Sendable {
     self.state = state
   }
 
-  /// Takes a byte after which there is more to do than to go on.
+  /// Reads a byte that may start an escape or end a word, or while views differ.
   private mutating func take(
     _ byte: UInt8, from state: WordAutomaton.State, to next: WordAutomaton.State
   ) {
     for number in views.indices where !views[number].isApart {
       let escape = views[number].escape
       guard escape.leads.contains(byte) else { continue }
-      // What stands for nothing within nothing is none.
+      // Removing bytes before a word has no effect.
       if escape.isGap, state == 0, tails.isEmpty { continue }
       views[number].fork(state, tails, at: place)
       apartCount += 1
@@ -143,7 +141,8 @@ package struct Masker: Sendable {
     }
   }
 
-  /// Ranges come in the order of their ends, but for those that an escape ends later.
+  /// Inserts a range and merges overlaps. Ranges arrive sorted by end, except those that an escape
+  /// ends later.
   private static func add(_ range: Range<Int>, to finds: inout [Find]) {
     var new = Find(range: range, isMarked: false)
     var place = finds.count
@@ -163,7 +162,7 @@ package struct Masker: Sendable {
 
   // MARK: - Writing
 
-  /// Where what may still become a secret begins.
+  /// The position from which bytes may still become a secret.
   private var hold: Int {
     var hold = place - max(automaton.reach(state), tails.longest)
     if apartCount > 0 {

@@ -1,10 +1,9 @@
-/// A secret: what tasks find it as in their environment, and what it is. It is never stored, and never
-/// part of a text for people.
+/// A secret's value and the environment variable in which tasks get it. Never stored or shown.
 package struct SecretValue: Equatable, Sendable {
-  /// What is shorter cannot be masked: it would be found everywhere.
+  /// Shorter values cannot be masked, since they would match everywhere.
   package static let shortestBytes = 4
   package static let longestBytes = 64 << 10
-  /// Of all secrets of a run together, so that every worker can hold them.
+  /// The total for all secrets of a run, since every worker holds them.
   package static let longestTotalBytes = 1 << 20
 
   package let name: String

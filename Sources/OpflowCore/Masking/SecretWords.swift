@@ -1,17 +1,14 @@
-/// The words by which a secret's value is known in a stream of bytes.
+/// The byte strings (words) that reveal a secret in a stream.
 ///
-/// Escapes (`EscapeReader`) are undone while the stream is read, so a word stands for all that they make
-/// of it. Encodings that spread a byte over several are words of their own: hexadecimal digits, and base64,
-/// which looks three ways, as one, two or no bytes stand in front of the value within a group of three.
-/// Of base64 a word has the digits that the value alone decides; at its ends up to four bits of it may
-/// stay.
+/// Escapes are decoded before (`EscapeReader`). Hexadecimal and base64 at its three alignments are
+/// words of their own; a base64 word has only the digits that the value determines, so up to four
+/// bits at its ends can stay visible.
 enum SecretWords {
-  /// A shorter value is masked as it stands and not in any encoding: what would look like it is
-  /// everywhere.
+  /// Shorter values are masked only as they are; their encodings would match everywhere.
   static let shortestEncodedBytes = 8
 
-  /// Lines that are known in their encodings too, of all values together: each takes a worker up to some
-  /// 5 KB, and a bundle of certificates has a thousand.
+  /// The limit for encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of
+  /// certificates has a thousand.
   static let mostEncodedLines = 4096
 
   static func words(of values: [[UInt8]]) -> [[UInt8]] {
@@ -21,10 +18,9 @@ enum SecretWords {
     return words
   }
 
-  /// A shell takes the blanks off that stand around a value (`echo $KEY`, `read`), other programs those that
-  /// indent its lines.
+  /// Shells strip spaces around a value (`echo $KEY`, `read`); other programs strip indentation.
   private static func add(_ value: [UInt8], _ room: inout Int, to words: inout [[UInt8]]) {
-    // Most programs that print a value end the line themselves, and `$(…)` takes line ends away.
+    // Most programs end the line themselves, and `$(…)` strips newlines.
     let ends = value.reversed().prefix { $0 == 10 || $0 == 13 }.count
     let core = value.count - ends >= SecretValue.shortestBytes ? Array(value.dropLast(ends)) : value
     let inner = Array(core[...].trimmed)
@@ -42,7 +38,7 @@ enum SecretWords {
     }
   }
 
-  /// Also as `echo $KEY` prints it: each run of blanks and line ends is one space.
+  /// Adds the word, and its form from `echo $KEY`: each run of spaces and newlines is one space.
   private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
     words.append(word)
     let parts = word.split { $0 == 32 || $0 == 9 || $0 == 10 }
@@ -62,7 +58,7 @@ enum SecretWords {
         let first = (before * 8 + 5) / 6
         let last = (before + value.count) * 8 / 6
         let own = Array(digits[first..<last])
-        // Where the value needs neither of them, the two alphabets are one.
+        // Without these digits, both alphabets give the same word.
         if place == 1, !own.contains(where: { marks.utf8.contains($0) }) { continue }
         words.append(own)
       }
@@ -77,7 +73,7 @@ enum SecretWords {
 
   private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-  /// Without `=` at the end.
+  /// Without trailing `=`.
   static func base64(_ bytes: [UInt8], _ alphabet: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count * 4 / 3 + 2)
@@ -97,7 +93,7 @@ enum SecretWords {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without spaces, tabs and line ends around it.
+  /// Without spaces, tabs and newlines around it.
   fileprivate var trimmed: ArraySlice<UInt8> {
     func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
     guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }

@@ -1,9 +1,9 @@
-/// The long words of which one stream holds the head and, so far, what follows it: each by the longest
-/// beginning with which the stream ends (Knuth, Morris and Pratt, SIAM J. Comput. 6, 1977).
+/// Matches the rest of long words after their heads, by the longest prefix that ends the stream
+/// (Knuth, Morris and Pratt, SIAM J. Comput. 6, 1977).
 struct TailReader: Equatable, Sendable {
   struct Follower: Equatable, Sendable {
     let word: Int
-    /// At least a head.
+    /// At least the head's length.
     var matched: Int
   }
 
@@ -12,10 +12,9 @@ struct TailReader: Equatable, Sendable {
   @inline(__always)
   var isEmpty: Bool { followers.isEmpty }
 
-  /// Bytes of the longest beginning.
   var longest: Int { followers.lazy.map(\.matched).max() ?? 0 }
 
-  /// Takes a byte. Returns the length of the longest word that ends with it; 0 for none.
+  /// Reads a byte. Returns the length of the longest word that ends with it; 0 for none.
   mutating func take(_ byte: UInt8, _ automaton: WordAutomaton, _ borders: inout Borders) -> Int {
     let byte = WordAutomaton.folded(byte)
     var found = 0
@@ -30,20 +29,20 @@ struct TailReader: Equatable, Sendable {
       followers[place].matched = matched
       if matched == word.count { found = max(found, matched) }
     }
-    // What is shorter is the automaton's.
+    // The automaton tracks shorter prefixes.
     followers.removeAll { $0.matched < WordAutomaton.headBytes }
     return found
   }
 
-  /// The head of that word has just ended.
+  /// Starts to match a word whose head has just ended.
   mutating func follow(_ word: Int) {
     if followers.contains(where: { $0.word == word }) { return }
     followers.append(Follower(word: word, matched: WordAutomaton.headBytes))
   }
 }
 
-/// For beginnings of one long word, the next shorter beginning with which each ends. Made where a stream
-/// leaves a word that it had begun, and kept for the next time.
+/// For each prefix of one long word, the next shorter prefix that ends it. Computed at the first
+/// mismatch and kept.
 struct Borders: Sendable {
   private var word = -1
   private var lengths: [Int32] = []

@@ -1,29 +1,29 @@
 // Many words at once
 // ==================
 //
-// The automaton of Aho and Corasick (CACM 18, 1975): a state is the longest beginning of a word with
-// which the bytes so far end, so one step for each byte finds all words. States are numbered by their
-// length. The short ones, in which it mostly is, have a row of successors for every class of bytes; the
-// others have their children and fall back to the state of the next shorter beginning.
+// The automaton of Aho and Corasick (CACM 18, 1975): a state is the longest prefix of a word that
+// ends the input, so one step per byte finds all words. States are numbered by depth. Shallow
+// states, which are the most frequent, have a row with a successor per byte class. Deep states have
+// edges to their children and fall back to the state of the next shorter prefix.
 //
-// A value may have 64 KiB, and is known by ten words. So the automaton knows of a word its head only; what
-// follows is compared with the word itself (`TailReader`), which is rare.
+// A value can have 64 KiB and needs ten words, so the automaton holds only their heads;
+// `TailReader` compares the rest, which is rare.
 //
-// A blank and `+` count as one byte: forms write one as the other.
+// Space and `+` count as the same byte, because forms encode one as the other.
 
-/// Finds words in streams; itself it does not change. A class, since all that use it share one.
+/// Finds words in streams. Immutable, and a class so that all maskers share it.
 final class WordAutomaton: @unchecked Sendable {
-  // SAFETY: @unchecked, because the tables are filled in init, freed in deinit, and only read between.
+  // SAFETY: @unchecked, because the tables are filled in init, freed in deinit, and only read
+  // between.
 
   typealias State = Int32
-  /// Of a word this much is found at once.
+  /// The maximum length of a head.
   static let headBytes = 32
-  /// Successors of the states that have rows: so that they stay in the processor's caches.
+  /// Limits the rows, so that they stay in the processor's caches.
   private static let mostRowEntries = 1 << 17
-  /// In `classes`: an escape may begin with the byte.
+  /// A flag in `classes`: the byte can start an escape.
   static let lead: UInt16 = 1 << 15
 
-  /// By byte.
   private let classes: UnsafeMutablePointer<UInt16>
   private let classCount: Int
   private let rows: UnsafeMutablePointer<State>
@@ -33,13 +33,14 @@ final class WordAutomaton: @unchecked Sendable {
   private let edgeTargets: [State]
   private let fallbacks: [State]
   private let reaches: [UInt8]
-  /// By state: the length of the longest word that ends there, 0 for none; `headEnd` with heads.
+  /// By state: the length of the longest word that ends there, 0 for none; the maximum if a head
+  /// ends there.
   private let ends: UnsafeMutablePointer<UInt8>
   private let longest: [UInt8]
-  /// By state: the first of the words whose head ends there, -1 for none; each names the next.
+  /// By state: the first entry of `tails` with a head that ends there; -1 for none.
   private let firstTails: [Int32]
   private let tails: [(word: Int, next: Int32)]
-  /// Those that are longer than their heads.
+  /// The words that are longer than a head.
   let longWords: [[UInt8]]
   let longestWordBytes: Int
 
@@ -96,11 +97,11 @@ final class WordAutomaton: @unchecked Sendable {
 
   static func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "+") ? 32 : byte }
 
-  /// The class of a byte, with `lead`.
+  /// The byte's class and its `lead` flag.
   @inline(__always)
   func entry(_ byte: UInt8) -> UInt16 { classes[Int(byte)] }
 
-  /// Whether a word, or the head of one, ends there.
+  /// Whether a word or head ends there.
   @inline(__always)
   func isEnd(_ state: State) -> Bool { ends[Int(state)] != 0 }
 
@@ -124,14 +125,13 @@ final class WordAutomaton: @unchecked Sendable {
     return rows[Int(state) * classCount + column]
   }
 
-  /// How many bytes the longest beginning has that the bytes so far end with and that more may follow.
+  /// The length of the longest partial match in a state.
   @inline(__always)
   func reach(_ state: State) -> Int { Int(reaches[Int(state)]) }
 
-  /// The length of the longest word that ends there; 0 for none.
   func longestWord(_ state: State) -> Int { Int(longest[Int(state)]) }
 
-  /// Calls `body` with the number of each long word whose head ends there.
+  /// Calls `body` with the index of each long word whose head ends there.
   func forEachHead(_ state: State, _ body: (Int) -> Void) {
     var place = firstTails[Int(state)]
     while place >= 0 {
@@ -141,7 +141,7 @@ final class WordAutomaton: @unchecked Sendable {
   }
 }
 
-/// The words as a tree, in the order in which they come.
+/// The words as a tree of bytes, in insertion order.
 struct Trie {
   struct Node {
     let byte: UInt8
@@ -179,7 +179,7 @@ struct Trie {
   }
 }
 
-/// Numbers the nodes of a tree by their depth, and finds for each where it falls back to.
+/// Numbers the nodes by depth and computes their fallbacks.
 struct TrieLayout {
   private let trie: Trie
   let rowCount: Int
@@ -200,9 +200,9 @@ struct TrieLayout {
     classCount = trie.usesByte.lazy.filter { $0 }.count + 1
   }
 
-  /// - Parameter classOf: a byte's class.
+  /// - Parameter classOf: returns a byte's class.
   mutating func lay(_ classOf: (UInt8) -> UInt16) {
-    // By state: its node. A state is one of its parent's children and so comes behind it.
+    // The node of each state. Parents come before their children.
     var order: [Int32] = [0]
     order.reserveCapacity(trie.nodes.count)
     var state = 0
@@ -244,7 +244,7 @@ struct TrieLayout {
     firstTails.append(first)
   }
 
-  /// Of a state that was laid out already.
+  /// Requires that the state is laid out already.
   private func successor(of start: Int32, _ column: Int) -> Int32 {
     var state = Int(start)
     while state >= rowCount {
