@@ -1,30 +1,29 @@
-/// What tasks of a run added to it in earlier drives and are to add anew, as far as a resume can tell: the legs of
-/// those that make legs, and all that others gave to `opflow add`.
+/// The dynamic tasks that must be added again, as far as a resume can tell: matrix tasks of
+/// generators that rerun, and tasks that others gave to `opflow add`.
 ///
-/// One that runs again says once more what is to be added, as tasks that the plan does not have yet, so that those
-/// of before must not be there: what it adds otherwise now holds as it is now, and what it does not add any more is gone.
-/// Nothing is lost by that. What a task added runs again where that one does, unless its files say else, and these say
-/// the same of a task that comes anew.
+/// A task that reruns adds new tasks, so the earlier ones must go first. No result is lost: added
+/// tasks rerun together with that task unless their files say otherwise, and these say the same of
+/// new tasks.
 ///
-/// What is told only later, by the files of what it needs, is for `Foresight`; where that cannot tell either, legs are
-/// made anew if each that has a success is one whose files are looked at, and all else stays. Then a task that comes to
-/// run and adds something else fails.
+/// If only later checks of files decide, `Foresight` is asked. If that is open too, matrix tasks
+/// are generated again if each that succeeded is checked by its files. Other additions stay, and a
+/// task that reruns and adds something else fails.
 package struct AdditionsToRemake {
-  /// By name, the tasks that are to make their legs anew.
+  /// The names of generators that must run again.
   package private(set) var makers: Set<String> = []
-  /// The orders that added what is to be added anew.
+  /// The ids of the requests that added the tasks.
   package private(set) var orders: Set<String> = []
-  /// By name, the tasks that they added.
+  /// The names of the tasks that those requests added.
   package private(set) var names: Set<String> = []
 
   package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
 
-  /// What is known of a task without running anything.
+  /// What is known about a task before the session.
   package enum Foresight {
     case starts, staysDone, unknown
   }
 
-  /// Tasks that a task added, as a plan has them.
+  /// The tasks that one request of a task added.
   package struct Addition {
     let order: String
     let adder: TaskID
@@ -38,8 +37,8 @@ package struct AdditionsToRemake {
   }
 
   /// - Parameters:
-  ///   - additions: those that tasks gave to `opflow add`, in their order.
-  ///   - foresee: is asked about tasks of which the decision leaves open whether they run.
+  ///   - additions: the `opflow add` requests of tasks, in order.
+  ///   - foresee: predicts tasks for which the decision is open.
   package init(
     of plan: Plan, _ additions: [Addition], _ history: RunModel, _ decision: ResumeDecision,
     foresee: (Set<TaskID>) -> (TaskID) -> Foresight
@@ -61,7 +60,7 @@ package struct AdditionsToRemake {
     _ makers: [TaskID], _ plan: Plan, _ history: RunModel, _ decision: ResumeDecision,
     _ fate: (TaskID) -> Foresight
   ) {
-    // What was cut short and is to fail fails, until somebody asks for it.
+    // An interrupted matrix task that must fail stays failed until the user asks for it.
     let fails = makers.contains {
       plan.legs(madeBy: $0)?.contains { decision[TaskID($0)] == .fail } == true
     }
@@ -88,14 +87,14 @@ package struct AdditionsToRemake {
     _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision,
     _ fate: (TaskID) -> Foresight
   ) {
-    // What was cut short and is to fail keeps all that came with it.
+    // The same for an addition with such a task: nothing of its adder is removed.
     let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
     let kept = Set(failing.map(\.adder))
     var again = TaskSet(taskCount: plan.taskCount)
     for adder in Set(additions.map(\.adder)).subtracting(kept) where fate(adder) == .starts {
       again.insert(adder)
     }
-    // Behind what comes anew stands what that added itself.
+    // Later requests can come from tasks that earlier ones added.
     for addition in additions where again.contains(addition.adder) {
       orders.insert(addition.order)
       for number in addition.tasks {
@@ -105,7 +104,7 @@ package struct AdditionsToRemake {
     }
   }
 
-  /// The tasks that have made legs, with those together whose legs may need each other's.
+  /// The generators with matrix tasks, grouped if their matrix tasks may depend on each other.
   private static func groups(of plan: Plan) -> [[TaskID]] {
     let makers = plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
       plan.legs(madeBy: $0) != nil
@@ -123,7 +122,7 @@ package struct AdditionsToRemake {
 }
 
 extension ResumeDecision {
-  /// Unknown where files that are looked at later say if the task runs.
+  /// Unknown if a later check of files decides whether the task runs.
   fileprivate func fate(of task: TaskID) -> AdditionsToRemake.Foresight {
     switch self[task] {
     case .run, .fail: .starts

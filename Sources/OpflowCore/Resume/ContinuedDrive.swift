@@ -1,14 +1,14 @@
-/// What a drive has of the one before it that was lost, where it goes on with that.
+/// What a session takes over from a crashed session that it continues.
 extension RunModel {
-  /// Whether the newest drive was lost, and a resume goes on with it.
+  /// Whether the last session crashed and a resume continues it.
   package func isContinued(by request: ResumeRequest) -> Bool {
     request.keepsEnds && close == nil
   }
 
-  /// What tasks without an end have had of their tries, and what is left of the delay before the next one. A service
-  /// starts again at once.
+  /// The attempts of unfinished tasks and the rest of their retry delays; services restart at once.
   ///
-  /// - Parameter wall: now, in milliseconds since the epoch. A clock that was set back makes no delay longer than it may be.
+  /// - Parameter wall: in milliseconds since the epoch. If that clock was set back, delays are
+  ///   capped.
   package func triesUsed(
     _ plan: Plan, for request: ResumeRequest, at wall: Int64
   ) -> [TaskID: TriesUsed] {
@@ -25,8 +25,8 @@ extension RunModel {
     return used
   }
 
-  /// The orders that hold in the next drive. One to cancel a task holds where the task was lost before it had its end, and
-  /// where that end was to be cancelled, if nobody asks for it by name.
+  /// The requests that stay in force: a cancel request only if the task has not ended or was
+  /// cancelled, and the user does not rerun it.
   package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingOrders {
     guard isContinued(by: request) else { return StandingOrders() }
     var standing = orders.standing(plan)

@@ -1,13 +1,13 @@
-/// How each task entered the newest drive of a run, as the journal tells it later: for who comes to a drive
-/// that goes on already.
+/// The state of each task at the start of the newest session, from the journal, for a client that
+/// attaches later.
 ///
-/// What ended on a line before the drive and was not taken back is a result that the drive keeps, or
-/// leaves alone; what the drive is about besides is to be run.
+/// Earlier results that were not discarded are kept or left alone; the rest of the selection is to
+/// run.
 package enum EnteredDrive {
   package static func states(_ history: RunModel, _ plan: Plan) -> [InitialState] {
     let ofRun = RunScope.of(history, plan)
     let asked = history.selections.last ?? DriveSelection(only: [], skip: [])
-    // A resume without `--only` of its own is about all that the run is about.
+    // A resume without its own `--only` has all tasks of the run.
     let isWhole = history.drives > 1 && asked.only == history.only
     var selected = isWhole ? ofRun : selection(asked, history, plan)?.included
     if var named = selected {
@@ -35,7 +35,7 @@ package enum EnteredDrive {
     }
   }
 
-  /// How tasks entered it that were added meanwhile.
+  /// The states of tasks that were added during the session.
   package static func states(ofAdded tasks: Range<Int>, _ plan: Plan) -> [InitialState] {
     var entered = TaskSet(taskCount: plan.taskCount)
     RunScope.add(tasks, to: &entered, plan)
@@ -50,7 +50,7 @@ package enum EnteredDrive {
       skip: RunScope.fitting(asked.skip, plan), of: plan)
   }
 
-  /// What the drive skips, and the run does not; nil for nothing.
+  /// The tasks that this session skips but not the whole run; nil for none.
   private static func skippedOnce(
     _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
   ) -> TaskSet? {

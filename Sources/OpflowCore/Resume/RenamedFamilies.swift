@@ -1,5 +1,5 @@
-/// Families whose legs have other ids since their `matrix` has other axes: a person is told so, instead of
-/// that many tasks are gone and as many are new.
+/// Matrices whose tasks have new ids because the axes changed, for one warning instead of many
+/// removed and new tasks.
 package struct RenamedFamilies {
   package struct Family: Equatable, Sendable {
     package var name: String
@@ -10,7 +10,7 @@ package struct RenamedFamilies {
   package let families: [Family]
   private let names: Set<String>
 
-  /// - Parameter last: the plan that the run had.
+  /// - Parameter last: the run's previous plan.
   package init(from last: Plan, to plan: Plan) {
     var families: [Family] = []
     var known: [String: FamilyID] = [:]
@@ -32,7 +32,7 @@ package struct RenamedFamilies {
     names = Set(families.map(\.name))
   }
 
-  /// Whether it is a leg of one of them.
+  /// Whether the id belongs to a task of such a matrix.
   package func contains(_ id: String) -> Bool {
     guard let open = id.utf8.firstIndex(of: UInt8(ascii: "[")) else { return false }
     return names.contains(String(id[..<open]))

@@ -1,41 +1,38 @@
-/// What a drive of a run does with each task, given what the journal says; for a new run, whose
-/// history is empty, everything runs.
+/// What a session does with each task, given the journal. Without a history, everything runs.
 ///
-/// A result is *settled* when it is a success, an allowed failure, or a skip whose verdict still
-/// holds. A task is kept when its result is settled, its fingerprint is the same, every task that it
-/// needs is kept and had settled before it started, its outputs exist, and nobody asked for it.
-/// Otherwise it runs, with the first reason that applies of: asked, interrupted, failed before,
-/// changed, output missing, after rerun of another, new.
+/// A result is *settled* if it is a success, an allowed failure, or a skip whose reason still
+/// holds. A task is kept if its result is settled, its fingerprint is unchanged, its dependencies
+/// are kept and settled before it started, its outputs exist, and the user did not ask for it.
+/// Otherwise it runs, for the first of these reasons: asked, interrupted, failed before, changed,
+/// output missing, after rerun of another task, new.
 ///
-/// A false `if` and `--skip` hold while they are so, whatever the task's needs do. A skip for lack of
-/// needs holds when tasks that are kept make it certain. A task with `on_interrupted: fail` that was
-/// cut short fails, and stays failed until it is asked for.
+/// Skips by `if` or `--skip` hold as long as these do; a skip because of a dependency, if kept
+/// tasks make it certain. An interrupted task with `on_interrupted: fail` fails, and stays failed
+/// until the user asks for it.
 ///
-/// `finally` tasks run at the end of every drive that runs anything, and when an earlier drive owes
-/// them; else they keep what they have.
+/// `finally` tasks run in each session that runs anything or owes them from an earlier session.
 package struct ResumeDecision: Sendable {
   package enum Verdict: Equatable, Sendable {
-    /// It is no part of the run.
     case outside
-    /// `--only` leaves it out of this drive: it stays what it is. `waiting` where it has no end, or one
-    /// that does not hold any more, so that the run is not done without it.
+    /// Excluded by `--only`: keeps its state. `waiting` if it has no valid end, so that the run is
+    /// incomplete without it.
     case leave(TaskState, SkipReason?)
-    /// It keeps the state that it is in, and why it was skipped where it was.
+    /// Keeps its state and skip reason.
     case keep(TaskState, SkipReason?)
-    /// It keeps its state if its inputs and outputs are as they were, which is seen when it is ready.
+    /// Keeps its state if inputs and outputs are unchanged; checked when it is ready.
     case check
-    /// It keeps the state that it is in, and why it was skipped where it was, if all that it needs does, some
-    /// of which is to be checked; a `finally` task if nothing starts.
+    /// Keeps state and skip reason if all dependencies do, some of which are checked first; a
+    /// `finally` task, if nothing starts.
     case later(TaskState, SkipReason?)
-    /// It begins in `waiting`; whether it is skipped then is the scheduler's to say.
+    /// Starts as `waiting`; the engine decides whether it is skipped then.
     case run(RerunReason)
-    /// A service that is up, in the hands of this process, and stays so, unless something that it needs runs
-    /// again by what checks find.
+    /// A running service that this process holds: stays up unless a check makes one of its
+    /// dependencies rerun.
     case stay
-    /// It fails at once, reason `interrupted`.
+    /// Fails at once with reason `interrupted`.
     case fail
 
-    /// It keeps an end, or may, that is no failure.
+    /// Whether it keeps an end that is not a failure, for certain or depending on checks.
     fileprivate var keepsEnd: Bool {
       switch self {
       case .keep(let state, _), .later(let state, _): state != .failed
@@ -48,35 +45,32 @@ package struct ResumeDecision: Sendable {
     }
   }
 
-  /// By task.
   package private(set) var verdicts: [Verdict]
-  /// Written right after the run's own `resume`, in this order, with nothing between: one for each
-  /// task that leaves a state which an earlier drive left it in, or is new in the manifest.
+  /// Journal lines directly after the `resume` line, in this order: for each task that leaves the
+  /// state of an earlier session or is new in the manifest.
   package private(set) var transitions: [Transition] = []
-  /// Ids of tasks that the manifest no longer has.
   package let removed: [String]
   package private(set) var keptCount = 0
-  /// Whether any of those that it keeps has failed.
+  /// Whether a kept task has failed.
   package private(set) var keepsFailures = false
-  /// Tasks with verdict `run`, those that will be skipped again included.
+  /// Tasks with verdict `run`, including those that will be skipped again.
   package private(set) var runCount = 0
   package private(set) var failCount = 0
-  /// Tasks with verdict `check`.
   package private(set) var checkCount = 0
-  /// Whether any task will start, as far as can be told before.
+  /// Whether any task will start, as far as known.
   package private(set) var startsAnything = false
-  /// `finally` tasks run though nothing else may start: an earlier drive that started tasks ended
+  /// Whether `finally` tasks run even if nothing else starts, because an earlier session ended
   /// before them.
   package private(set) var owesFinally = false
 
-  /// Whether some task keeps what it has only if a check finds so, or nothing starts.
+  /// Whether a task keeps its result only depending on checks, or if nothing starts.
   private var leavesToChecks = false
 
-  /// By task: its needs cannot be met, so it will be skipped.
+  /// By task: whether a dependency makes it certain that the task is skipped.
   private(set) var lacksNeeds: [Bool]
-  /// The same, if all that is to be checked keeps what it has. Empty for a plan without checks.
+  /// Like `lacksNeeds`, if all checked tasks keep their results. Empty in plans without checks.
   private(set) var lacksNeedsThen: [Bool]
-  /// `finally` tasks that start only when one of their needs does.
+  /// `finally` tasks that start only if a dependency does.
   private var followers: [TaskID] = []
 
   package init(plan: Plan, history: RunModel, request: ResumeRequest = ResumeRequest()) {
@@ -84,7 +78,7 @@ package struct ResumeDecision: Sendable {
     forgetNeeds()
   }
 
-  /// Still knows which tasks lack their needs.
+  /// Keeps `lacksNeeds` and `lacksNeedsThen`; free them with `forgetNeeds()`.
   init(deciding input: Input) {
     let (plan, history, request) = (input.plan, input.history, input.request)
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
@@ -124,19 +118,18 @@ package struct ResumeDecision: Sendable {
     if plan.hasServices { keepServices(input) }
   }
 
-  /// Frees what only the decision itself looks at.
+  /// Frees what only the decision needs.
   mutating func forgetNeeds() { (lacksNeeds, lacksNeedsThen) = ([], []) }
 
   package subscript(task: TaskID) -> Verdict { verdicts[task.index] }
 
-  /// Fills in what a run's `resume` line says of the decision.
   package func complete(_ entry: inout ResumeEntry) {
     entry.reused = keptCount
     entry.withdrawn = transitions.count
     entry.removed = removed
   }
 
-  /// How each task enters the scheduler.
+  /// The state of each task at the start of the session.
   package func initialStates(_ request: ResumeRequest) -> [InitialState] {
     var states = verdicts.indices.map { (index) -> InitialState in
       switch verdicts[index] {
@@ -151,7 +144,7 @@ package struct ResumeDecision: Sendable {
         return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
       case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)):
         return .leftOpen
-      // It is not to start for anything that comes.
+      // It must not start even if a new dependent needs it.
       case .keep(.skipped, .unused) where request.skips(TaskID(index)): return .skipped
       case .keep(let state, let reason):
         return request.keepsEnds
@@ -165,7 +158,7 @@ package struct ResumeDecision: Sendable {
     return states
   }
 
-  /// What tasks have that may come to keep it.
+  /// The earlier results that tasks may keep, depending on checks.
   package func results(_ history: RunModel) -> [TaskID: EarlierResult] {
     guard leavesToChecks else { return [:] }
     var results: [TaskID: EarlierResult] = [:]
@@ -203,12 +196,12 @@ package struct ResumeDecision: Sendable {
     case .failed: .failed
     case .skipped where reason == .unused: .unused
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
-    // Never kept: they are no ends.
+    // Not reached: such states are never kept.
     case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run
     }
   }
 
-  /// With the ends of a drive that was lost: what may be retried there may be here.
+  /// The state in a session that continues a crashed one: tasks can be retried as in that session.
   private static func initialState(goingOn state: TaskState, _ reason: SkipReason?) -> InitialState
   {
     switch state {
@@ -232,7 +225,7 @@ package struct ResumeDecision: Sendable {
     }
   }
 
-  /// Whether it starts again is told when all is decided that needs it.
+  /// Whether it restarts is decided after its dependents.
   private mutating func decideService(_ task: TaskID, _ input: Input) {
     let verdict = verdict(for: task, input)
     if verdict == .run(.interrupted), mayStayUp(task, input) {
@@ -246,7 +239,7 @@ package struct ResumeDecision: Sendable {
     noteNeeds(of: task, input)
   }
 
-  /// Services keep what they are that nothing is to need; they are no reason to run anything.
+  /// Keeps services that no task will use. They are no reason to run anything.
   private mutating func keepServices(_ input: Input) {
     for index in input.plan.topologicalOrder.reversed() {
       let task = TaskID(index)
@@ -272,7 +265,7 @@ package struct ResumeDecision: Sendable {
     case .later, .check:
       leavesToChecks = true
       if verdict == .check { checkCount += 1 }
-      // What it needs may rule it out, whatever checks find.
+      // Certain ends of dependencies may exclude it, whatever checks find.
       return noteNeeds(of: task, input)
     case .keep, .stay:
       keptCount += 1
@@ -293,9 +286,9 @@ package struct ResumeDecision: Sendable {
   }
 
   /// - Parameters:
-  ///   - tasks: the `finally` tasks that are selected, in the topological order.
-  ///   - firstStarted: the first task that starts, unless a check finds it up to date, or its `if` to be false.
-  ///   - firstCertain: the first that starts whatever is found.
+  ///   - tasks: the selected `finally` tasks in topological order.
+  ///   - firstStarted: the first task that starts unless a check or an `if` prevents it.
+  ///   - firstCertain: the first task that starts in any case.
   private mutating func decide(
     _ tasks: [TaskID], _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
   ) {
@@ -309,7 +302,7 @@ package struct ResumeDecision: Sendable {
         && (!follows || firstNeedThatStarts(task, input) != nil)
       let state = input.history[task].state
       let mayFollow = follows && needsWhatMayStart(task, input)
-      // One that failed before anything had started runs where something does, which checks may tell.
+      // A failed one reruns if another task starts, which checks may decide.
       let mayBeDue = state == .failed && (follows ? mayFollow : firstStarted != nil)
       var verdict = verdict(for: task, input)
       if isDue, verdict.keepsEnd {
@@ -317,7 +310,7 @@ package struct ResumeDecision: Sendable {
       } else if !isDue, !mayBeDue, state.isTerminal, state != .cancelled {
         verdict = .keep(input.history[task])
       }
-      // Whether anything starts, checks are to tell, or an `if`.
+      // Whether checks or an `if` decide if anything starts.
       let mayStart =
         firstStarted != nil && (input.plan.hasChecks || firstCertain == nil || mayFollow)
       if case .keep(let state, let reason) = verdict, state != .failed, !isDue,

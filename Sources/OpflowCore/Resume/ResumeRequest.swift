@@ -1,46 +1,46 @@
-/// What a call asks of a run.
+/// What the user asks of a session.
 package struct ResumeRequest: Sendable {
-  /// What this drive is about, with all that it needs; nil for all tasks.
+  /// The tasks of this session with their dependencies; nil for all tasks.
   package var selected: TaskSet?
-  /// What the run is about, `selected` among it: what an earlier drive was to do too; nil for all tasks.
+  /// The tasks of the run, including `selected` and those of earlier sessions; nil for all tasks.
   package var scope: TaskSet?
-  /// `finally` tasks that were named, and so are due without any other.
+  /// `finally` tasks that the user named; they run even if no other task does.
   package var namedFinally: TaskSet?
-  /// The run is one of named tasks: a `finally` task runs when one of its needs ran.
+  /// Whether the run has named tasks, so that a `finally` task runs only if a dependency ran.
   package var finallyFollowsNeeds = false
   /// `--rerun`
   package var rerun: TaskSet?
   /// `--skip`
   package var skip: TaskSet?
-  /// What `--skip` of the run itself names: what is skipped beside that is still to be done. Nil where
-  /// all that is skipped is skipped for good.
+  /// The tasks that the whole run skips; a later session can run others of `skip`. Nil if there are
+  /// no others.
   package var runSkip: TaskSet?
-  /// What has an end keeps it, whatever that is: the drive goes on where one was lost, for somebody who knows those
-  /// ends, and is no further try of what went wrong. What was ordered of it holds. Services and `finally` tasks are as in any drive.
+  /// Whether all ends are kept, failures too: the session continues a crashed one, for a client
+  /// that knows these ends. Requests stay in force. Services and `finally` tasks are treated as
+  /// usual.
   package var keepsEnds = false
-  /// Tasks that the plan of the drive before did not have.
+  /// Tasks that the previous session's plan did not have.
   package var added: TaskSet?
-  /// Tasks one of whose outputs is not there.
   package var outputMissing: TaskSet?
 
-  /// Tasks that make legs, and whose legs the plan is without though they made some.
+  /// Generators whose matrix tasks are missing from the plan although they were generated.
   package var withoutLegs: TaskSet?
 
-  /// What tasks left for others, with the texts that an `if` may read.
+  /// The values of finished tasks, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
 
   package var arguments: TaskArguments?
-  /// Services that are to stay until somebody ends them, and are done only then; nil for none that ended.
+  /// Services that run until the user stops them, and are done then; nil for none.
   package var standing: TaskSet?
-  /// Services that the run is about for themselves, whatever else may need them.
+  /// Services that the user selected explicitly.
   package var namedServices: TaskSet?
 
-  /// Services that are up in the hands of this process, and defined as they were when they were started.
+  /// Services that run under this process with an unchanged definition.
   package var held: TaskSet?
 
   package init() {}
 
-  /// Whether it says nothing of certain tasks that they have not come to by themselves.
+  /// Whether the request treats no task specially.
   var singlesOutNone: Bool {
     rerun == nil && skip == nil && outputMissing == nil && withoutLegs == nil && arguments == nil
       && !keepsEnds
@@ -54,7 +54,7 @@ package struct ResumeRequest: Sendable {
   func holds(_ service: TaskID) -> Bool { held?.contains(service) ?? false }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
-  /// Whether `--skip` of a drive, but not of the run, is all that can name the task.
+  /// Whether only `--skip` of this session, not of the run, can exclude the task.
   func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
   func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
   func lacksLegs(_ task: TaskID) -> Bool { withoutLegs?.contains(task) ?? false }

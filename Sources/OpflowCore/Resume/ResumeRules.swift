@@ -1,7 +1,7 @@
-/// The rules by which one task is kept or runs again. Its needs have been decided before.
+/// The rules that decide one task, after its dependencies are decided.
 extension ResumeDecision {
-  /// Whether a task keeps its success as nearly all of a large run do, of which nothing is said by a request: by a look at
-  /// what it needs. Where it does not, `verdict(for:)` tells what becomes of it.
+  /// Fast path for most tasks of a large run: whether a success is kept because its dependencies
+  /// are. Requires a request without special tasks. If false, `verdict(for:)` decides.
   @inline(__always)
   func keepsPlainly(_ task: TaskID, _ input: Input) -> Bool {
     guard let start = input.history.startOfPlainSuccess(task),
@@ -43,7 +43,7 @@ extension ResumeDecision {
     }
   }
 
-  /// A service is no result: until it is known what needs it, it starts again.
+  /// A service has no result: it restarts, until its dependents are decided.
   private func service(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
     switch record.state {
     case .failed: .run(.failedBefore)
@@ -59,10 +59,11 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether something may need a service that is decided already: what needs it comes behind it.
+  /// Whether the service must run: by itself, or for a dependent. Requires that its dependents are
+  /// decided.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
     if input.request.stays(service), !input.request.skips(service) { return true }
-    // It stays until somebody ends it, and is done then.
+    // It runs until the user stops it, and is done then.
     if isForItself(service, input) { return !input.history.state(service).isSuccess }
     return input.plan.dependents(service).contains { edge in
       let user = input.plan.dependent(edge)
@@ -73,12 +74,12 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether a service is to run though nothing that needs it does.
+  /// Whether a service runs without dependents.
   private func isForItself(_ service: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(service).isEmpty || input.request.names(service)
   }
 
-  /// Whether a service that is up may stay so, as far as what it needs goes.
+  /// Whether the dependencies of a running service allow it to stay up.
   func mayStayUp(_ service: TaskID, _ input: Input) -> Bool {
     guard input.request.holds(service), input.history.state(service) == .running,
       !willSkipByWish(service, input)
@@ -93,7 +94,8 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it is to stay: for itself, for another one that does, or for what starts.
+  /// Whether a service stays up: by itself, for another service that does, or for a task that
+  /// starts.
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
       || input.plan.dependents(service).contains { edge in
@@ -104,7 +106,7 @@ extension ResumeDecision {
       }
   }
 
-  /// What `on_interrupted` says; nil where the task was not cut short.
+  /// Applies `on_interrupted`; nil if the task was not interrupted.
   @inline(__always)
   private func interruption(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict? {
     let fails =
@@ -130,7 +132,7 @@ extension ResumeDecision {
     if input.request.missesOutput(task), record.state != .failedAllowed {
       return .run(.outputMissing)
     }
-    // Whether they run, checks may tell only later, when a task that would be skipped has its end.
+    // A task that would be skipped gets its end before checks tell whether its dependencies rerun.
     let isApart = input.plan.hasChecks && willSkipByWish(task, input)
     if !isApart, let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
@@ -139,8 +141,8 @@ extension ResumeDecision {
     return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
   }
 
-  /// Whether checks of what it needs are to tell if it keeps its result. What would be skipped instead of
-  /// run keeps it in any case.
+  /// Whether checks of dependencies decide if it keeps its result. A task that would be skipped
+  /// keeps it in any case.
   private func waitsForChecks(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.hasChecks && !willSkipByWish(task, input)
       && input.plan.needs(task).contains { edge in
@@ -151,14 +153,14 @@ extension ResumeDecision {
       }
   }
 
-  /// Whether its files tell whether it keeps its result.
+  /// Whether a check of its files decides if it keeps its result.
   private func isChecked(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.hasChecks && input.plan.isChecked(task) && !willSkipByWish(task, input)
       && !input.request.missesOutput(task)
   }
 
-  /// Gates that an order approved and that have no end, since the drive died right then: they need not ask
-  /// again where they are as they were and nothing that they need runs again.
+  /// Approvals that were granted just before the session crashed and thus have no end. They do not
+  /// ask again if they are unchanged and no dependency reruns.
   package func approved(_ plan: Plan, _ history: RunModel, _ request: ResumeRequest) -> Set<TaskID>
   {
     let input = Input(plan: plan, history: history, request: request)
@@ -175,7 +177,7 @@ extension ResumeDecision {
     return approved
   }
 
-  /// What a task is that this drive leaves out.
+  /// The verdict for a task of the run that this session excludes.
   func leftOut(_ task: TaskID, _ input: Input) -> Verdict {
     let record = input.history[task]
     switch record.state {
@@ -202,20 +204,20 @@ extension ResumeDecision {
         && (!willSkipByWish(task, input) || meetsTheSameHoweverSkipped(task, input))
       : willSkipByWish(task, input)
     if holds { return .keep(record) }
-    // What is to be checked may come to keep what it has, and with it this skip.
+    // If checks find that dependencies keep their results, the skip holds.
     let mayHold =
       record.isSkippedUpstream && !willSkipByWish(task, input)
       && input.plan.hasChecks && isCertainToLackNeeds(task, input, ifChecksHold: true)
     return mayHold ? .later(.skipped, record.why?.skipReason) : .run(.skippedBefore)
   }
 
-  /// Whether nothing that needs the task looks at why it was skipped. What ran after it need not run
-  /// again then for another reason of the same skip.
+  /// Whether no dependent looks at why the task was skipped, so that a new reason does not make
+  /// them rerun.
   private func meetsTheSameHoweverSkipped(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(task).allSatisfy { input.plan.dependentCondition($0) == .finished }
   }
 
-  /// Whether its `if`, which reads values, was false and is so still: all that it needs keeps its result.
+  /// Whether its late `if` was false and still is, because all dependencies keep their results.
   private func holdsLate(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Bool {
     guard record.why == .skipped(.condition), let condition = input.plan.lateCondition(task),
       needThatRuns(task, startedAt: record.settleSequence, input) == nil
@@ -230,7 +232,7 @@ extension ResumeDecision {
     input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
   }
 
-  /// The first need that is not kept, or that settled only after the task had started.
+  /// The first dependency that is not kept, or that settled after the task had started.
   @inline(__always)
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {
@@ -246,9 +248,9 @@ extension ResumeDecision {
     return nil
   }
 
-  /// Whether the ends of its needs that are certain already rule it out.
+  /// Whether ends that are certain already exclude the task.
   ///
-  /// - Parameter ifChecksHold: takes what is to be checked to keep what it has.
+  /// - Parameter ifChecksHold: assume that all checked tasks keep their results.
   func isCertainToLackNeeds(
     _ task: TaskID, _ input: Input, ifChecksHold: Bool = false
   ) -> Bool {
@@ -275,7 +277,7 @@ extension ResumeDecision {
         if willSkipByWish(need, input) {
           return !TaskState.skipped.meets(condition, skippedUpstream: false)
         }
-        // What has failed since may still be up to date with its last success.
+        // A failed task can still be up to date with an earlier success.
         let mayHold = ifChecksHold && input.plan.isChecked(need) && !input.request.reruns(need)
         if mayHold, !TaskState.upToDate.meets(condition, skippedUpstream: false) { return true }
         return willBeSkipped(need)
@@ -284,9 +286,9 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether a task with verdict `run` will start, as far as can be told: where checks are to tell, not.
+  /// Whether a task with verdict `run` starts, as far as known; false if checks decide.
   func starts(_ task: TaskID, _ input: Input) -> Bool {
-    // Only with what needs it.
+    // A service starts only for its dependents.
     if input.plan.isService(task), !input.plan.dependents(task).isEmpty, !isWanted(task, input) {
       return false
     }
@@ -298,8 +300,8 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it starts unless a check finds that it need not. What was skipped mostly is so again; where
-  /// it is not and lacks a value, that is a failure which the next resume mends.
+  /// Whether it starts unless a check prevents it. Skipped tasks are mostly skipped again;
+  /// otherwise one without its values fails, and the next resume repairs that.
   func mayStart(_ task: TaskID, _ input: Input) -> Bool {
     switch verdicts[task.index] {
     case .run: starts(task, input)
@@ -309,7 +311,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it keeps its success with what the run has of its values. A check hands them over anew.
+  /// Whether it keeps its success and its values in the run. A check provides them again.
   func keepsSuccess(_ task: TaskID) -> Bool {
     switch verdicts[task.index] {
     case .keep(let state, _), .later(let state, _): state.holdsValues
@@ -317,9 +319,9 @@ extension ResumeDecision {
     }
   }
 
-  /// The same, whatever checks find: its own may find that a success was recorded before a crash. What an `if` comes
-  /// to that reads values is left to be seen, too, and how that ends which is to run before. A service that stays may be
-  /// ended before it has begun.
+  /// Whether it starts whatever checks find. Excluded are tasks with a check, which may find a
+  /// success from before a crash, with a late `if`, or with open ends of dependencies. A service of
+  /// its own may be stopped before it starts.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
     guard starts(task, input), input.plan.lateCondition(task) == nil else { return false }
     if input.plan.isService(task), isForItself(task, input) { return false }
@@ -328,8 +330,8 @@ extension ResumeDecision {
     return !isChecked && needsHaveEnded(task, input)
   }
 
-  /// Whether the end of all that it needs is known; a service starts with it, if that is so of the service. Without
-  /// values nothing but a start comes to another end than checks find.
+  /// Whether the ends of all dependencies are known, also those of services. Without late items,
+  /// only checks leave an end open.
   private func needsHaveEnded(_ task: TaskID, _ input: Input) -> Bool {
     guard input.plan.hasLateItems else { return true }
     var seen: Set<TaskID> = []
@@ -356,7 +358,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether anything that it needs may start, as far as can be told before.
+  /// Whether a dependency may start, as far as known.
   func needsWhatMayStart(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.needs(task).contains { edge in
       let need = TaskID(input.plan.needTargets[edge])
@@ -367,7 +369,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether an earlier drive ended without the end of this `finally` task, or it is asked for.
+  /// Whether an earlier session ended without this `finally` task, or the user asks for it.
   func isOwed(_ task: TaskID, _ input: Input) -> Bool {
     let record = input.history[task]
     if input.request.namesFinally(task), !record.state.isTerminal { return true }
@@ -382,7 +384,6 @@ extension ResumeDecision {
     return isOpen && (!input.request.finallyFollowsNeeds || needRan(task, input))
   }
 
-  /// Whether any of its needs ever ran.
   private func needRan(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.needs(task).contains {
       input.history[TaskID(input.plan.needTargets[$0])].startSequence > 0
@@ -391,20 +392,20 @@ extension ResumeDecision {
 }
 
 extension TaskRecord {
-  /// SEQ of the line from when on its needs counted: of its start, or of a failure before that.
+  /// The journal number from which its dependencies counted: its start, or an earlier failure.
   fileprivate var decidedSequence: UInt64 {
     hasFailedUnstarted ? settleSequence : startSequence
   }
 
   fileprivate var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
-  /// Why a task in `waiting` runs: what an earlier resume took it back for, if it did.
+  /// Why a `waiting` task runs: the reason of an earlier resume, if any.
   fileprivate var reasonToRun: RerunReason {
     switch why {
     case .rerun(let reason): reason
     case .ended(.interrupted): .interrupted
     case .ended(.revoked): .new
-    // Between two tries, if any try ended.
+    // It waits for a retry if an attempt has ended.
     case nil, .ended, .skipped: endedMilliseconds > 0 ? .failedBefore : .new
     }
   }

@@ -1,12 +1,10 @@
 extension ResumeDecision {
-  /// Decides, and again as long as a task that is to run would read what is not there of one that keeps its
-  /// result: that one then runs once more. Its values may be lost, or nobody was to read them when it ran,
-  /// so that they were not kept.
+  /// Decides until no task that runs reads missing values of a kept task: such a kept task reruns.
+  /// Values may be lost, or not stored because no task read them.
   ///
   /// - Parameters:
-  ///   - request: its `outputMissing` has those tasks too in the end.
-  ///   - areThere: whether what a task left is still as it was. Asked of each once, and only of those that
-  ///     left something.
+  ///   - request: gets the tasks with missing values in `outputMissing`.
+  ///   - areThere: whether a task's values are unchanged. Called at most once per task with values.
   package static func heedingValues(
     plan: Plan, history: RunModel, request: inout ResumeRequest, areThere: (TaskID) -> Bool
   ) -> ResumeDecision {
@@ -18,7 +16,7 @@ extension ResumeDecision {
       let input = Input(plan: plan, history: history, request: request)
       var decision = ResumeDecision(deciding: input)
       var again: Set<TaskID> = []
-      // Readers first: what runs once more reads, too.
+      // Dependents first, since a task that reruns reads values too.
       for index in plan.topologicalOrder.reversed() {
         let reader = TaskID(index)
         guard plan.flags(reader).contains(.readsValues),
@@ -34,7 +32,7 @@ extension ResumeDecision {
             !history[reader].isChanged,
             plan.lateCondition(reader) == nil || history.state(reader) == .failedAllowed
           {
-            // As the reader stands, it has its end with what that left it. An `if` may be new.
+            // An unchanged reader got its result from the values; only a new `if` needs them again.
             continue
           }
           again.insert(need)
