@@ -1,20 +1,19 @@
-/// Which runs of a state folder are removed, and which stay.
+/// Decides which runs of a state folder are removed.
 ///
-/// Runs are looked at newest first, by their names. Those of each manifest are counted by themselves: the
-/// newest ones stay, and so does what is younger than the limit of age. Beyond that stays
+/// Runs are counted per manifest, newest first. The newest `keep` runs stay, and those younger than
+/// the age limit. Of the others, these stay:
 ///
-/// - a run that somebody drives;
-/// - a run that may be resumed, for a week after its last line, unless a newer run of the manifest was
-///   begun with the same values and tasks: nobody but who names it would get to it. With a limit of age
-///   that limit counts instead of the week;
-/// - what cannot be read, by a newer opflow perhaps, since nobody knows whose it is.
+/// - live runs;
+/// - unreadable runs, perhaps of a newer opflow, since their manifest is unknown;
+/// - without an age limit, runs that can be resumed, for a week after their last line, unless a
+///   newer run of the manifest started with the same values and tasks.
 ///
-/// A run that never began is nobody's and goes, but for an hour: it may be about to begin.
+/// A run that never started goes after an hour, before which it may be about to start.
 package struct RunRetention: Sendable {
   package struct Limits: Equatable, Sendable {
-    /// How many runs of each manifest stay; nil for what each manifest says.
+    /// The number of runs to keep per manifest; nil for the manifest's own setting.
     package var keep: Int?
-    /// What is younger stays, in milliseconds since the last line; nil for no such limit.
+    /// The minimum age to remove a run, in milliseconds since its last line; nil for none.
     package var ageMilliseconds: Int64?
 
     package init(keep: Int? = nil, ageMilliseconds: Int64? = nil) {
@@ -23,15 +22,14 @@ package struct RunRetention: Sendable {
     }
   }
 
-  /// A run that is more than the newest ones of its manifest.
+  /// A run that is not among the newest of its manifest.
   package struct Candidate: Equatable, Sendable {
-    /// A newer run was begun with the same values and tasks.
+    /// Whether a newer run started with the same values and tasks.
     let isSuperseded: Bool
   }
 
   package enum Verdict: Equatable, Sendable {
     case goes
-    /// Not old enough.
     case young
     case resumable
   }
@@ -47,16 +45,16 @@ package struct RunRetention: Sendable {
 
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// Counts the next older run.
+  /// Counts a run; call it newest first.
   ///
   /// - Parameters:
-  ///   - manifest: what names its manifest in this state folder.
-  ///   - keep: what the manifest says; asked of its newest run.
-  /// - Returns: nil for one of those that stay by their number.
+  ///   - manifest: identifies the manifest in this state folder.
+  ///   - keep: the manifest's own setting; called for its newest run.
+  /// - Returns: nil for a run that stays because of its rank.
   package mutating func count(
     _ run: OpenEntry, of manifest: String, keep: () -> Int
   ) -> Candidate? {
-    // Who names an age and no number means all that is older.
+    // An age without a number covers all older runs.
     var group =
       groups[manifest]
       ?? Group(keep: limits.keep ?? (limits.ageMilliseconds == nil ? keep() : 0))
@@ -66,10 +64,10 @@ package struct RunRetention: Sendable {
     return group.count > group.keep ? Candidate(isSuperseded: !isNew) : nil
   }
 
-  /// What becomes of a run beyond the newest ones that nobody drives.
+  /// Decides about a candidate that is not live.
   ///
   /// - Parameters:
-  ///   - end: how its last drive ended; nil where that died, or cannot be told.
+  ///   - end: of its last session; nil if that crashed or is unknown.
   ///   - ageMilliseconds: since its last line.
   package func verdict(
     _ candidate: Candidate, end: RunState?, ageMilliseconds: Int64
@@ -79,7 +77,7 @@ package struct RunRetention: Sendable {
     return ageMilliseconds >= Self.resumableMilliseconds ? .goes : .resumable
   }
 
-  /// What becomes of the folder of a run that has not begun.
+  /// Decides about a run that has not started.
   package static func verdict(notBegunFor milliseconds: Int64) -> Verdict {
     milliseconds >= beginningMilliseconds ? .goes : .young
   }
