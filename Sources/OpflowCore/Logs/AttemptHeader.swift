@@ -1,15 +1,15 @@
-/// The line that separates a later try from those before it in a task's log. Progress leaves it out,
-/// since the start of the try is told there.
+/// The line before a later attempt in a task's log. Progress output omits it, since it reports the
+/// start itself.
 package enum AttemptHeader {
-  /// Ended by a line feed.
+  /// Includes the line feed.
   package static func line(_ attempt: Int32) -> String { "--- attempt \(attempt) ---\n" }
 
-  /// What follows the header, where the bytes begin with it.
+  /// Removes the header from the start of the bytes, if it is there.
   static func dropped(
     from bytes: UnsafeRawBufferPointer, attempt: Int32
   ) -> UnsafeRawBufferPointer {
     let header = line(attempt).utf8
-    // A line that the try before left without an end is ended first.
+    // If the last attempt ended within a line, a line feed precedes the header.
     let skipped = bytes.first == Field.lineFeed ? 1 : 0
     guard bytes.dropFirst(skipped).starts(with: header) else { return bytes }
     return UnsafeRawBufferPointer(rebasing: bytes[(skipped + header.count)...])
@@ -20,7 +20,7 @@ package enum AttemptHeader {
     return rest == bytes.count ? bytes : Array(bytes.suffix(rest))
   }
 
-  /// What follows the header, where it is a line of the bytes: the end of a log, with more than one try in it.
+  /// Removes everything up to a line with the header, for the end of a log with several attempts.
   static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let header = Array(line(attempt).utf8)
     var start = bytes.startIndex

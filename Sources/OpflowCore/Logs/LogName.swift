@@ -1,16 +1,16 @@
-/// The name of a task's log in the run's `logs` folder.
+/// The file name of a task's log in the run's `logs` folder.
 ///
-/// `ID.log`, where the bytes of the id outside `A-Za-z0-9._@+=-` and a leading `.` stand as `%XX`. An
-/// id that is longer than 200 bytes when written so is cut, and ended by `~` and the sixteen digits of
-/// its hash: the file system takes 255 bytes, and no id holds a `~`.
+/// `ID.log`, with `%XX` for a leading `.` and for bytes outside `A-Za-z0-9._@+=-`. Since file
+/// systems take 255 bytes, more than 200 are cut and end with `~`, which no id has, and the id's
+/// hash.
 package enum LogName {
   static let longestStemBytes = 200
 
   package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
 
-  /// The name without its ending.
+  /// The name without `.log`.
   ///
-  /// - Parameter kept: further bytes that stand as they are.
+  /// - Parameter kept: additional bytes that are not encoded.
   package static func stem(
     of name: some Collection<UInt8>, keeping kept: [UInt8] = []
   ) -> String {
@@ -26,7 +26,7 @@ package enum LogName {
     }
     if stem.count > longestStemBytes {
       stem.removeLast(stem.count - (longestStemBytes - 17))
-      // Not within a `%XX`.
+      // Do not cut within `%XX`.
       if let percent = stem.suffix(2).lastIndex(of: UInt8(ascii: "%")) {
         stem.removeLast(stem.count - percent)
       }
