@@ -1,10 +1,10 @@
-/// A list of nodes as Slurm writes it, `n[1-3,07],login`: names with commas between, of which numbers may
-/// stand for several, in brackets with ranges. A number keeps its zeros, `[08-11]`.
+/// Parses Slurm's lists of nodes, such as `n[1-3,07],login`. Numbers in brackets keep leading
+/// zeros, as in `[08-11]`.
 package enum NodeList {
-  /// As many as a list may stand for, far beyond any cluster: one that is damaged makes no work.
+  /// Far more than any cluster has; limits the work for a damaged list.
   static let mostNodes = 65_536
 
-  /// The names, in Slurm's order; nil for what is no such list.
+  /// The names in Slurm's order; nil if malformed.
   package static func names(_ text: String) -> [String]? {
     var names: [String] = []
     for part in split(text.utf8) {
@@ -14,7 +14,6 @@ package enum NodeList {
     return names.isEmpty ? nil : names
   }
 
-  /// At the commas outside of brackets.
   private static func split(_ text: String.UTF8View) -> [Substring.UTF8View] {
     var isInBrackets = false
     return text.split(omittingEmptySubsequences: false) { byte in
@@ -24,7 +23,7 @@ package enum NodeList {
     }
   }
 
-  /// The last brackets count fastest.
+  /// Expands the last brackets fastest.
   private static func expand(_ part: Substring.UTF8View) -> [[UInt8]]? {
     guard let open = part.firstIndex(of: UInt8(ascii: "[")) else {
       let isName = !part.isEmpty && part.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "]") }
@@ -39,7 +38,7 @@ package enum NodeList {
     return numbers.flatMap { number in ends.map { before + number + $0 } }
   }
 
-  /// Those of `1-3,07`, with their zeros.
+  /// The numbers of `1-3,07`, with leading zeros.
   private static func numbers(_ text: Substring.UTF8View) -> [[UInt8]]? {
     var numbers: [[UInt8]] = []
     for range in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
@@ -59,7 +58,7 @@ package enum NodeList {
     return numbers.isEmpty ? nil : numbers
   }
 
-  /// The numbers of `4(x3),2`, one a node; nil for what is no such list.
+  /// The numbers of `4(x3),2`, one per node; nil if malformed.
   package static func counts(_ text: String) -> [UInt64]? {
     var counts: [UInt64] = []
     for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {

@@ -1,20 +1,19 @@
-/// Where `--on` asks for workers beside this machine.
+/// The nodes that `--on` requests in addition to the local machine.
 package enum SiteRequest: Equatable, Sendable {
-  /// The nodes of a Slurm allocation: that which the run is in, or one that is asked for with the
-  /// options, which are Slurm's own.
+  /// The nodes of a Slurm allocation: the current one, or a new one with these salloc options.
   case slurm(options: [String])
-  /// A host, as ssh takes it: `user@host` and names of its configuration too.
+  /// A host for ssh: `user@host`, or a name from ssh's configuration.
   case ssh(host: String)
-  /// A command, for a shell, that reaches an agent with its standard input and output.
+  /// A shell command that connects its standard input and output to an agent.
   case exec(command: String)
 
-  /// How each of them begins, for who completes it.
+  /// The prefixes, for shell completion.
   package static let beginnings = ["local", "slurm", "ssh:", "exec:"]
 
-  /// The transports, as they are written, in the order in which the help has them.
+  /// The syntax of each transport, in the order of the help.
   package static let words = ["local", "slurm[:OPTIONS]", "ssh:HOST,HOST", "exec:COMMAND"]
 
-  /// What a word after `--on` asks for. `local` is this machine and nothing more: an empty list.
+  /// Parses the argument of `--on`. `local` gives an empty list.
   package static func parse(_ word: String) throws(SiteRequestError) -> [SiteRequest] {
     let colon = word.firstIndex(of: ":")
     let transport = String(colon.map { word[..<$0] } ?? word[...])
@@ -39,7 +38,6 @@ package enum SiteRequest: Equatable, Sendable {
     }
   }
 
-  /// As it is written behind `--on`.
   package var text: String {
     switch self {
     case .slurm(let options):
@@ -57,7 +55,7 @@ package enum SiteRequest: Equatable, Sendable {
     } catch {
       throw SiteRequestError("slurm: \(error.what) in `\(CleanText.string(text))`")
     }
-    // A word before all options would be taken for the program to run.
+    // salloc would run a word before the options as a program.
     if let first = options.first, !first.utf8.starts(with: [UInt8(ascii: "-")]) {
       throw SiteRequestError(
         "slurm: options begin with a dash, as in 'slurm:-N 4 -t 12:00:00', not"
@@ -71,7 +69,7 @@ package enum SiteRequest: Equatable, Sendable {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let host = String(part)
       if host.isEmpty { throw SiteRequestError("ssh: a host is missing, as in ssh:HOST,HOST") }
-      // ssh would take the first for an option.
+      // ssh would take a leading dash as an option.
       guard host.utf8.first != UInt8(ascii: "-"), host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
       else { throw SiteRequestError("ssh: `\(CleanText.string(host))` is no host") }
       if requests.contains(.ssh(host: host)) {
@@ -83,7 +81,7 @@ package enum SiteRequest: Equatable, Sendable {
   }
 }
 
-/// What is wrong with a word after `--on`, for a person.
+/// The message about an invalid argument of `--on`.
 package struct SiteRequestError: Error, Equatable, Sendable {
   package let message: String
 

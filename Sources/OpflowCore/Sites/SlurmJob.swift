@@ -1,4 +1,4 @@
-/// An allocation that is there: its nodes, and how many processors of each are the job's.
+/// A Slurm allocation: its nodes and the job's processors on each.
 package struct SlurmJob: Equatable, Sendable {
   package struct Node: Equatable, Sendable {
     package let name: String
@@ -6,15 +6,13 @@ package struct SlurmJob: Equatable, Sendable {
   }
   package let id: Int64
   package let nodes: [Node]
-  /// Both as Slurm writes them.
   private let nodeList: String
   private let cpuList: String
 
   /// - Parameters:
-  ///   - nodes: as Slurm tells them in SLURM_JOB_NODELIST.
-  ///   - cpus: as in SLURM_JOB_CPUS_PER_NODE.
-  ///
-  /// Returns: nil where one of them is no such list, or they do not agree.
+  ///   - nodes: SLURM_JOB_NODELIST.
+  ///   - cpus: SLURM_JOB_CPUS_PER_NODE.
+  /// - Returns: nil if one is malformed or they do not match.
   package init?(id: Int64, nodes: String, cpus: String) {
     guard id > 0, let names = NodeList.names(nodes), let counts = NodeList.counts(cpus),
       names.count == counts.count, counts.allSatisfy({ $0 > 0 })
@@ -24,16 +22,15 @@ package struct SlurmJob: Equatable, Sendable {
     self.nodes = zip(names, counts).map { Node(name: $0, cpus: $1) }
   }
 
-  /// What reaches an agent on the node with its standard input and output: these words and the agent's.
+  /// The command before the agent's words to start it on the node.
   ///
-  /// With `--overlap` neither an agent that was lost and still has its step, nor this one for a task
-  /// that uses srun itself, takes the node away. Environments that a job was given without an
-  /// environment of the user (`sbatch --export=NONE`) are refused to steps where nothing is said.
+  /// `--overlap` keeps the node usable while a lost agent has its step or a task uses srun itself.
+  /// `--export=ALL` passes the environment on in jobs of `sbatch --export=NONE` too.
   package func transport(to node: Node) -> [String] {
     [
-      // No option undoes that each line begins with a task's number.
+      // No option disables the task number before each line.
       "env", "-u", "SLURM_LABELIO",
-      // As in the allocation: a task that uses srun itself could otherwise have this node alone.
+      // As in the allocation. Otherwise a task's own srun would see this node only.
       "SLURM_JOB_ID=\(id)", "SLURM_JOB_NODELIST=\(nodeList)", "SLURM_JOB_NUM_NODES=\(nodes.count)",
       "SLURM_JOB_CPUS_PER_NODE=\(cpuList)",
       "srun", "--quiet", "--jobid=\(id)", "--nodes=1", "--ntasks=1", "--nodelist=\(node.name)",
@@ -42,10 +39,12 @@ package struct SlurmJob: Equatable, Sendable {
     ]
   }
 
-  /// Ends a step of this job for certain, at once: one that is only asked to end may be stopped.
+  /// The command that kills an agent's step, even a stopped one, immediately.
   ///
-  /// - Parameters: what an agent says that it is.
-  /// - Returns: nil where that is no step of this job. Without the step's number all of the job would be ended.
+  /// - Parameters:
+  ///   - job: as the agent reports it.
+  ///   - step: as the agent reports it.
+  /// - Returns: nil for a step of another job. Without a step, scancel would kill the whole job.
   package func killWords(job: String, step: String) -> [String]? {
     let isNumber = step.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard job == "\(id)", isNumber, !step.isEmpty else { return nil }
@@ -53,9 +52,9 @@ package struct SlurmJob: Equatable, Sendable {
   }
 }
 
-/// What Slurm's programs are asked of a job, and what they answer.
+/// Queries a job by Slurm's programs.
 package enum SlurmQuery {
-  /// Its state, the reason for it, and the time that it has left.
+  /// The command for its state, remaining time and pending reason.
   package static func words(job: Int64) -> [String] {
     ["squeue", "--noheader", "--states=all", "--jobs=\(job)", "--format=%T|%L|%r"]
   }
@@ -63,19 +62,19 @@ package enum SlurmQuery {
   package struct Answer: Equatable, Sendable {
     package enum State: Equatable, Sendable {
       case pending, running
-      /// It will not run any more.
+      /// It has ended or will never run.
       case over
     }
     package let state: State
-    /// As Slurm writes it, such as `TIMEOUT`.
+    /// In Slurm's spelling, such as `TIMEOUT`.
     package let word: String
-    /// In seconds; nil where there is no limit, or none is known.
+    /// In seconds; nil if unlimited or unknown.
     package let secondsLeft: Int64?
     /// One word, such as `Resources`; nil for none.
     package let reason: String?
   }
 
-  /// The answer of a line; nil for what is none.
+  /// Parses a line of output; nil if malformed.
   package static func answer(_ line: String) -> Answer? {
     let parts = line.split(separator: "|", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
@@ -93,7 +92,7 @@ package enum SlurmQuery {
       reason: reason.isEmpty || reason == "None" ? nil : reason)
   }
 
-  /// Those of `M:SS`, `H:MM:SS` or `D-HH:MM:SS`; nil for a word, such as `UNLIMITED`.
+  /// Parses `M:SS`, `H:MM:SS` or `D-HH:MM:SS`; nil for words such as `UNLIMITED`.
   static func seconds(_ text: Substring.UTF8View) -> Int64? {
     var days: Int64 = 0
     var clock = text
@@ -117,19 +116,18 @@ package enum SlurmQuery {
   }
 }
 
-/// How an allocation is asked for: salloc with the options of the user and no other.
+/// Requests an allocation by salloc with the user's options.
 ///
-/// It runs a program for as long as the allocation is wanted, and gives the allocation back when that
-/// ends: here one that reads its standard input to the end, and then cancels the job, in case that
-/// salloc was killed. So it is held by whoever has the other end, and by nothing that can be
-/// forgotten. (With `--no-shell` nobody would hold it.)
+/// salloc holds the allocation while a program runs. This one reads its standard input to the end
+/// and then cancels the job, in case salloc was killed. So the allocation ends with the other end
+/// of the pipe; with `--no-shell` nothing would release it.
 package enum SlurmAsking {
-  /// What stands before the facts of an allocation, which are told once it is there.
+  /// Marks the output line with the allocation's values.
   private static let mark = "opflow-allocation"
 
   package static func words(options: [String]) -> [String] {
     let facts = #"printf '\#(mark)\t%s\t%s\t%s\n'"#
-    // Without the option it would go on when Slurm has taken the allocation back.
+    // Otherwise salloc continues after Slurm has revoked the allocation.
     return ["salloc", "--kill-command=KILL"] + options + [
       "sh", "-c",
       #"\#(facts) "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_JOB_CPUS_PER_NODE"; cat >&2; "#
@@ -137,7 +135,7 @@ package enum SlurmAsking {
     ]
   }
 
-  /// The number, nodes and processors in a line of its standard output; nil for any other line.
+  /// The job, nodes and processors in a line of standard output; nil for other lines.
   package static func facts(_ line: String) -> (job: Int64, nodes: String, cpus: String)? {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
     guard fields.count == 4, fields[0] == mark,
@@ -146,7 +144,7 @@ package enum SlurmAsking {
     return (job, String(fields[2]), String(fields[3]))
   }
 
-  /// The number of the job in a line of its standard error that tells it.
+  /// The job in a line of standard error; nil for other lines.
   package static func job(_ line: String) -> Int64? {
     for beginning in ["salloc: Pending job allocation ", "salloc: Granted job allocation "]
     where line.hasPrefix(beginning) {
@@ -155,7 +153,7 @@ package enum SlurmAsking {
     return nil
   }
 
-  /// What a line says of why there is no allocation, or none any more; nil where it says nothing.
+  /// The error message in a line of standard error; nil for other lines.
   package static func complaint(_ line: String) -> String? {
     guard job(line) == nil, !line.isEmpty else { return nil }
     let isOfCourse = [
