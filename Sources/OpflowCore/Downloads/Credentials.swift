@@ -1,9 +1,8 @@
-/// Keeps names and passwords of addresses out of what people see.
+/// Hides user names and passwords of URLs in output.
 package enum Credentials {
-  /// What stands for them.
   package static let mark = "***"
 
-  /// Text for people in which no address has `NAME:PASSWORD@` any more.
+  /// Replaces `NAME:PASSWORD` in all URLs of a text.
   package static func hidden(in text: String) -> String {
     let bytes = Array(text.utf8)
     let ranges = bytes.withUnsafeBytes { Self.ranges(in: $0) }
@@ -17,8 +16,8 @@ package enum Credentials {
     return String(decoding: result + bytes[place...], as: UTF8.self)
   }
 
-  /// An address as a manifest or a server wrote it, for people. Where it is none, what may be meant as
-  /// a password reaches to its last `@`.
+  /// Hides the credentials of one URL. In an invalid URL, everything up to the last `@` may be a
+  /// password.
   package static func hidden(inAddress text: String) -> String {
     if let address = try? WebAddress(text) { return address.text }
     let bytes = Array(text.utf8)
@@ -28,14 +27,14 @@ package enum Credentials {
     return String(decoding: bytes[..<start] + Array(mark.utf8) + bytes[at...], as: UTF8.self)
   }
 
-  /// An address without credentials, else as it is written: what the record of a part knows it by.
+  /// Removes the credentials of a valid URL, for the record of a partial download.
   package static func removed(from text: String) -> String {
     guard let address = try? WebAddress(text), address.userInfo != nil else { return text }
     return address.text
   }
 
-  /// Where credentials stand: from behind each `://` to the last `@` before the host ends. What looks
-  /// like the beginning of a password in which a host would end goes on to the last `@` that follows.
+  /// The positions of credentials: from `://` to the last `@` before the host's end, or to the last
+  /// `@` of the line if that end may be within a password.
   package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = 0
@@ -58,7 +57,7 @@ package enum Credentials {
     return ranges
   }
 
-  /// Behind the first `://`.
+  /// The position after the first `://`.
   private static func authorityStart(in bytes: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     while index + 2 < bytes.count {
@@ -73,7 +72,8 @@ package enum Credentials {
       && bytes[index + 1] == UInt8(ascii: "/") && bytes[index + 2] == UInt8(ascii: "/")
   }
 
-  /// Whether behind the first colon stands no port, no IPv6 address, and nothing that is filled in.
+  /// Whether the part after the first colon may start a password: it is not a port, IPv6 address or
+  /// variable.
   private static func hasOpenPassword(_ authority: UnsafeRawBufferPointer) -> Bool {
     guard authority.first != UInt8(ascii: "["),
       let colon = authority.firstIndex(of: UInt8(ascii: ":")), colon > 0

@@ -1,34 +1,31 @@
-/// What a try of a download did: what a worker reports before its end, and what the journal keeps of
-/// it.
+/// The result of a download attempt, as reported by the worker and kept in the journal.
 package struct FetchReport: Equatable, Sendable {
-  /// Bytes that were in the part when the try began and were not fetched again.
+  /// Bytes of an earlier partial file that were not fetched again.
   package var resumedBytes: Int64 = 0
-  /// Of the file, once it is in place.
   package var sizeBytes: Int64 = 0
-  /// Bytes that the part has more than when the try began.
+  /// Bytes that the attempt added to the partial file.
   package var gainedBytes: Int64 = 0
-  /// How long the server wants to be left alone; 0 where it does not say.
+  /// The delay that the server requests; 0 for none.
   package var waitMilliseconds: Int64 = 0
-  /// Nothing was fetched: what stood at `to` is right.
+  /// Whether nothing was fetched because the file was already correct.
   package var isKept = false
-  /// Of the file, in lower-case hexadecimal: the one that the manifest gives, or else SHA-256.
+  /// In lower-case hexadecimal: the hash that the manifest has, otherwise SHA-256.
   package var sha256 = ""
   package var sha512 = ""
-  /// Hash (XXH3) of the URL as the manifest has it; never 0 in a report of a try.
+  /// XXH3 of the URL in the manifest; never 0 in a report of an attempt.
   package var source: UInt64 = 0
   package var validator = Validator()
-  /// Where redirects led; cut where it is very long.
+  /// The URL after redirects, truncated if very long.
   package var url = ""
-  /// Of a failure: what happened.
   package var what = ""
 
   package init() {}
 
-  /// What came over the network for the file that is in place.
+  /// Bytes of the file that came over the network.
   var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
 }
 
-/// A report that is passed on: small, whatever it holds.
+/// A report by reference, to keep the values small that contain it.
 package final class FetchRecord: Sendable, Equatable {
   package let report: FetchReport
   package init(_ report: FetchReport) { self.report = report }
@@ -39,13 +36,13 @@ package final class FetchRecord: Sendable, Equatable {
 }
 
 extension FetchReport {
-  /// A validator that is longer is not kept: a cut one would be another one.
+  /// A longer validator is omitted; truncating it would change it.
   private static let longestETagBytes = 160
   private static let longestBytes = 960
   private static let longestURLBytes = 200
 
-  /// Adds the fields of the wire and the journal, each with a tab before it. What is 0 or empty is
-  /// left out. At most 960 bytes: `what` gets the room that is left. A journal's line has `what` already.
+  /// Appends the fields of messages and journal lines that are not empty, at most 960 bytes: `what`
+  /// is truncated. Journal lines have `what` already.
   package func write(to writer: inout FieldWriter, withWhat: Bool) {
     let start = writer.bytes.count
     writer.fieldUnlessZero(.from, resumedBytes)
@@ -69,7 +66,7 @@ extension FetchReport {
     }
   }
 
-  /// As many whole characters as fit, escapes counted.
+  /// Truncates to whole characters; escapes count as two bytes.
   private static func cut(_ text: String, to limit: Int) -> String {
     if 2 * text.utf8.count <= limit { return text }
     var room = limit
@@ -80,13 +77,13 @@ extension FetchReport {
       })
   }
 
-  /// A digest has no more digits, or a line with it might be longer than the other side takes.
+  /// Limits the digits, since a longer line may exceed the reader's limit.
   private static func isDigest(_ text: String, digitCount: Int) -> Bool {
     text.utf8.count <= digitCount
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 
-  /// Takes a field in; false for one that is none of a report's, or makes no sense.
+  /// Sets the value of a field; false if it is invalid or not part of a report.
   mutating func take(_ key: Key, _ value: UnsafeRawBufferPointer) -> Bool {
     func natural() -> Int64? {
       guard let number: Int64 = Field.number(value), number >= 0 else { return nil }
@@ -110,7 +107,6 @@ extension FetchReport {
     case .date: validator.lastModified = text
     case .url: url = text
     case .what: what = text
-    // Keys of other things.
     default: return false
     }
     return true

@@ -1,9 +1,9 @@
-/// What tells one version of a file from another (RFC 9110, 8.8).
+/// Distinguishes versions of a file (RFC 9110, 8.8).
 package struct Validator: Equatable, Sendable {
-  /// With its quotes, and `W/` where it is weak.
+  /// With quotes, and `W/` if weak.
   package var etag = ""
   package var lastModified = ""
-  /// Two versions may bear that date.
+  /// Whether another version could have the same date.
   package var hasFreshDate = false
 
   package init(etag: String = "", lastModified: String = "") {
@@ -15,8 +15,7 @@ package struct Validator: Equatable, Sendable {
 
   private var isStrongETag: Bool { etag.hasPrefix("\"") && etag.count >= 2 }
 
-  /// For If-Range: the strong ETag, or else the date where it is as good. A weak ETag does not serve
-  /// there (RFC 9110, 13.1.5).
+  /// For If-Range: the strong ETag, or a reliable date, but not a weak ETag (RFC 9110, 13.1.5).
   package var forRange: String? {
     if isStrongETag { return etag }
     return lastModified.isEmpty || hasFreshDate ? nil : lastModified
@@ -24,23 +23,23 @@ package struct Validator: Equatable, Sendable {
 
   package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
 
-  /// What a later run may ask with whether the file has changed: a date that is too fresh would say
-  /// no of a change within its second.
+  /// For a later run's conditional request. Omits a fresh date, which can hide a change within its
+  /// second.
   package var forLater: Validator {
     Validator(etag: etag, lastModified: hasFreshDate ? "" : lastModified)
   }
 
-  /// Whether both name the same version.
+  /// Whether both identify the same version.
   package func confirms(_ other: Validator) -> Bool {
     !contradicts(other)
       && ((!etag.isEmpty && !other.etag.isEmpty)
         || (!lastModified.isEmpty && !other.lastModified.isEmpty))
   }
 
-  /// Whether the two cannot be of the same version. What only one of them has says nothing.
+  /// Whether they identify different versions. A value that only one of them has is ignored.
   package func contradicts(_ other: Validator) -> Bool {
     if !etag.isEmpty, !other.etag.isEmpty {
-      // Servers call the ETag of a file weak while it is fresh, and strong a second later.
+      // Some servers mark a fresh file's ETag as weak, and as strong one second later.
       if isStrongETag, other.isStrongETag { return etag != other.etag }
       return opaqueTag != other.opaqueTag
     }
@@ -52,7 +51,7 @@ package struct Validator: Equatable, Sendable {
 }
 
 extension Validator {
-  /// The same without secrets: what holds one is left out, since a changed validator is another.
+  /// Drops values that contain secrets; masking them would give different validators.
   package func masked(by masker: Masker) -> Validator {
     var validator = self
     if masker.finds(etag) { validator.etag = "" }

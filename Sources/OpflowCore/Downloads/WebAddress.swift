@@ -1,8 +1,5 @@
-/// Where a download comes from: an absolute http, https or file URL (RFC 3986), taken apart as far
-/// as decisions need it.
-///
-/// What the transfer library connects to is `text`, put together from these parts, so that the host
-/// that was judged is the host that is asked.
+/// An absolute http, https or file URL (RFC 3986), as far as decisions need it. The transfer
+/// library gets `text`, composed from these parts, so it connects to the host that was checked.
 package struct WebAddress: Hashable, Sendable {
   package enum Scheme: String, Sendable {
     case http, https, file
@@ -16,15 +13,13 @@ package struct WebAddress: Hashable, Sendable {
     }
   }
 
-  /// Why a text is no such URL.
   package enum Mistake: Error, Equatable, Sendable {
-    /// No `scheme:` in front, or no `//` behind it.
+    /// It lacks `scheme:` or `//`.
     case notAbsolute
     case scheme(String)
     case host
     case port
 
-    /// For people.
     package var text: String {
       switch self {
       case .notAbsolute: "no absolute URL; it must begin with http://, https:// or file://"
@@ -36,14 +31,14 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   package let scheme: Scheme
-  /// `NAME:PASSWORD` as it was written, percent-encoding included.
+  /// `NAME:PASSWORD` as written, percent-encoded.
   package private(set) var userInfo: String?
-  /// In lower case; an IPv6 address stands in brackets. Empty for a file.
+  /// In lower case; an IPv6 address in brackets. Empty for a file.
   package let host: String
   package let port: Int?
-  /// From the first slash on; what no URL may hold is percent-encoded.
+  /// From the first slash on; invalid characters are percent-encoded.
   package let pathAndQuery: String
-  /// What to ask for: without the credentials, which go their own way, and without a fragment.
+  /// The URL for requests, without credentials and fragment.
   package let text: String
 
   private init(
@@ -72,7 +67,7 @@ package struct WebAddress: Hashable, Sendable {
     try self.init(scheme: scheme, authorityAndPath: rest.dropFirst(2))
   }
 
-  /// `file:/PATH`, `file:///PATH` or `file://localhost/PATH`.
+  /// Parses `file:/PATH`, `file:///PATH` and `file://localhost/PATH`.
   private init(file rest: ArraySlice<UInt8>) throws(Mistake) {
     var path = rest
     if path.starts(with: "//".utf8) {
@@ -121,13 +116,14 @@ package struct WebAddress: Hashable, Sendable {
       pathAndQuery: Self.encoded(bytes[end...]))
   }
 
-  /// Scheme, host and port are the same: what was meant for one is meant for the other.
+  /// Whether scheme, host and port are the same, so that credentials for one are valid for the
+  /// other.
   package func isSameOrigin(as other: WebAddress) -> Bool {
     scheme == other.scheme && host == other.host
       && (port ?? scheme.defaultPort) == (other.port ?? other.scheme.defaultPort)
   }
 
-  /// The path of a file on this machine, its percent-encoding undone; nil for any other address.
+  /// The decoded path of a file URL; nil for others.
   package var filePath: String? {
     guard scheme == .file else { return nil }
     var bytes: [UInt8] = []
@@ -145,13 +141,13 @@ package struct WebAddress: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The last part of the path, for guesses about what kind of file it is.
+  /// The last path component, to guess the type of the file.
   package var lastPathPart: Substring {
     pathAndQuery.prefix { $0 != "?" }.split(separator: "/").last ?? ""
   }
 
-  /// Where `reference`, the text of a Location field, leads from here (RFC 3986, 5.2). Credentials
-  /// stay with their origin.
+  /// The target of a Location header (RFC 3986, 5.2). Credentials are kept for the same origin
+  /// only.
   package func resolving(_ reference: String) throws(Mistake) -> WebAddress {
     let bytes = Self.trimmed(Array(reference.utf8)[...])
     var target: WebAddress
@@ -168,8 +164,8 @@ package struct WebAddress: Hashable, Sendable {
     return target
   }
 
-  /// With one slash or three behind `http:` or `https:`, as some servers write it, a host follows
-  /// all the same: no other reading of it leads anywhere.
+  /// Repairs `http:` and `https:` with one or three slashes, as some servers write; only a host can
+  /// follow.
   private static func withTwoSlashes(_ bytes: ArraySlice<UInt8>, behind colon: Int) -> String {
     let scheme = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
     let slashes = bytes[(colon + 1)...].prefix { $0 == UInt8(ascii: "/") }.count
@@ -220,7 +216,7 @@ package struct WebAddress: Hashable, Sendable {
     return bytes
   }
 
-  /// Where the first colon stands, if nothing before it ends a scheme.
+  /// The position of the first colon, unless another delimiter precedes it.
   private static func schemeEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
     let colon = UInt8(ascii: ":")
     guard let end = bytes.firstIndex(where: { $0 == colon || endsAuthority($0) }),
@@ -242,7 +238,7 @@ package struct WebAddress: Hashable, Sendable {
     (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
   }
 
-  /// A name may be written in any language; the transfer library turns it into what DNS has.
+  /// Allows international names; the transfer library converts them for DNS.
   private static func isHostByte(_ byte: UInt8) -> Bool {
     isAlphanumeric(byte) || "-._~".utf8.contains(byte) || byte >= 0x80
   }
@@ -251,8 +247,8 @@ package struct WebAddress: Hashable, Sendable {
     isAlphanumeric(byte) || ":.%".utf8.contains(byte)
   }
 
-  /// Path and query with a slash in front, without the fragment, and with what no URL may hold (blanks,
-  /// controls, quotes, bytes beyond ASCII, a percent sign that encodes nothing) as %XX.
+  /// Path and query with a leading slash and without the fragment; invalid characters (also stray
+  /// percent signs) as %XX.
   private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
     let bytes = bytes.prefix { $0 != UInt8(ascii: "#") }
     if bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ isPlain($0) }) {
@@ -274,7 +270,7 @@ package struct WebAddress: Hashable, Sendable {
 
   private static let upperDigits = Array("0123456789ABCDEF".utf8)
 
-  /// Whether it means itself in a path or a query, a percent sign left out.
+  /// Whether the byte is valid in a path or query, not counting `%`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...32, 127..., UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"),
