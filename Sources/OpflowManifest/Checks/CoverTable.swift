@@ -1,10 +1,7 @@
 internal import OpflowCore
 
-/// Finds which paths and patterns of a table are surely about all that another path or pattern is about: a folder
-/// that it is in, a pattern that it fits, or one that fits whatever it does.
-///
-/// Whether two patterns have a file in common cannot be told without looking: what is found here is so with any
-/// files.
+/// Finds entries that cover another path or pattern with any files: a parent folder, or a pattern
+/// that matches all of it. Whether two patterns merely overlap depends on the files.
 struct CoverTable {
   private let table: FileTable
   private var ways: WayTable
@@ -15,16 +12,16 @@ struct CoverTable {
     ways = WayTable(table)
   }
 
-  /// Calls `body` with the numbers of those that cover `path`, which is absolute and normal; that which is the
-  /// same is not among them.
+  /// Finds the entries that cover `path`, except an equal one. `path` must be absolute and
+  /// normalized.
   ///
-  /// - Parameter left: what may still be done, in bytes that are compared.
+  /// - Parameter left: The remaining budget, in bytes compared.
   mutating func forEach(
     over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void
   ) {
     guard isPattern else { return ways.forEach(of: path, left: &left, body) }
     let special = path.firstIndex(where: PathPattern.isEscaped) ?? path.count
-    // From there on no name begins with a dot, which a `*` would not fit.
+    // No name behind it starts with a dot, which `*` does not match.
     let open = lastHidden(path)
     let name = path.part(((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<path.count)
     var end = path.part(0..<special).lastIndex(of: UInt8(ascii: "/"))
@@ -46,7 +43,7 @@ struct CoverTable {
     }
   }
 
-  /// Where the last name begins that has a dot in front; 0 where there is none.
+  /// Returns the start of the last name with a leading dot; 0 if there is none.
   private func lastHidden(_ path: Text) -> Int {
     var last = 0
     for place in path.indices.dropFirst()

@@ -1,9 +1,7 @@
-/// Tells of tasks that wait for each other.
 struct CycleReport {
   let needs: NeedList
   let tasks: TaskList
 
-  /// Names every ring of needs in full.
   func report(to mistakes: Mistakes) {
     for ring in needs.rings() {
       guard let first = ring.first else { continue }
@@ -11,7 +9,7 @@ struct CycleReport {
         mistakes.count()
         continue
       }
-      // A ring of thousands is named by its beginning.
+      // A cycle may have thousands of tasks, so only its beginning is shown.
       let shown = ring.prefix(20)
       var names = shown.map { tasks.name($0.task).string }
       if ring.count > shown.count { names.append("… \(ring.count - shown.count) more …") }

@@ -1,11 +1,11 @@
 internal import OpflowCore
 
-/// Compares what tasks of two plans of the same resources say: all that a manifest does but for where it stands.
+/// Compares task definitions in two plans with the same resources.
 struct DefinitionComparison {
   let old: Plan
   let new: Plan
 
-  /// What is otherwise, as the end of a sentence; nil where nothing is.
+  /// Returns the first difference, worded as the end of a sentence; nil if there is none.
   func difference(old a: TaskID, new b: TaskID) -> String? {
     let (before, after) = (old.fingerprint(a), new.fingerprint(b))
     if before.whole != after.whole {
@@ -17,7 +17,7 @@ struct DefinitionComparison {
     return differentKey(a, b).map { "another `\($0.name)`" }
   }
 
-  /// A key of which the fingerprint says nothing.
+  /// Compares what fingerprints do not contain.
   private func differentKey(_ a: TaskID, _ b: TaskID) -> TaskKey? {
     differentFlag(a, b) ?? differentPolicy(old.policy(a), new.policy(b))
       ?? differentSetting(a, b) ?? differentAction(a, b)
@@ -54,7 +54,7 @@ struct DefinitionComparison {
     return nil
   }
 
-  /// A service and a download say more than the fingerprint has.
+  /// Compares what fingerprints do not contain.
   private func differentAction(_ a: TaskID, _ b: TaskID) -> TaskKey? {
     if old.kind(a) == .download {
       let (before, after) = (old.download(a), new.download(b))
@@ -67,7 +67,7 @@ struct DefinitionComparison {
       ? nil : .service
   }
 
-  /// Whether an `if` that is decided late is the same.
+  /// Whether both tasks have the same late `if`.
   private func isSameCondition(_ a: TaskID, _ b: TaskID) -> Bool {
     guard let before = old.lateCondition(a), let after = new.lateCondition(b) else { return true }
     let (first, second) = (old.steps(before), new.steps(after))

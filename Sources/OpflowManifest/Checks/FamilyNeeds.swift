@@ -1,15 +1,15 @@
 internal import OpflowCore
 
-/// Finds the legs that needs speak of.
+/// Resolves needs for matrix tasks.
 struct FamilyNeeds {
   let mistakes: Mistakes
   let suggestions: Suggestions
   let texts: MatrixTexts
   private let store = TextStore()
-  /// By family: what its legs together add to a digest of needs, for each condition.
+  /// For each matrix and condition, the digest of a need for the whole matrix.
   private var wholeDigests: [Int: [NeedCondition: UInt64]] = [:]
   private var indices: [IndexKey: LegIndex] = [:]
-  /// The brackets of ids that were cut, each with its leg, by family.
+  /// For each matrix, the bracketed parts of shortened IDs.
   private var cutIDs: [Int: [String: Int]] = [:]
 
   private struct IndexKey: Hashable {
@@ -17,28 +17,27 @@ struct FamilyNeeds {
     var names: [Int]
   }
 
-  /// The legs of a family by their values for some of its names.
+  /// Matrix tasks by their values for some names.
   private struct LegIndex {
     var table = TupleTable()
-    /// Behind each other, those of one list of values together.
+    /// Matrix tasks, by the number of their values in `table`.
     var legs: [Int32: [Int32]] = [:]
   }
 
-  /// A value that legs must have, and how that is written; nil for the needer's own.
+  /// `written` is nil for the dependent's own value.
   private struct WantedValue {
     var name: Int
     var value: Int32
     var written: Text?
   }
 
-  /// Legs in all indices, which are made again where they would become too many.
+  /// The size of all indices together. At the limit, all are dropped.
   private var indexedCount = 0
   private static let mostIndexed = 10_000_000
 
-  /// A task that needs something.
   struct Needer {
     var name: Text
-    /// Its family and its leg; nil for a task on its own.
+    /// The matrix and the index of the dependent; nil for a single task.
     var leg: (family: Family, number: Int)?
   }
 
@@ -48,7 +47,7 @@ struct FamilyNeeds {
     self.texts = texts
   }
 
-  /// What the fingerprint of a task that needs a whole family has of it.
+  /// Returns what a need for a whole matrix adds to a fingerprint.
   mutating func digest(
     ofFamily number: Int, _ family: Family, _ condition: NeedCondition
   ) -> UInt64 {
@@ -58,7 +57,7 @@ struct FamilyNeeds {
     return digest
   }
 
-  /// The legs that a selector names, in their order; nil, reported, where there are none.
+  /// Returns the selected matrix tasks; nil, after an error, if there are none.
   mutating func legs(
     _ selector: LegSelector, written text: Text, of number: Int, _ family: Family,
     for needer: Needer,
@@ -86,7 +85,7 @@ struct FamilyNeeds {
     return cutIDs[number]?[Self.brackets(of: id)].map { Int32(truncatingIfNeeded: $0) }
   }
 
-  /// What an id has behind the name of its family, which in another file may be shorter.
+  /// Returns the bracketed part. What is before it may be shorter in another file.
   private static func brackets(of id: Text) -> String {
     id.part((id.firstIndex(of: UInt8(ascii: "[")) ?? 0)..<id.count).string
   }
@@ -108,7 +107,7 @@ struct FamilyNeeds {
     return index
   }
 
-  /// The values that legs must have, sorted by name; nil, reported, for what makes no sense.
+  /// Returns the required values sorted by name; nil after an error.
   private func values(
     _ selector: LegSelector, _ family: Family, for needer: Needer, at place: Place
   ) -> [WantedValue]? {
@@ -173,7 +172,7 @@ struct FamilyNeeds {
     )
   }
 
-  /// For a value of an axis that none of the legs has.
+  /// Advice for a value that no matrix task has.
   private func nearestHelp(
     _ selector: LegSelector, _ wanted: [WantedValue], _ family: Family
   ) -> String? {

@@ -1,41 +1,40 @@
 internal import OpflowCore
 
-/// Paths and patterns that tasks declare, each once, and which tasks do.
+/// The paths and patterns that tasks declare.
 struct FileTable {
-  /// A task that declares one.
+  /// One declaration by one task.
   struct Entry {
     var task: Int32
     var traits: Traits
     /// Nil for a task of the run that the manifest is added to.
     var place: Place?
-    /// As the task writes it: a number in `written`.
+    /// The text as declared: an index into `written`.
     var text: Int32
-    /// The one of the same path before; -1 for none.
+    /// The previous entry of the same path; -1 if there is none.
     var previous: Int32
   }
 
-  /// What of a task counts here.
+  /// The properties of a task that matter here.
   struct Traits: OptionSet {
     var rawValue: UInt8
     static let finally = Traits(rawValue: 1 << 0)
     static let cached = Traits(rawValue: 1 << 1)
-    /// Of an output.
+    /// Set for the target of a download.
     static let download = Traits(rawValue: 1 << 2)
     static let cleaned = Traits(rawValue: 1 << 3)
   }
 
-  /// Absolute and normal.
+  /// Absolute and normalized paths.
   private(set) var paths = TextTable()
   private(set) var entries: [Entry] = []
   private var written = TextTable()
-  /// By path: its last entry, and whether it is a pattern.
+  /// For each path, its last entry.
   private var last: [Int32] = []
   private(set) var isPattern: [Bool] = []
-  /// Holds the texts.
   private let store = TextStore()
   private let scratch = TextStore()
 
-  /// Entries that are kept: with more of them, legs mostly, nobody reads what comes of it.
+  /// The limit on entries, which only matrices reach. More are ignored.
   private static let mostEntries = 1_000_000
 
   mutating func add(
@@ -49,7 +48,7 @@ struct FileTable {
       last.append(-1)
       self.isPattern.append(isPattern)
     }
-    // A name that looks like a pattern of the table is another file.
+    // The name looks like a pattern in the table, but is another file.
     if self.isPattern[number] != isPattern { return }
     entries.append(
       Entry(
@@ -59,22 +58,20 @@ struct FileTable {
     last[number] = Int32(truncatingIfNeeded: entries.count - 1)
   }
 
-  /// An entry's text, as its task has it.
   func text(_ entry: Entry) -> Text { written.texts[Int(entry.text)] }
 
-  /// The last entries of a path, at most two: of several tasks, two.
+  /// Returns at most the last two entries of a path.
   func newest(of path: Int) -> [Entry] {
     guard last[path] >= 0 else { return [] }
     let newest = entries[Int(last[path])]
     return newest.previous < 0 ? [newest] : [newest, entries[Int(newest.previous)]]
   }
 
-  /// The last entry of a path; -1 for none.
   func lastEntry(of path: Int) -> Int { Int(last[path]) }
 }
 
 extension FileTable.Traits {
-  /// What a key of the task would do to a file that is not its own; nil where it has no such key.
+  /// What `cache` or `clean` would do to a file of another task; nil without these keys.
   var loss: (key: String, effect: String)? {
     if contains(.cached) { return ("cache", "`cache` would bring an old one back over it") }
     if contains(.cleaned) { return ("clean", "`clean` would remove it") }

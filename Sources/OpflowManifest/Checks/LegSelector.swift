@@ -1,19 +1,19 @@
-/// Some legs of a family, as a need writes them: `build[arch]` those that have my value of an axis,
-/// `build[arch=x86_64]` those that have that value, and both together.
+/// Selects matrix tasks in `needs`: `build[arch]` those with the dependent's own value of `arch`,
+/// `build[arch=x86_64]` those with the given value.
 struct LegSelector {
   struct Part {
     var axis: Text
-    /// As it is written; nil for my own.
+    /// Nil for the dependent's own value.
     var value: Text?
   }
 
   let family: Text
   let parts: [Part]
 
-  /// Whether it depends on the leg that has the need.
+  /// Whether the selection depends on the dependent's own values.
   var joins: Bool { parts.contains { $0.value == nil } }
 
-  /// Nil for a text that is no such selector.
+  /// Returns nil for any other text.
   init?(_ text: Text) {
     guard text.last == UInt8(ascii: "]"), let open = text.firstIndex(of: UInt8(ascii: "[")),
       open > 0

@@ -1,16 +1,16 @@
-/// Follows the symbolic links of paths, as far as there are any by now.
+/// Resolves the symbolic links that exist now.
 final class LinkResolver {
-  /// What a symbolic link names; nil for a path that is none.
+  /// Returns a symbolic link's target; nil for other paths.
   private let readLink: (String) -> String?
-  /// By folder; mostly many files are in one.
+  /// A cache, since many files share a folder.
   private var folders: [String: String] = [:]
 
-  /// As many as Linux follows (path_resolution(7)); then the rest is taken as it stands.
+  /// The limit of Linux (path_resolution(7)). Further links are not followed.
   private static let mostLinks = 40
 
   init(readLink: @escaping (String) -> String?) { self.readLink = readLink }
 
-  /// The folder that an absolute path leads to.
+  /// Returns the real path of a folder.
   func folder(_ path: String) -> String {
     if let known = folders[path] { return known }
     let found = resolved(path)
@@ -18,7 +18,7 @@ final class LinkResolver {
     return found
   }
 
-  /// What a path in a folder without links leads to; nil where it is no link.
+  /// Returns the destination of a link; nil if the path is not one.
   func destination(of path: String) -> String? {
     readLink(path) == nil ? nil : resolved(path)
   }
@@ -42,7 +42,7 @@ final class LinkResolver {
     return Self.joined(found)
   }
 
-  /// The last one first.
+  /// The parts in reverse order.
   private static func parts(of path: String) -> [Substring] {
     path.split(separator: "/").filter { $0 != "." }.reversed()
   }

@@ -1,23 +1,23 @@
 internal import OpflowCore
 
-/// Checks all needs together, once all tasks are read.
+/// Checks the needs of all tasks, after all are read.
 struct NeedCheck {
   let mistakes: Mistakes
   let tasks: TaskList
   let needs: NeedList
   let needed: NeededTasks
 
-  /// A value that a task reads of some of its needs.
+  /// A use of some needs' values.
   struct ValueRead {
     var task: Int
-    /// Counted from the task's first.
+    /// Indices into the task's needs.
     var needs: Range<Int>
     var place: Place
-    /// Whether the task's `if` does.
+    /// Whether the task's `if` uses the values.
     var decides: Bool
   }
 
-  /// A value that nothing could leave is never there.
+  /// Reports uses of values from tasks that cannot leave any.
   func checkValues(_ reads: [ValueRead]) {
     for read in reads {
       let edges = needs.edges(of: read.task)
@@ -49,13 +49,13 @@ struct NeedCheck {
     mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
   }
 
-  /// A task of the main part cannot wait for one that runs after all others.
+  /// Reports tasks that would wait for a `finally` task, which runs after them.
   func checkFinally() {
     guard needed.hasFinally else { return }
     for task in 0..<needs.count where !needed.isFinally(task) {
       var last: Place?
       for edge in needs.edges(of: task) where needed.isFinally(Int(needs.targets[edge])) {
-        // A family is one need of many tasks.
+        // A need for a matrix is reported once.
         let place = place(of: edge, task)
         if place == last { continue }
         last = place
@@ -68,7 +68,8 @@ struct NeedCheck {
     }
   }
 
-  /// A service runs while others do: there is no end of it that they could wait for.
+  /// Reports wrong needs for services. These run while their dependents do, so a dependent needs a
+  /// process and the condition `success`.
   func checkServices(_ resources: ResourceTable) {
     guard needed.hasServices else { return }
     for task in 0..<needs.count {
@@ -100,7 +101,7 @@ struct NeedCheck {
     needs.place(of: edge, in: tasks.document(task).file)
   }
 
-  /// A variable has one value.
+  /// Reports ports that set the same variable.
   private func checkPorts(of task: Int) {
     var owners: [String: Int] = [:]
     for variable in needed.ports(task) { owners[variable] = task }
@@ -119,7 +120,7 @@ struct NeedCheck {
     }
   }
 
-  /// A task takes what it wants together with what the services want that it needs.
+  /// Reports tasks whose demands, with those of their services, exceed a capacity.
   private func checkDemands(of task: Int, _ resources: ResourceTable) {
     let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
     guard let first else { return }

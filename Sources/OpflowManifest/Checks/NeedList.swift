@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// The needs of all tasks, in the order of the manifest.
+/// The needs of all tasks, as adjacency lists.
 struct NeedList {
   private(set) var targets: [Int32] = []
   private(set) var conditions: [NeedCondition] = []
-  /// Where each is written, in the file of its task.
+  /// The offset of each need in the dependent's file.
   private var offsetsInFile: [UInt32] = []
   private var offsets: [UInt32] = [0]
-  /// From this number on they are for tasks of the run that the manifest is added to.
+  /// Targets from this number on are tasks of the run.
   private let firstOfRun: Int
 
   init(firstOfRun: Int = .max) { self.firstOfRun = firstOfRun }
@@ -19,17 +19,15 @@ struct NeedList {
     offsets.reserveCapacity(taskCount + 1)
   }
 
-  /// Tasks whose needs are ended.
+  /// The number of tasks whose needs are complete.
   var count: Int { offsets.count - 1 }
 
   func edges(of task: Int) -> Range<Int> { Int(offsets[task])..<Int(offsets[task + 1]) }
 
-  /// Where a need is written.
-  ///
-  /// - Parameter file: of the task that has it.
+  /// - Parameter file: The file of the dependent.
   func place(of edge: Int, in file: SourceFile) -> Place { file.place(Int(offsetsInFile[edge])) }
 
-  /// Adds a need of the task whose turn it is.
+  /// Adds a need of the current task.
   mutating func add(_ target: Int, on condition: NeedCondition, offset: Int) {
     if target >= count, target < firstOfRun { allPointBack = false }
     targets.append(Int32(truncatingIfNeeded: target))
@@ -37,7 +35,7 @@ struct NeedList {
     offsetsInFile.append(UInt32(truncatingIfNeeded: offset))
   }
 
-  /// Those for tasks of the manifest alone: nothing of the run needs any of these.
+  /// The needs within the manifest. Only these can form cycles.
   var own: NeedList {
     if firstOfRun == .max { return self }
     var own = NeedList()
@@ -52,11 +50,9 @@ struct NeedList {
 
   mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }
 
-  /// Whether every task stands behind all that it needs, as in most manifests: then nothing can be a
-  /// ring.
+  /// Whether tasks only need earlier ones. If so, there is no cycle.
   private(set) var allPointBack = true
 
-  /// Whether tasks wait for each other.
   var hasCycle: Bool {
     let dependents = Graph.reversed(offsets: offsets, targets: targets)
     switch Graph.order(
@@ -68,14 +64,13 @@ struct NeedList {
     }
   }
 
-  /// Rings of tasks that need each other, one for each group of tasks that hang together, each as
-  /// its edges: the target of an edge is the task of the next. Tarjan's algorithm, with a stack of
-  /// its own, since a ring may have a million tasks.
+  /// Returns one cycle per strongly connected component, as its edges in order. Uses Tarjan's
+  /// algorithm with an explicit stack, because a cycle may have a million tasks.
   func rings() -> [[(task: Int, edge: Int)]] {
     groups().map { ring(in: $0) }
   }
 
-  /// Strongly connected tasks, in groups of at least two.
+  /// The strongly connected components of at least two tasks.
   private func groups() -> [[Int]] {
     var order = [Int32](repeating: -1, count: count)
     var low = [Int32](repeating: 0, count: count)
@@ -117,7 +112,7 @@ struct NeedList {
     return groups
   }
 
-  /// Follows needs within a group from its first task until one comes back.
+  /// Follows needs until a task repeats.
   private func ring(in group: [Int]) -> [(task: Int, edge: Int)] {
     let members = Set(group)
     var seen: [Int: Int] = [:]

@@ -1,18 +1,18 @@
 internal import OpflowCore
 
-/// Tells whether a task needs another one, itself or through others, as long as that is worth its time.
+/// Finds out whether tasks need each other transitively, up to a limit on work.
 struct NeedReach {
   private let needs: NeedList
-  /// Of the run that the manifest is added to, whose tasks are counted on from those of the manifest.
+  /// The run that the manifest is added to. Its tasks are numbered behind the manifest's.
   private let run: Plan?
-  /// For each task, the last one of those asked about that was found to need it.
+  /// For each task, the last queried task that was found to need it.
   private var stamps: [Int32]
-  /// That is asked about, and those it needs whose own needs were not looked at.
+  /// The queried task, and the tasks that it needs whose own needs are not visited yet.
   private var task = -1
   private var open: [Int32] = []
-  /// Needs that may still be looked at.
+  /// The number of needs that may still be visited.
   private var left: Int
-  /// Of the run: what needs it needs all tasks of the manifest, which are legs that it makes.
+  /// A generator of the run. Tasks of the run that need it also need the new matrix tasks.
   private let maker: Int?
 
   init(_ needs: NeedList, run: RunTasks? = nil, atMost left: Int = 5_000_000) {
@@ -23,8 +23,7 @@ struct NeedReach {
     stamps = [Int32](repeating: -1, count: needs.count + (run?.plan.taskCount ?? 0))
   }
 
-  /// Whether a task needs another one; nil where too much was looked at to find out. Questions about one
-  /// task are best asked one after the other.
+  /// Returns nil if the limit is reached. Group queries by `task`, whose search is continued.
   mutating func needs(_ task: Int, _ other: Int) -> Bool? {
     if self.task != task {
       self.task = task

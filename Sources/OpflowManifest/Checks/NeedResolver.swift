@@ -1,24 +1,24 @@
 internal import OpflowCore
 
-/// Finds the tasks that tasks need, once all are declared, and checks all needs together.
+/// Resolves needs after all tasks are declared.
 struct NeedResolver {
   let mistakes: Mistakes
   let suggestions: Suggestions
   private let tasks: TaskList
   private(set) var needs: NeedList
-  /// For each task, the last one that said it needs it.
+  /// For each task, the last dependent that named it.
   private var stamps: [Int32]
-  /// The same of tasks of the run.
+  /// The same for tasks of the run.
   private var stampsOfRun: [Int: Int] = [:]
   private var needed: NeededTasks
   private var valueReads: [NeedCheck.ValueRead] = []
   private var families: FamilyNeeds
-  /// Tasks of which legs that are still to be made read values, and whether an `if` of theirs does.
+  /// Tasks whose values future matrix tasks read, and whether an `if` reads them.
   private(set) var readsOfLegs: [(task: Int, decides: Bool)] = []
-  /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
+  /// False if a file could not be read, which may declare the task.
   var knowsAll = true
 
-  /// Most needs of a manifest, where families make many of one.
+  /// The limit on needs, which only matrices reach.
   static let mostNeeds = 20_000_000
 
   init(
@@ -35,12 +35,11 @@ struct NeedResolver {
     needs.reserve(taskCount: tasks.count, edgeCount: min(nodeCount, tasks.count * 4))
   }
 
-  /// Adds the needs of a task, in the order of their numbers.
-  /// A need then has the id of its task, whatever its file calls that.
+  /// Resolves a task's needs and sets their full IDs. Call it in task order.
   ///
   /// - Parameters:
-  ///   - declaration: where it stands.
-  ///   - leg: of its family; nil for a task on its own, and for a family without legs.
+  ///   - declaration: The declaration of the task.
+  ///   - leg: The index in its matrix; nil for a single task or an empty matrix.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.isOfNote { needed.note(task, number) }
     if let run = tasks.run {
@@ -55,9 +54,7 @@ struct NeedResolver {
     if !task.valueReads.isEmpty { noteValueReads(of: task, number) }
   }
 
-  /// Finds what one need stands for.
-  ///
-  /// - Parameter start: where the needs of the task begin.
+  /// - Parameter start: The index of the task's first need.
   private mutating func resolve(
     _ task: inout TaskValues, _ index: Int, from start: Int, _ number: Int, _ declaration: Int,
     _ leg: Int?
@@ -75,7 +72,7 @@ struct NeedResolver {
     task.needs[index].edgeCount = needs.targets.count - start - first
   }
 
-  /// The same for a task of what is added to a run, which may need those of the run.
+  /// Resolves needs of an added task, which may name tasks of the run.
   private mutating func addNeeds(
     of task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?,
     beside run: RunTasks
@@ -90,7 +87,7 @@ struct NeedResolver {
         resolve(&task, index, from: start, number, declaration, leg)
       }
     }
-    // Behind all others, as they stand in the plan then.
+    // The plan stores needs for the run's tasks last.
     for (index, need) in ofRun {
       task.needs[index].firstEdge = needs.targets.count - start
       add(need, &task, index, number, declaration, leg, document)
@@ -98,7 +95,7 @@ struct NeedResolver {
     }
     let ofAdder = addAdder(of: task, number, declaration)
     needs.endTask()
-    // What it reads of others it has to name: of this one it reads nothing.
+    // Appended last, because expressions cannot use this need.
     if let ofAdder { task.needs.append(ofAdder) }
   }
 
@@ -116,12 +113,12 @@ struct NeedResolver {
     }
   }
 
-  /// Adds a task that makes the legs of a family, in the order of the numbers of all tasks.
+  /// Adds a matrix's generator. Call it in task order.
   ///
-  /// It needs those that write what the `matrix` reads, and all that its legs need: these could not start before either.
-  /// Of another family whose legs are made it waits for the task that makes them.
+  /// It needs the tasks in `after`, and what its matrix tasks need: they could not start earlier.
+  /// For another matrix with `after` it waits for that generator.
   ///
-  /// - Parameter reads: what the legs read of what they need.
+  /// - Parameter reads: Values that its matrix tasks read.
   mutating func addMaker(
     _ task: inout TaskValues, _ number: Int, _ declaration: Int, _ family: Family,
     _ reads: [(id: Text, place: Place, decides: Bool)]
@@ -139,11 +136,12 @@ struct NeedResolver {
         for decides in readsByNeed[place] where target < tasks.count {
           readsOfLegs.append((target, decides))
         }
-        // What writes the file may be needed by the legs as well.
+        // The matrix tasks may need the same task.
         if place >= after.count, written.contains(target) { continue }
         if place < after.count { written.insert(target) }
         var need = need
-        // What writes the file has to have run, each leg of it too. What the legs alone wait for may be made meanwhile.
+        // A task in `after` must have run, with all its matrix tasks. In other needs, a generator
+        // stands for its matrix tasks.
         if place >= after.count, isMaker(target) {
           need.condition = need.condition.isMetByFailure ? .finished : .success
         }
@@ -156,7 +154,7 @@ struct NeedResolver {
     if let ofAdder { task.needs.append(ofAdder) }
   }
 
-  /// For each need, whether its values are read, and whether an `if` reads any.
+  /// For each need, whether an expression (false) or an `if` (true) reads its values.
   private static func byNeed(
     _ reads: [(id: Text, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
   ) -> [Set<Bool>] {
@@ -170,15 +168,14 @@ struct NeedResolver {
     return found
   }
 
-  /// Whether a task is to make legs, or has.
   private func isMaker(_ task: Int) -> Bool {
     if let (run, id) = tasks.ofRun(task) { return run.plan.makesLegs(id) }
     return tasks.family(of: tasks.declaration(of: task))?.emptiness == .later
   }
 
-  /// All that a need may stand for; nothing, reported, for one of which there is nothing.
+  /// Returns the tasks that a need names; empty, after an error, if there are none.
   ///
-  /// - Parameter name: of the task that has it.
+  /// - Parameter name: The ID of the dependent.
   private mutating func targets(
     of need: TaskValues.Need, _ name: Text, _ declaration: Int, _ document: YAMLDocument
   ) -> [Int] {
@@ -205,7 +202,7 @@ struct NeedResolver {
       document)
   }
 
-  /// The legs that a selector names, where it does not depend on who has the need; or all that there are.
+  /// Returns the selected matrix tasks; all if the selection depends on the dependent.
   private mutating func targets(
     of need: TaskValues.Need, _ selector: LegSelector?, _ number: Int, _ family: Family,
     _ first: Int, _ name: Text, _ document: YAMLDocument
@@ -217,7 +214,7 @@ struct NeedResolver {
     return (legs ?? []).map { first + Int($0) }
   }
 
-  /// Adds all that is declared there: a task, or the legs of a family.
+  /// Adds needs for a task, or for all tasks of a matrix.
   @inline(__always)
   private mutating func addTarget(
     _ needed: Int, _ need: inout TaskValues.Need, _ number: Int, _ declaration: Int,
@@ -232,7 +229,7 @@ struct NeedResolver {
     for target in targets where !add(target, need, number, document) { return }
   }
 
-  /// Whether each leg of what is declared there needs so many that they are too many together, reported.
+  /// Reports an error if a matrix's tasks have too many needs.
   private func isTooMany(
     _ count: Int, _ need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
   ) -> Bool {
@@ -246,7 +243,6 @@ struct NeedResolver {
     return true
   }
 
-  /// Adds one edge; whether that went well.
   @inline(__always)
   private mutating func add(
     _ target: Int, _ need: TaskValues.Need, _ number: Int, _ document: YAMLDocument
@@ -273,7 +269,7 @@ struct NeedResolver {
     return true
   }
 
-  /// Whether the task said already that it needs that one, which is noted.
+  /// Whether the task already needs `target`. Records that it does.
   @inline(__always)
   private mutating func isStamped(_ target: Int, _ number: Int) -> Bool {
     if target >= stamps.count { return stampsOfRun.updateValue(number, forKey: target) == number }
@@ -282,12 +278,12 @@ struct NeedResolver {
     return false
   }
 
-  /// Whether one need may be many.
+  /// Whether one need may become many.
   private var hasFamilies: Bool {
     !tasks.families.isEmpty || tasks.run?.plan.families.isEmpty == false
   }
 
-  /// A task as its need has it; a leg, of which that may name many, by its id.
+  /// Names a target in an error: by a matrix task's ID, or as the need is written.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
     let isLeg =
       tasks.ofRun(target) != nil
@@ -298,9 +294,9 @@ struct NeedResolver {
   private static let fewerHelp =
     "join families by their axes: `FAMILY[AXIS]`; or let one task stand between them"
 
-  // MARK: Legs
+  // MARK: Matrix tasks
 
-  /// Adds the legs that a need with brackets names.
+  /// Adds the matrix tasks that a need with brackets selects.
   private mutating func addLegs(
     _ task: inout TaskValues, _ index: Int, _ number: Int, _ declaration: Int, _ leg: Int?,
     _ document: YAMLDocument
@@ -322,7 +318,7 @@ struct NeedResolver {
           "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as well"
       )
     }
-    // Where there are no legs, on either side, there is nothing to choose from, or to choose by.
+    // With an empty matrix, there is nothing to select from or by.
     if family.emptiness != nil || own?.emptiness != nil && selector.joins {
       addTarget(target, &task.needs[index], number, declaration, document)
       return
@@ -340,7 +336,7 @@ struct NeedResolver {
       help: "write `\(selector.family.string)`")
   }
 
-  /// - Parameter familyNumber: for `FamilyNeeds`.
+  /// - Parameter familyNumber: The number of the matrix in `FamilyNeeds`.
   private mutating func addLegs(
     _ selector: LegSelector, of familyNumber: Int, _ family: Family, firstTask: Int,
     _ needer: FamilyNeeds.Needer, _ need: inout TaskValues.Need, _ number: Int,
@@ -361,15 +357,15 @@ struct NeedResolver {
 
   // MARK: Tasks of the run
 
-  /// What a need names of the run that the manifest is added to.
+  /// A need for a task or matrix of the run.
   private struct NeedOfRun {
     let run: RunTasks
     let member: RunTasks.Member
-    /// Where it names some legs.
+    /// Set if the need selects matrix tasks.
     var selector: LegSelector?
   }
 
-  /// Nil where a name means none of the run, or a task of the manifest is nearer.
+  /// Returns nil if the name means a task of the manifest, or nothing.
   private func needOfRun(
     _ name: Text, seenFrom declaration: Int, _ run: RunTasks
   ) -> NeedOfRun? {
@@ -392,7 +388,7 @@ struct NeedResolver {
     switch need.member {
     case .task(let id):
       let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
-      // One that has made no legs, or none yet.
+      // This task stands for a matrix that is empty or not made yet.
       if let selector = need.selector, !isEmpty {
         return reportNoFamily(selector, at: document.place(task.needs[index].node))
       }
@@ -418,7 +414,7 @@ struct NeedResolver {
     }
   }
 
-  /// A family of the run as one of the manifest: its number for `FamilyNeeds`, and its first task.
+  /// - Returns: The number for `FamilyNeeds`, the matrix, and its first task.
   private func familyOfRun(
     _ id: FamilyID, _ run: RunTasks
   ) -> (number: Int, family: Family, first: Int) {
@@ -428,7 +424,7 @@ struct NeedResolver {
     )
   }
 
-  /// What a task of the run adds needs that one, unless it says itself how.
+  /// Adds a need for the generator, unless the task names it in `needs`.
   private mutating func addAdder(
     of task: borrowing TaskValues, _ number: Int, _ declaration: Int
   ) -> TaskValues.Need? {
@@ -444,7 +440,7 @@ struct NeedResolver {
     return need
   }
 
-  // MARK: Unknown ones
+  // MARK: Unknown tasks
 
   private func reportUnknown(
     _ need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
@@ -456,9 +452,8 @@ struct NeedResolver {
         .help(for: need.name, of: declaration))
   }
 
-  // MARK: All together
+  // MARK: Checks of all tasks
 
-  /// Reports tasks that need each other.
   func reportCycles() {
     if needs.allPointBack { return }
     let needs = needs.own
@@ -466,7 +461,7 @@ struct NeedResolver {
     CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
   }
 
-  /// Reports needs that cannot be, once all tasks are read.
+  /// Checks all needs. Call it after all tasks are read.
   func check(_ resources: ResourceTable) {
     let check = NeedCheck(mistakes: mistakes, tasks: tasks, needs: needs, needed: needed)
     check.checkFinally()

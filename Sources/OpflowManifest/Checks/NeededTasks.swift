@@ -1,18 +1,17 @@
 internal import OpflowCore
 
-/// What counts of tasks where others need them, by their numbers: those of the run too that a manifest is
-/// added to.
+/// What dependents have to know about tasks, including tasks of the run.
 struct NeededTasks {
   private let tasks: TaskList
   private var finallyTasks: [Bool]
-  /// For each task: no process of it could leave a value.
+  /// Tasks that cannot leave values.
   private var leavingNothing: [Bool]
-  /// Tasks that do not end by themselves, and those that are no process.
+  /// Services; then tasks without a process.
   private var services: Set<Int> = []
   private var processless: [Int: ActionKind] = [:]
-  /// Variables of the ports of services.
+  /// The variables of services' ports.
   private var ports: [Int: [String]] = [:]
-  /// Of tasks that want some of what the manifest names.
+  /// Demands for user-defined resources.
   private var demands: [Int: [DemandItem]] = [:]
 
   init(_ tasks: TaskList) {
@@ -21,7 +20,7 @@ struct NeededTasks {
     leavingNothing = finallyTasks
   }
 
-  /// Notes a task of the manifest that is of note (`TaskValues.isOfNote`).
+  /// Records a task that has `TaskValues.isOfNote`.
   mutating func note(_ task: borrowing TaskValues, _ number: Int) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
     if let service = task.service {
@@ -42,7 +41,7 @@ struct NeededTasks {
     }
   }
 
-  /// Whether any may be.
+  /// Whether there may be such tasks.
   var hasServices: Bool { !services.isEmpty || tasks.run?.plan.hasServices == true }
   var hasFinally: Bool { tasks.run != nil || finallyTasks.contains(true) }
   var hasPorts: Bool { hasServices && (!ports.isEmpty || tasks.run != nil) }
@@ -52,7 +51,7 @@ struct NeededTasks {
     return services.contains(task)
   }
 
-  /// What a task is, with its article, that is no process of the run, and the key that makes it so; nil for others.
+  /// Describes a task without a process, and names the key that makes it so.
   func processless(_ task: Int) -> (what: String, key: TaskKey)? {
     let kind: ActionKind? =
       if let (run, id) = tasks.ofRun(task) { run.plan.kind(id) } else { processless[task] }
@@ -76,14 +75,13 @@ struct NeededTasks {
     }
   }
 
-  /// Whether a task has no folder for values though it could have had one: nothing of the run spoke of any when it
-  /// was added.
+  /// Whether a task of the run leaves no values, because nothing mentioned any when it was added.
   func keepsNothing(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return false }
     return !run.plan.flags(id).contains(.leavesValues)
   }
 
-  /// Whether what a task leaves is at hand for an `if`.
+  /// Whether an `if` can read the task's values.
   func decides(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return true }
     return run.plan.flags(id).contains(.decidesOthers)
@@ -105,9 +103,7 @@ struct NeededTasks {
     return demands[task] ?? []
   }
 
-  /// Calls `body` for each task that one needs.
-  ///
-  /// - Parameter needs: those of the manifest's tasks.
+  /// - Parameter needs: The needs of the manifest's tasks.
   @inline(__always)
   func forEachNeed(of task: Int, _ needs: NeedList, _ body: (Int) -> Void) {
     guard let (run, id) = tasks.ofRun(task) else {

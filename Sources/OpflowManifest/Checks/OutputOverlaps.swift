@@ -1,16 +1,16 @@
 internal import OpflowCore
 
-/// Finds outputs that lie in what another task writes, or that take in a file of the manifest. Outputs that are
-/// the same are found by `WrittenPathCheck`.
+/// Finds outputs inside another task's output, and outputs that include a file of the manifest.
+/// `WrittenPathCheck` finds equal outputs.
 struct OutputOverlaps {
   let mistakes: Mistakes
   let outputs: FileTable
   let tasks: TaskList
 
-  /// What is looked at before the rest is left alone, in bytes that are compared with patterns.
+  /// The work limit, in bytes compared.
   private static let mostCompared = 20_000_000
 
-  /// - Parameter manifestFiles: absolute.
+  /// - Parameter manifestFiles: Absolute paths.
   func check(manifestFiles: [String]) {
     if outputs.entries.isEmpty { return }
     var covers = CoverTable(outputs)
@@ -36,7 +36,7 @@ struct OutputOverlaps {
     }
   }
 
-  /// Entries of two tasks, not both of them the run's and not both downloads: what these leave is looked at
+  /// Returns entries of two tasks. Pairs of downloads, and pairs of tasks of the run, are checked
   /// elsewhere.
   private func pair(_ inner: Int, _ outer: Int) -> (FileTable.Entry, FileTable.Entry)? {
     for a in outputs.newest(of: inner) {

@@ -1,19 +1,18 @@
 internal import OpflowCore
 
-/// Finds what a manifest declares that the run has already which it is added to: with the same definition it is
-/// left out, with another it is a mistake.
+/// Handles tasks that the run already has: equal ones are left out, different ones are errors.
 struct Redeclarations {
   let tasks: TaskList
   let mistakes: Mistakes
 
-  /// The ids, as they are declared, of those that are the same; all others are reported.
+  /// Returns the IDs of equal tasks, and reports different ones.
   ///
-  /// - Parameter bytes: the plan of all that the manifest declares.
+  /// - Parameter bytes: The plan of the manifest.
   func unchanged(in bytes: [UInt8]) -> [String] {
     guard let run = tasks.run else { return [] }
     let declared = tasks.declared
     let again = (0..<declared.count).filter { isKnown(declared.name($0), to: run) }
-    // What was laid out right now can be opened.
+    // The plan was just built, so it is valid.
     guard !again.isEmpty, let plan = try? Plan(copying: bytes) else { return [] }
     let comparison = DefinitionComparison(old: run.plan, new: plan)
     var unchanged: [String] = []
@@ -44,7 +43,7 @@ struct Redeclarations {
     return unchanged
   }
 
-  /// Whether the run has what is declared by that name. A task that makes legs has none at first.
+  /// Whether the run already has the task. A generator does not count as its matrix.
   private func isKnown(_ name: Text, to run: RunTasks) -> Bool {
     switch run.member(named: name) {
     case nil: false
@@ -53,7 +52,6 @@ struct Redeclarations {
     }
   }
 
-  /// Where the run's own is declared.
   private func placeText(_ member: RunTasks.Member, _ plan: Plan) -> String? {
     let task =
       switch member {
@@ -65,7 +63,7 @@ struct Redeclarations {
     }
   }
 
-  /// What of a declaration is otherwise in the run; nil where nothing is.
+  /// Returns how a task differs from the run's; nil if it does not.
   private func difference(
     of declaration: Int, _ run: RunTasks, _ comparison: DefinitionComparison
   ) -> String? {
@@ -82,7 +80,7 @@ struct Redeclarations {
       guard legs.count == own.count,
         zip(family.ids, legs).allSatisfy({ $0.isSame(as: run.name(TaskID($1))) })
       else { return "other legs" }
-      // Values that stand in no id are part of what the legs say.
+      // IDs do not contain all values, so matrix tasks are compared too.
       for (old, new) in zip(legs, own) {
         if let found = comparison.difference(old: TaskID(old), new: TaskID(new)) { return found }
       }

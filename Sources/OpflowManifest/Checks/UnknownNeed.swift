@@ -1,17 +1,17 @@
 internal import OpflowCore
 
-/// What is to be said of a need that names no task.
+/// Finds advice for a need that names no task.
 struct UnknownNeed {
   let tasks: TaskList
   let suggestions: Suggestions
 
-  /// - Parameter declaration: of the task that has it.
+  /// - Parameter declaration: The declaration of the dependent.
   func help(for name: Text, of declaration: Int) -> String? {
     severalHelp(name) ?? nearest(to: name, for: declaration)
       ?? shellHelp(name) ?? knownHelp(for: declaration)
   }
 
-  /// What may have been meant: a name as the file of the task would write it.
+  /// Suggests an ID as the dependent's file writes it.
   private func nearest(to name: Text, for number: Int) -> String? {
     let declared = tasks.declared
     let prefix = declared.prefix(number)
@@ -26,14 +26,13 @@ struct UnknownNeed {
       for: name, among: others.map { declared.name($0) } + run.declaredNames)
   }
 
-  /// For a variable of a shell.
   private func shellHelp(_ name: Text) -> String? {
     ShellText(in: name).map {
       "an id is written out, or has an expression: `${{ env.\($0.variable) }}`"
     }
   }
 
-  /// All that there are, where they are few.
+  /// Lists all tasks if there are few.
   private func knownHelp(for number: Int) -> String? {
     let declared = tasks.declared
     guard declared.count + (tasks.run?.plan.taskCount ?? 0) <= 12 else { return nil }
@@ -44,7 +43,7 @@ struct UnknownNeed {
       ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
   }
 
-  /// Several ids in one text, as make has them.
+  /// For several IDs in one text, as in make.
   private func severalHelp(_ text: Text) -> String? {
     guard text.count <= 200,
       text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") })

@@ -1,18 +1,16 @@
 internal import OpflowCore
 
-/// Finds tasks that read what others write, with nothing that says which of the two comes first.
-///
-/// A warning, since the two may be meant to be apart: the one that reads finds what an earlier run left.
+/// Finds tasks that read another task's outputs without an order between them. This is only a
+/// warning, because the reader may want the files of an earlier run.
 struct UnorderedFiles {
   private let mistakes: Mistakes
   private var inputs = FileTable()
   private(set) var outputs = FileTable()
   private let scratch = TextStore()
-  /// Absolute: of the manifest.
+  /// Absolute paths.
   private let manifestFiles: [String]
 
-  /// What is looked at before the rest is left alone: bytes that are compared with patterns, and pairs of
-  /// tasks.
+  /// Work limits, in bytes compared and in pairs of tasks.
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 
@@ -21,9 +19,6 @@ struct UnorderedFiles {
     self.manifestFiles = manifestFiles
   }
 
-  /// Notes what a task declares.
-  ///
-  /// - Parameter number: the task's.
   mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {
     let folder = task.settings.directory.path
     var traits = FileTable.Traits(rawValue: 0)
@@ -47,10 +42,7 @@ struct UnorderedFiles {
     }
   }
 
-  /// Notes what a task declares of the run that the manifest is added to, once all of the manifest's are
-  /// noted.
-  ///
-  /// - Parameter number: the task's.
+  /// Records the files of a task of the run. Call it after all tasks of the manifest.
   mutating func note(_ task: TaskID, _ number: Int, of run: RunTasks) {
     let plan = run.plan
     let folder = plan.text(plan.record(task).directory)
@@ -79,15 +71,14 @@ struct UnorderedFiles {
     }
   }
 
-  /// Whether any task declares a file.
   var isEmpty: Bool { inputs.entries.isEmpty && outputs.entries.isEmpty }
 
-  /// Whether a path is a pattern that fits folders only: of what lies in them nothing is known.
+  /// Whether a pattern matches folders only; what they contain is unknown.
   private static func isOfFolders(_ path: Text, _ isPattern: Bool) -> Bool {
     isPattern && path.last == UInt8(ascii: "/")
   }
 
-  /// Reports, once all tasks are noted and all needs found.
+  /// Reports problems. Call it after all tasks and needs are known.
   func check(_ needs: NeedList, _ tasks: TaskList) {
     OutputOverlaps(mistakes: mistakes, outputs: outputs, tasks: tasks).check(
       manifestFiles: manifestFiles)
@@ -95,7 +86,7 @@ struct UnorderedFiles {
     var forward = NeedReach(needs, run: tasks.run)
     var backward = NeedReach(needs, run: tasks.run)
     var told: Set<Place> = []
-    // By the task that reads, whose needs are then looked at once.
+    // Grouped by reader for `NeedReach`.
     let (pairs, own) = pairs()
     var toldOwn: Set<Place> = []
     for (reader, writer) in own.sorted(by: <) {
@@ -106,7 +97,7 @@ struct UnorderedFiles {
     for (reader, writer) in pairs.sorted(by: <) {
       if mistakes.isFull { return }
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
-      // That of both which is not the run's.
+      // At least one of the two tasks is in the manifest.
       guard let place = input.place ?? output.place, !told.contains(place),
         forward.needs(Int(input.task), Int(output.task)) == false,
         backward.needs(Int(output.task), Int(input.task)) == false
@@ -142,7 +133,7 @@ struct UnorderedFiles {
         notes: notes.map { [.init(place: $0, message: "`\(writer)` writes it here")] } ?? []))
   }
 
-  /// A task's own output is none of its inputs, so that nothing tells one result of it from another.
+  /// Reports an output among the inputs of its own task, where it does not count.
   private func reportOwn(
     _ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place
   ) {
@@ -161,8 +152,8 @@ struct UnorderedFiles {
       ))
   }
 
-  /// Entries of inputs and outputs that are about one file: of two tasks that may run at once, and of one task
-  /// where the output is about all that the input is about.
+  /// Returns pairs about the same file: input and output of two tasks without an order, and an
+  /// input that is covered by an output of its own task.
   private func pairs() -> (pairs: [(Int, Int)], own: [(Int, Int)]) {
     var pairs: [(Int, Int)] = []
     var own: [(Int, Int)] = []
@@ -175,7 +166,7 @@ struct UnorderedFiles {
         while writer >= 0, left > 0 {
           left -= 1
           let b = outputs.entries[writer]
-          // A `finally` task comes after all others.
+          // A `finally` task runs after all others.
           if a.task == b.task {
             if isCovered { own.append((reader, writer)) }
           } else if a.traits.contains(.finally) == b.traits.contains(.finally),

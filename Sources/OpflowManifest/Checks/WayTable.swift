@@ -1,20 +1,19 @@
 internal import OpflowCore
 
-/// Finds what of a table lies on the way to a file: folders that it is in, and patterns that it fits.
+/// Finds the parent folders of a file, and the patterns that match it.
 struct WayTable {
   private var folders = TextTable()
-  /// By folder, the numbers of paths and patterns that are about what is in it.
+  /// For each folder, the entries about its contents.
   private var own: [[Int32]] = []
-  /// By folder, the nearest one that has some: itself, or one around it; -1 for none.
+  /// For each folder, the nearest one with entries; -1 for none, nil if unknown.
   private var nearest: [Int32?] = []
-  /// By number; nil for a path.
+  /// For each entry, its pattern; nil for a path.
   private var patterns: [Pattern?] = []
 
   private struct Pattern {
     let pattern: PathPattern
-    /// As it stands.
     let text: Text
-    /// What all that fits ends with.
+    /// The literal suffix of all matches.
     let end: Text
 
     init?(_ text: Text) {
@@ -26,7 +25,7 @@ struct WayTable {
     }
   }
 
-  /// Folders that are looked at: beyond that, nothing more is found.
+  /// The limit on folders. Beyond it, nothing is found.
   private static let mostFolders = 1_000_000
 
   init(_ table: FileTable) {
@@ -42,9 +41,7 @@ struct WayTable {
     }
   }
 
-  /// Calls `body` with the number of each folder that a file is in, and of each pattern that it fits.
-  ///
-  /// - Parameter left: what may still be done, in bytes that are compared.
+  /// - Parameter left: The remaining budget, in bytes compared.
   mutating func forEach(of path: Text, left: inout Int, _ body: (Int) -> Void) {
     var names: [[UInt8]]?
     var folder = nearest(to: Self.parent(of: path))
@@ -95,7 +92,7 @@ struct WayTable {
     return number
   }
 
-  /// The part before the last slash; of what is in the root, nothing.
+  /// Returns the part before the last slash; empty in the root.
   private static func parent(of path: Text) -> Text {
     path.part(0..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0))
   }

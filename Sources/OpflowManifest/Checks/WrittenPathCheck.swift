@@ -1,14 +1,14 @@
 internal import OpflowCore
 
-/// Checks that no two tasks write one file, and none a file that is opflow's.
+/// Finds files with two writers, and tasks that write to the manifest or to opflow's files.
 struct WrittenPathCheck {
   let mistakes: Mistakes
-  /// Absolute: where runs are kept; nil where that is not known.
+  /// The folder where runs are stored; absolute, or nil if unknown.
   let stateFolder: String?
-  /// The manifest's, absolute.
+  /// The manifest's folder; absolute.
   private let folder: Text
   private let links: LinkResolver
-  /// Holds the paths.
+  /// Owns paths.
   private let store = TextStore()
   private var paths = WrittenPaths()
 
@@ -22,7 +22,7 @@ struct WrittenPathCheck {
     links = LinkResolver(readLink: readLink)
   }
 
-  /// Notes a file of the manifest, before any task.
+  /// Records a file of the manifest. Call it before any task is recorded.
   mutating func note(_ file: SourceFile, at path: String) {
     guard path.hasPrefix("/") else { return }
     let path = store.copy(path)
@@ -30,16 +30,12 @@ struct WrittenPathCheck {
       path, WrittenPaths.Writer(kind: .manifest, text: path, place: file.place(0)))
   }
 
-  /// Notes a file that the manifest names.
   mutating func note(named path: String) {
     let path = store.copy(path)
     _ = paths.insert(
       path, WrittenPaths.Writer(kind: .named, text: path, place: Place(file: 0, offset: 0)))
   }
 
-  /// Notes what a task writes.
-  ///
-  /// - Parameter number: the task's.
   mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {
     for file in task.written {
       note(
@@ -56,8 +52,7 @@ struct WrittenPathCheck {
     }
   }
 
-  /// What is brought back or removed is reached from the manifest's folder through no link, so that it has to
-  /// be within.
+  /// Reports outputs outside of the manifest's folder, where `cache` and `clean` have no effect.
   private func expectWithin(
     _ path: TaskValues.DeclaredPath, at place: Place, in directory: Directory, _ key: String,
     _ limit: String
@@ -74,7 +69,7 @@ struct WrittenPathCheck {
       help: "let the task leave it below that folder, or take `\(key)` away")
   }
 
-  /// Notes what a task of the run writes that the manifest is added to, once all of the manifest's are noted.
+  /// Records the outputs of a task of the run. Call it after all tasks of the manifest.
   mutating func note(_ task: TaskID, _ number: Int, of run: RunTasks) {
     let plan = run.plan
     let kind: WrittenPaths.Writer.Kind = plan.kind(task) == .download ? .download : .output
@@ -84,7 +79,7 @@ struct WrittenPathCheck {
       let writer = WrittenPaths.Writer(
         kind: kind, text: path, place: nil, task: number, nameInRun: run.name(task))
       let outcome = insert(writer, at: PathText.absolute(path, from: folder, store: store))
-      // What is added may well be what a task made.
+      // A task may have written the manifest that is added.
       guard case .taken(let first) = outcome, let place = first.place, first.task != nil else {
         continue
       }
@@ -117,14 +112,14 @@ struct WrittenPathCheck {
   }
 
   private enum Outcome {
-    /// It is there, and what a link there leads to.
+    /// `destination` is where a link there leads.
     case new(String, destination: String?)
-    /// The task said so before, as it may.
+    /// The same task has already declared the path, which is allowed.
     case known
     case taken(WrittenPaths.Writer)
   }
 
-  /// Adds a path, wherever links lead.
+  /// Adds a path after resolving links.
   private mutating func insert(_ writer: WrittenPaths.Writer, at absolute: Text) -> Outcome {
     let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
     let folder = links.folder(absolute.part(0..<slash).string)
@@ -167,7 +162,7 @@ struct WrittenPathCheck {
         notes: first.place.map { [.init(place: $0, message: "the first one\(alias)")] } ?? []))
   }
 
-  /// Reports what is no place for a download since another download needs it, once all are known.
+  /// Reports conflicts with downloads. Call it after all tasks are recorded.
   func check() {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
@@ -189,7 +184,7 @@ struct WrittenPathCheck {
     }
   }
 
-  /// Reports a file that a download makes impossible, unless both are the run's.
+  /// Reports a conflict, unless both tasks are in the run.
   private func report(
     _ file: WrittenPaths.Writer, _ download: WrittenPaths.Writer, _ message: String, help: String
   ) {

@@ -1,38 +1,36 @@
 internal import OpflowCore
 
-/// The files that tasks say they write, wherever links lead, and what else none of them may be.
+/// The files that tasks write, with links resolved, and the files that they must not write.
 struct WrittenPaths {
-  /// Who writes a file.
   struct Writer {
     enum Kind {
       case download, output
-      /// What a symbolic link names in whose place a download puts its file.
+      /// The target of a symbolic link that a download replaces.
       case linked
-      /// Nobody: it is the manifest.
+      /// The root manifest.
       case manifest
-      /// Nobody: the manifest names it.
+      /// Another file of the manifest.
       case named
     }
 
     var kind: Kind
-    /// As the manifest has it.
     var text: Text
-    /// Nil for a task of the run that the manifest is added to.
+    /// Nil for a task of the run.
     var place: Place?
-    /// Its number; nil for nobody's.
+    /// Nil if no task writes it.
     var task: Int?
-    /// The id of a task of the run.
+    /// The ID of a task of the run.
     var nameInRun: Text?
   }
 
   private var paths = TextTable()
   private var writers: [Writer] = []
-  /// Those whose name may be that of another download's part, by number.
+  /// Files that may be temporary files of a download.
   private var suspects: [Int] = []
-  /// Folders that downloads make, each with the first that does.
+  /// The parent folders of downloads, each with its first download.
   private var folders: [String: Int] = [:]
 
-  /// Adds a path, which must live as long as this. The one that writes it already, where there is one.
+  /// Returns the previous writer. `path` must outlive the table.
   mutating func insert(_ path: Text, _ writer: Writer) -> Writer? {
     let (index, isNew) = paths.insert(path)
     if !isNew { return writers[index] }
@@ -41,12 +39,12 @@ struct WrittenPaths {
     return nil
   }
 
-  /// Notes that the last one's folder is `path`.
+  /// Records the parent folder of the path added last.
   mutating func noteFolder(_ path: String) {
     if folders[path] == nil { folders[path] = writers.count - 1 }
   }
 
-  /// Calls `body` for each file that a download uses on its way, with that download.
+  /// Calls `body` for each file that is a temporary file of a download.
   func forEachPart(_ body: (_ part: Writer, _ download: Writer) -> Void) {
     for index in suspects {
       let path = paths.texts[index]
@@ -61,7 +59,7 @@ struct WrittenPaths {
     }
   }
 
-  /// Calls `body` for each file that is a folder to another download.
+  /// Calls `body` for each download target that is a folder of another download.
   func forEachFolder(_ body: (_ file: Writer, _ download: Writer) -> Void) {
     var told: Set<Int> = []
     for (folder, inside) in folders.sorted(by: { $0.value < $1.value }) {
