@@ -1,18 +1,16 @@
-/// Paths as a person sees them.
 enum DisplayPath {
-  /// A path as a person sees it, who wrote it in a file of that folder.
   static func path(_ path: Text, in displayFolder: () -> String) -> String {
     if path.first == UInt8(ascii: "/") { return path.string }
     let path = path.hasPrefix("./") ? path.part(2..<path.count) : path
     return displayFolder() + path.string
   }
 
-  /// What relative paths in a file are shown behind: its folder as it is shown itself, unless it is
-  /// reached through a link.
+  /// Returns the folder shown before a file's relative paths: its real one if it is reached through
+  /// a symbolic link.
   ///
   /// - Parameters:
-  ///   - name: the file's path as it is shown.
-  ///   - path: by which it was looked for.
+  ///   - name: The file's path as shown.
+  ///   - path: The path that was opened.
   static func folder(
     _ name: String, path: String, realPath: String
   ) -> () -> String {

@@ -1,9 +1,8 @@
 internal import OpflowCore
 
-/// Makes the fingerprints of tasks.
 struct FingerprintWriter {
   private var hasher = FingerprintHasher()
-  /// The manifest's, absolute and normal.
+  /// The manifest's folder; absolute and normalized.
   private let folder: Text
   private let style: FingerprintStyle
 
@@ -13,17 +12,17 @@ struct FingerprintWriter {
   }
 
   /// - Parameters:
-  ///   - environment: the digest of the task's variables.
-  ///   - shell: that of the words before its script.
+  ///   - environment: The digest of the task's variables.
+  ///   - shell: The digest of the command line before its script.
   mutating func fingerprint(
     of task: borrowing TaskValues, environment: UInt64, shell: UInt64
   ) -> Fingerprint {
     let kind = task.kind
     addAction(of: task)
     for source in task.legs?.sources ?? [] { hasher.add(source) }
-    // An older opflow told of downloads as of commands.
+    // Older versions treated downloads as commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
-    // What commands get by default says nothing of a question.
+    // Environment and folder do not affect approvals and external tasks.
     let isRun = kind != .approve && kind != .block
     if isRun { hasher.add(environment) }
     hasher.end(.env)
@@ -45,18 +44,17 @@ struct FingerprintWriter {
       for word in task.words { hasher.add(word.stable) }
     case .download:
       if let download = task.download { add(download) }
-    // What it is only its program knows.
+    // Only the client knows what an external task does.
     case .block: break
     }
   }
 
-  /// What decides a download's result: where the file comes from, where it goes, and what must be true
-  /// of it.
+  /// Adds what decides a download's result: sources, target and checks.
   private mutating func add(_ download: Download) {
     let none = Text(start: nil, count: 0)
     hasher.add(UInt64(download.urls.count))
     for url in download.urls { hasher.add(url.stable) }
-    // A path that is written from the root may lie in the manifest's folder too.
+    // An absolute path may be inside the manifest's folder.
     let to = download.to?.stable ?? none
     hasher.add(to.first == UInt8(ascii: "/") ? path(to) : to)
     hasher.add(download.sha256 ?? download.lateSHA256 ?? none)
@@ -70,7 +68,7 @@ struct FingerprintWriter {
     hasher.add(UInt64(download.mode ?? .max))
   }
 
-  /// What stands for an absolute path in a fingerprint.
+  /// Returns a path as it goes into fingerprints.
   private func path(_ path: Text) -> Text {
     switch style {
     case .relative: PathText.relative(path, to: folder)
@@ -78,8 +76,8 @@ struct FingerprintWriter {
     }
   }
 
-  /// Those of all variables are added up: the same for equal ones in any order. Whose trace a task is a part of
-  /// decides nothing.
+  /// Returns a digest to be added up, so that the order of variables does not matter. Variables of
+  /// a trace do not count.
   static func digest(of variable: EnvironmentList.Variable) -> UInt64 {
     let isOfTrace =
       variable.name.elementsEqual(TraceParent.variable.utf8)
@@ -87,14 +85,14 @@ struct FingerprintWriter {
     return isOfTrace ? 0 : Digest.pair(variable.name, variable.value.stable)
   }
 
-  /// Names alone: nobody knows by it what the values are.
+  /// Adds the names of secrets; values do not count.
   static func digest(of environment: UInt64, secrets: [Text]) -> UInt64 {
     secrets.reduce(environment) { $0 &+ Hash.combine(Hash.xxh3($1), 1) }
   }
 
   static func digest(of shell: [Scalar]) -> UInt64 { Digest.list(shell.lazy.map(\.stable)) }
 
-  /// The same for equal needs in any order.
+  /// Adds up the needs, so that their order does not matter.
   private static func digest(of needs: [TaskValues.Need]) -> UInt64 {
     needs.reduce(0) {
       $0 &+ ($1.legsDigest ?? Digest.need($1.name, $1.condition))

@@ -1,18 +1,17 @@
 internal import OpflowCore
 
-/// The files that a manifest names, each read once, and all of them bounded together.
+/// The other files that a manifest names. Each is read once; one limit applies to all together.
 final class FurtherFiles {
-  /// By the path that each is looked for, in the order in which they were come upon; nil for one that is
-  /// missing and may be.
+  /// In order of discovery, by the path that was opened. `file` is nil for an optional file that is
+  /// missing.
   private(set) var read: [(path: String, file: NamedFile?)] = []
   private let options: CompileOptions
   private var numbers: [String: Int] = [:]
-  /// That may still be read.
   private var bytesLeft: Int
 
-  /// The largest manifest that is included.
+  /// The size limit of an included manifest.
   static let mostBytes = 256 << 20
-  /// The largest file of variables: of more no process could be started.
+  /// The size limit of a variable file. No process could be started with more.
   static let mostVariableBytes = 1 << 20
 
   init(_ options: CompileOptions, rootBytes: Int) {
@@ -20,7 +19,7 @@ final class FurtherFiles {
     bytesLeft = ManifestCompiler.maximumBytes - rootBytes
   }
 
-  /// - Parameter path: absolute.
+  /// - Parameter path: Must be absolute.
   func read(_ path: String) throws(NamedFileFault) -> NamedFile {
     guard let file = try read(path, atMost: Self.mostBytes, mayBeMissing: false) else {
       throw .missing
@@ -28,7 +27,7 @@ final class FurtherFiles {
     return file
   }
 
-  /// Nil for one that is missing and may be.
+  /// Returns nil if an optional file is missing.
   func read(
     _ path: String, atMost limit: Int, mayBeMissing: Bool
   ) throws(NamedFileFault) -> NamedFile? {
@@ -47,10 +46,9 @@ final class FurtherFiles {
     return file
   }
 
-  /// Of all of them.
   var byteCount: Int { read.reduce(0) { $0 + ($1.file?.bytes.count ?? 0) } }
 
-  /// As a plan knows them.
+  /// The files as stored in the plan.
   var planFiles: [PlanFile] {
     read.map { path, file in
       guard let file else { return PlanFile(missing: path) }
@@ -60,9 +58,7 @@ final class FurtherFiles {
 }
 
 extension NamedFileFault {
-  /// As the end of a mistake.
-  ///
-  /// - Parameter limit: of the file's bytes.
+  /// Words the fault as the end of an error message.
   func text(limit: Int) -> String {
     switch self {
     case .missing: "there is no such file"
@@ -73,8 +69,8 @@ extension NamedFileFault {
   }
 
   /// - Parameters:
-  ///   - written: the path as it stands in the manifest.
-  ///   - path: where it leads to.
+  ///   - written: The path in the manifest.
+  ///   - path: The absolute path.
   func help(_ written: Text, _ path: String) -> String? {
     switch self {
     case .missing:

@@ -1,13 +1,13 @@
-/// The lines of places in one text that mostly come in their order: each part of it is looked at once.
+/// Maps offsets to lines; fast for ascending offsets.
 struct LineCounter {
-  /// Good as long as the file that it is of.
+  /// Valid as long as its file.
   private let text: Text
   private var offset = 0
   private var line: UInt32 = 1
 
   init(_ text: Text) { self.text = text }
 
-  /// The line of the byte at `offset`, from 1.
+  /// Returns the line of a byte, from 1.
   mutating func line(of offset: Int) -> UInt32 {
     if offset < self.offset { self = LineCounter(text) }
     let end = min(offset, text.count)

@@ -1,65 +1,63 @@
 package import OpflowCore
 
-/// A manifest without mistakes, of which nobody wants a plan.
+/// The result of checking a manifest without errors.
 package struct CheckedManifest: Sendable {
   /// At most 50.
   package var warnings: [Diagnostic]
   package var taskCount: Int
-  /// Those of them that run only when they are named, or needed.
+  /// The number of tasks that run only if named or needed.
   package var manualCount: Int
   package var needCount: Int
-  /// The task that wants the most GPUs of a machine; nil where none wants any.
+  /// The task that asks for the most GPUs of one node.
   package var mostDevices: (task: String, count: Int)?
 }
 
-/// A manifest without mistakes, and its plan.
+/// A manifest without errors, and its plan.
 package struct CompiledManifest: Sendable {
-  /// The plan file (`Plan`).
+  /// A plan file (`Plan`).
   package var planBytes: [UInt8]
   package var planKey: PlanKey
   /// At most 50.
   package var warnings: [Diagnostic]
-  /// What expressions read of the inherited environment, by name; nil for what is not set.
+  /// Environment variables that expressions read; nil if not set.
   package var environmentRead: [(name: String, value: String?)]
-  /// What it was compiled from, the root first.
+  /// The files that the plan depends on, the root first.
   package var files: [PlanFile]
-  /// The files that the root and what it includes name, by the path that each was looked for.
+  /// All files except the root, by the path that was opened.
   package var furtherFiles: [(path: String, bytes: [UInt8])]
-  /// Whether the plan holds the run's id, and so serves that run only.
+  /// Whether the plan contains the run ID and cannot be reused.
   package var usesRunID: Bool
-  /// Whether tasks, or the top, speak of secrets.
+  /// Whether secrets are declared or listed.
   package var hasSecrets: Bool
-  /// Whether any task is `manual`.
   package var hasManual: Bool
-  /// Whether any task is `interactive`.
   package var hasInteractive: Bool
   package var concurrency: RunConcurrency
-  /// The manifest's `name`, or the file's.
+  /// The manifest's `name`, or the file's name.
   package var name: String
   package var taskCount: Int
   package var needCount: Int
 }
 
-/// What is added to a run, without mistakes.
+/// An addition to a run.
 package struct CompiledSegment: Sendable {
-  /// What is new, as a segment of the run's plan; nil where nothing is.
+  /// A segment of the run's plan; nil if nothing is new.
   package var added: CompiledManifest?
-  /// Ids, as they are declared, that the run has with the same definition: nothing comes of them.
+  /// Declared IDs that the run already has with the same definition.
   package var unchanged: [String]
 }
 
 /// Compiles a manifest into a plan.
 ///
-/// The way of the data: bytes; nodes (`YAMLDocument`); what is declared (`TaskDeclarations`); values, with
-/// defaults merged in and expressions evaluated, task by task (`TaskValues`); needs found by name
-/// (`NeedResolver`); and the plan's entries (`PlanEmitter`). A check is the same without the last.
-/// Nothing in it touches a file, a clock or a process, but for what the options have it ask.
+/// Stages: bytes; nodes (`YAMLDocument`); declarations (`TaskDeclarations`); values of each task,
+/// with defaults and expressions applied (`TaskValues`); needs (`NeedResolver`); the plan
+/// (`PlanEmitter`). A check skips the last stage. Files are only accessed through closures of
+/// `CompileOptions`.
 package enum ManifestCompiler {
-  /// The largest manifest that is read.
+  /// The size limit of a manifest.
   package static let maximumBytes = 1 << 30
 
-  /// Whether a manifest that begins so is refused whatever follows, and for what stands here: a value
-  /// or nesting without end.
+  /// Whether any manifest with this beginning is invalid, since a value or the nesting does not
+  /// end.
   package static func refuses(beginning bytes: [UInt8]) -> Bool {
     do throws(YAMLFailure) {
       _ = try YAMLDocument(reading: SourceFile(displayPath: "", bytes: bytes))
@@ -69,9 +67,7 @@ package enum ManifestCompiler {
     }
   }
 
-  /// Finds what is wrong with a manifest.
-  ///
-  /// - Throws: all its mistakes at once.
+  /// Finds all errors of a manifest.
   package static func check(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CheckedManifest {
@@ -97,20 +93,19 @@ package enum ManifestCompiler {
     }
   }
 
-  /// - Throws: all mistakes of the manifest at once.
+  /// - Throws: All errors of the manifest at once.
   package static func compile(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CompiledManifest {
     try withFiles(source, options, run: nil) { compile($0, source, options, $1)?.manifest }
   }
 
-  /// Compiles what is added to a run into a segment of its plan (`PlanGrowth`).
+  /// Compiles an addition to a run into a segment of its plan (`PlanGrowth`).
   ///
-  /// Its tasks may need those of the run, and what it declares as the run has it is left out: then it is
-  /// compiled a second time without that, so that those which need it need the run's.
+  /// Its tasks may need tasks of the run. Tasks that the run already has are left out in a second
+  /// pass, so that their dependents need the run's tasks.
   ///
-  /// - Parameter adder: the task of the run that adds them. They need its success where they do not say otherwise.
-  /// - Throws: all mistakes of the manifest at once.
+  /// - Parameter adder: The generator, a task of the run. New tasks need its success by default.
   package static func compile(
     _ source: ManifestSource, addedTo run: Plan, by adder: TaskID? = nil,
     options: CompileOptions
@@ -125,13 +120,13 @@ package enum ManifestCompiler {
     return CompiledSegment(added: rest.manifest, unchanged: all.unchanged)
   }
 
-  /// Makes the legs of a family that a run has: what its `matrix` reads is there by now.
+  /// Makes the matrix tasks of a matrix with `after`.
   ///
   /// - Parameters:
-  ///   - source: where the family is declared.
-  ///   - maker: the task of the run that makes them.
-  /// - Returns: nothing to add where there is no leg, and where the run has the same already; nil where the family is
-  ///   not declared there with an `after`.
+  ///   - source: The manifest that declares the matrix.
+  ///   - maker: The generator, a task of the run.
+  /// - Returns: A segment without tasks if there are no matrix tasks or the run has them; nil if
+  ///   the matrix is not declared with `after`.
   package static func compileLegs(
     _ source: ManifestSource, madeBy maker: TaskID, of run: Plan, options: CompileOptions
   ) throws(ManifestError) -> CompiledSegment? {
@@ -149,19 +144,19 @@ package enum ManifestCompiler {
     try withFiles(source, options, run: run) { compile($0, source, options, $1) }
   }
 
-  /// A plan, and what of its tasks the run that they are added to has already.
+  /// A plan, and which of its tasks the run has.
   private struct Compilation {
     var manifest: CompiledManifest
     var declaredCount: Int
-    /// Ids as they are declared.
+    /// The IDs as declared.
     var unchanged: [String]
-    /// Whether there is any, where those of one family are all that there may be.
+    /// Whether any matrix task exists.
     var hasLegs: Bool
-    /// Whether such a family reads what tasks write.
+    /// Whether any matrix has `after`.
     var isOfMaker: Bool
   }
 
-  /// Nil when there are mistakes.
+  /// Returns nil after errors.
   private static func compile(
     _ files: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) -> Compilation? {
@@ -216,7 +211,7 @@ package enum ManifestCompiler {
       isOfMaker: reading.tasks.families.contains { !$0.after.isEmpty })
   }
 
-  /// Lets `body` read files, and throws what it found wrong when it gives nothing.
+  /// Calls `body`, and throws all errors if it returns nil.
   private static func withFiles<Result>(
     _ source: ManifestSource, _ options: CompileOptions, run: RunTasks?,
     _ body: (PartLoader, Mistakes) -> Result?

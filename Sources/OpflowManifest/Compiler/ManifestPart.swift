@@ -1,16 +1,16 @@
-/// One file of a manifest at one of the places where it is included: what serves its tasks.
+/// A file at one place where it is included.
 struct ManifestPart {
   let file: FileDeclaration
-  /// Reads nodes of the file, with the names that it knows.
+  /// Reads nodes of the file in its scope.
   let values: ValueReader
-  /// Absolute and normal: what paths in it start from.
+  /// The base of relative paths; absolute and normalized.
   let folder: Text
-  /// What the ids of its tasks begin with: nothing, or names with a `/` behind each.
+  /// Prepended to task IDs: empty, or names that each end in `/`.
   let prefix: Text
   let environment: EnvironmentList
-  /// Where it is included; nil for the root.
+  /// The place of the item in `include`; nil for the root.
   let entry: Place?
-  /// Its real path; nil for the manifest that a run begins with.
+  /// The file's real path; nil for the root of a new run.
   let path: String?
 
   var document: YAMLDocument { file.document }

@@ -1,29 +1,27 @@
 internal import OpflowCore
 
-/// A manifest while it is read: what stands at the top of its files, then its tasks, one after the
-/// other. Everything wrong is reported on the way.
+/// Reads a manifest: top-level keys, then tasks one by one.
 struct ManifestReading: ~Copyable {
   let manifest: ManifestValues
   let tasks: TaskList
-  /// What was read for matrices.
+  /// The files and names that matrices read.
   let sources: ReadSources
-  /// The values that legs have.
+  /// The values of matrix tasks.
   let legTexts = MatrixTexts()
-  /// That of the manifest that the run begins with; absolute and normal.
+  /// The folder of the run's first manifest; absolute and normalized.
   let folder: Text
   private let parts: [ManifestPart]
   private var resolver: NeedResolver
   private var written: WrittenPathCheck
   private var unordered: UnorderedFiles
-  /// Texts of what stands at the top.
+  /// Owns texts of top-level keys.
   private let kept: TextStore
-  /// Those of one task that makes legs.
+  /// Owns texts of one generator.
   private let legStore = TextStore()
   private let mistakes: Mistakes
-  /// Whether any task declares a file.
   private var declaresFiles = false
 
-  /// Nil, with the mistake reported, when there is nothing to read.
+  /// Returns nil, after an error, if nothing can be read.
   init?(
     _ loader: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) {
@@ -72,9 +70,9 @@ struct ManifestReading: ~Copyable {
     self.mistakes = mistakes
   }
 
-  /// Tasks that included files may declare, in all.
+  /// The limit on tasks if files are included.
   private static let mostTasks = 5_000_000
-  /// With what a manifest of the largest size may declare, numbers of tasks have room for it.
+  /// The limit on tasks of a run. Beyond it, an addition could overflow task numbers.
   private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(
@@ -94,7 +92,7 @@ struct ManifestReading: ~Copyable {
     return tasks
   }
 
-  /// What is declared, with families as their legs.
+  /// Returns the declared tasks, with matrices expanded.
   private static func tasks(
     of parts: [ManifestPart], _ declared: TaskDeclarations, _ sources: ReadSources,
     _ texts: MatrixTexts, _ run: RunTasks?
@@ -115,7 +113,7 @@ struct ManifestReading: ~Copyable {
 
   var taskCount: Int { tasks.count }
   var needs: NeedList { resolver.needs }
-  /// What legs read that are still to be made.
+  /// The tasks whose values future matrix tasks read.
   var readsOfLegs: [(task: Int, decides: Bool)] { resolver.readsOfLegs }
   var nodeCount: Int { parts.reduce(0) { $0 + $1.document.nodeCount } }
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
@@ -124,10 +122,10 @@ struct ManifestReading: ~Copyable {
   var hasSecrets: Bool { !manifest.secrets.isEmpty || secrets.listed.count > 0 }
   var sawRunID: Bool { parts.contains { $0.values.scope.sawRunID } }
 
-  /// Reads all tasks, in the order of their numbers, and checks what is checked of all together.
+  /// Reads all tasks in order, then checks them together.
   ///
-  /// - Parameter body: gets each task, the number of its part, where it stands, what the tasks of its
-  ///   part start from, and how many legs of its family follow.
+  /// - Parameter body: Receives a task, its part's number, its place, its part's defaults, and how
+  ///   many tasks of its matrix follow.
   mutating func forEachTask(
     _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults, _ legsLeft: Int) -> Void
   ) {
@@ -161,7 +159,6 @@ struct ManifestReading: ~Copyable {
     unordered.check(resolver.needs, tasks)
   }
 
-  /// Notes the files that a task declares.
   private mutating func noteFiles(
     of task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
   ) {
@@ -170,8 +167,8 @@ struct ManifestReading: ~Copyable {
     unordered.note(task, number, in: document)
   }
 
-  /// Notes the files that tasks of the run declare, where there is something to hold against them. Those that
-  /// the manifest declares again have theirs noted.
+  /// Records the files of the run's tasks, if the manifest declares files too. Skips tasks that the
+  /// manifest declares again.
   private mutating func noteFilesOfRun() {
     guard declaresFiles, let run = tasks.run, run.plan.declaresFiles else { return }
     for index in run.plan.tasks {
@@ -184,7 +181,6 @@ struct ManifestReading: ~Copyable {
     }
   }
 
-  /// Reads the legs of a family, each with its own values.
   private mutating func readFamily(
     _ family: Family, _ declaration: Int, _ part: ManifestPart, _ reader: TaskReader,
     _ task: inout TaskValues, _ body: (borrowing TaskValues) -> Void
@@ -228,8 +224,8 @@ struct ManifestReading: ~Copyable {
     mistakes.endLegs()
   }
 
-  /// Reads a family as one task that is skipped. Where it speaks of values that it has none of, nothing
-  /// is said of what comes of them.
+  /// Reads an empty matrix as one skipped task. Reports errors only if it does not use the matrix's
+  /// values.
   private func readWithoutLegs(
     _ key: Node, _ name: Text, _ scope: NameScope, _ reader: TaskReader,
     _ task: inout TaskValues
@@ -245,7 +241,7 @@ struct ManifestReading: ~Copyable {
     task.hasInputs = false
   }
 
-  /// Reads a family whose legs are still to be made: what speaks of their values is not known to be wrong.
+  /// Drops errors that may depend on values that are not known yet.
   private func readBeforeLegs(
     _ family: Family, _ key: Node, _ name: Text, _ part: ManifestPart, _ reader: TaskReader,
     _ task: inout TaskValues
@@ -256,7 +252,7 @@ struct ManifestReading: ~Copyable {
     }) {
       reader.read(key, as: name, into: &task)
     }
-    // One of them may be the only one of its kind.
+    // The generator may be the only task that needs this check.
     legStore.removeAll()
     let help = "let a task have it that is neither `finally` nor `interactive`, and no service"
     if task.flags.contains(.finally) {
@@ -288,6 +284,6 @@ struct ManifestReading: ~Copyable {
       defaults: part.file.keys[.defaults], over: standard)
   }
 
-  /// Reports tasks that need each other, once all are read.
+  /// Reports dependency cycles. Call it after all tasks are read.
   func reportCycles() { resolver.reportCycles() }
 }

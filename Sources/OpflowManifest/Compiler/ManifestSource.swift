@@ -1,20 +1,20 @@
 package import OpflowCore
 
-/// A manifest as bytes, and where it comes from.
+/// A manifest and its origin.
 package struct ManifestSource: Sendable {
   package var bytes: [UInt8]
-  /// The path as the user wrote it, for `file:line:column`.
+  /// The path as the user wrote it.
   package var displayPath: String
-  /// The real path, `-` for standard input.
+  /// The real path, or `-` for standard input.
   package var path: String
-  /// Absolute: what relative paths in the manifest start from.
+  /// The base of relative paths; absolute.
   package var folder: String
-  /// The run's name where the manifest has no `name`: the file's.
+  /// The name of the run if the manifest has no `name`.
   package var defaultName: String
-  /// Of the file; nil where it has none of its own any more.
+  /// The file's number; nil if it has none any more.
   package var number: FileNumber?
-  /// What a relative path in the manifest has before it as a person sees it: nothing, or a folder with
-  /// its slash. Only asked when there is one.
+  /// Returns what is shown before relative paths: nothing, or a folder with its slash. Called only
+  /// if needed.
   package var displayFolder: @Sendable () -> String = { "" }
 
   package init(
@@ -27,9 +27,9 @@ package struct ManifestSource: Sendable {
     self.defaultName = defaultName
   }
 
-  /// What is known of a plan's inputs before the manifest is read.
+  /// Returns the inputs of the plan that are known before the manifest is read.
   ///
-  /// - Parameter set: `NAME=VALUE` of each `--set`, in order.
+  /// - Parameter set: `NAME=VALUE` of each `--set`.
   package func inputs(opflowVersion: String, set: [String]) -> PlanInputs {
     var inputs = PlanInputs(opflowVersion: opflowVersion, folder: folder)
     inputs.set = set
@@ -38,38 +38,38 @@ package struct ManifestSource: Sendable {
   }
 }
 
-/// What a plan depends on besides the manifest.
+/// Everything that a plan depends on, apart from the manifest.
 package struct CompileOptions: Sendable {
   package var runID: String
-  /// `--set NAME=VALUE`, in order; the last one of a name wins.
+  /// The values of `--set` in order; the last one of a name wins.
   package var variables: [(name: String, value: String)]
   /// The inherited environment, for `env.NAME` in expressions.
   package var environment: [(name: String, value: String)]
   package var opflowVersion: String
-  /// `-j`: capacity of `cpu`. Only decides what is warned of; the plan keeps the manifest's own.
+  /// `-j`, the capacity of `cpu`. It affects only warnings.
   package var maxParallel: Int?
-  /// The machine's, or the cgroup's.
+  /// The CPUs of the computer or the cgroup.
   package var cores: Int
   package var memoryBytes: UInt64
-  /// Where runs are kept; nil where that is not known.
+  /// The folder where runs are stored; nil if unknown.
   package var stateFolder: String?
-  /// What the symbolic link at a path names; nil for a path that is none: to see that two names are one.
+  /// Returns a symbolic link's target; nil for other paths.
   package var readLink: @Sendable (String) -> String?
-  /// Reads a further file of the manifest: its absolute path, how many bytes it may have, and whether it
-  /// may be missing. It never waits: what is no file is a fault.
+  /// Reads a file, given its absolute path, its size limit and whether it may be missing. It must
+  /// not block, so only regular files are allowed.
   package var readFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile = {
     (_, _, _) throws(NamedFileFault) in throw .missing
   }
-  /// The names that a pattern fits in a folder, as seen from there: sorted by their bytes.
+  /// Returns the names that match a pattern, relative to the folder and sorted by bytes.
   package var fileNames:
     @Sendable (_ pattern: String, _ folder: String)
       -> Result<[String], FileNameFault> = { _, _ in .success([]) }
   package var fingerprints = FingerprintStyle.relative
-  /// It may have no task.
+  /// Whether a manifest without tasks is valid.
   package var mayBeEmpty = false
-  /// Secrets that cannot be had, by name: a mistake where a task lists them.
+  /// Unavailable secrets by name; an error where tasks list them.
   package var missingSecrets: [String: MissingSecret] = [:]
-  /// `interactive` tasks that are to be run where there is no terminal.
+  /// The selected `interactive` tasks if there is no terminal.
   package var tasksWithoutTerminal: Set<String> = []
 
   package init(

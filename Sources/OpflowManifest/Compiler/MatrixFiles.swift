@@ -1,9 +1,9 @@
-/// The files of matrices, among the further files of the manifest.
+/// Opens files that matrices read.
 final class MatrixFiles {
   private let further: FurtherFiles
   private let mistakes: Mistakes
   private let store: TextStore
-  /// The root's folder, and what paths in it have before them as a person sees it.
+  /// The folder of the root, and how it is shown.
   private let root: (folder: Text, shown: () -> String)
   private var opened: [FileNumber: SourceFile] = [:]
 
@@ -17,7 +17,7 @@ final class MatrixFiles {
     self.store = store
   }
 
-  /// - Parameter written: a path as it stands in a manifest, seen from `folder`.
+  /// - Parameter written: A path relative to `folder`.
   func open(_ written: Text, in folder: Text) -> Result<SourceFile, ReadSources.FileFault> {
     let path = PathText.absolute(written, from: folder, store: store)
     do throws(NamedFileFault) {

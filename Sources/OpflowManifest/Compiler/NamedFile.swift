@@ -1,7 +1,7 @@
-/// A further file that a manifest names, as it was found.
+/// A file that a manifest names.
 package struct NamedFile: Sendable {
   package var bytes: [UInt8]
-  /// With no symbolic link in it.
+  /// Without symbolic links.
   package var realPath: String
   package var number: FileNumber
 
@@ -12,7 +12,7 @@ package struct NamedFile: Sendable {
   }
 }
 
-/// Device and inode: equal for two names of one file.
+/// Device and inode: equal for two names of a file.
 package struct FileNumber: Hashable, Sendable {
   package var device: UInt64
   package var inode: UInt64
@@ -23,12 +23,12 @@ package struct FileNumber: Hashable, Sendable {
   }
 }
 
-/// Why a file that a manifest names is not read.
+/// Why a file cannot be read.
 package enum NamedFileFault: Error, Equatable, Sendable {
   case missing
-  /// It is something else, in a few words: `a folder`.
+  /// It is something else, such as `a folder`.
   case noFile(String)
   case tooLarge
-  /// The system's words.
+  /// The error message of the system.
   case failed(String)
 }

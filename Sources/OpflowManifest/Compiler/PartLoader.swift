@@ -1,37 +1,36 @@
 internal import OpflowCore
 
-/// Reads the files of a manifest: the root, then what it includes, at every depth, each as a part.
+/// Loads the root and its includes recursively, each as a part.
 ///
-/// A file that is included under several names is read once, and is a part for each of them: they
-/// share its document, and have names and values of their own. One that joins the same names a second
-/// time, as when two files include a third, is there already.
+/// A file included under several prefixes is read once. Its parts share the document and have their
+/// own names and values. Including it twice under one prefix, as through two files, makes one part.
 final class PartLoader {
-  /// The root first, then each file behind the one that includes it.
+  /// Each file follows the one that includes it.
   private(set) var parts: [ManifestPart] = []
-  /// Whether tasks are missing, since a file could not be read.
+  /// Whether tasks are missing because a file could not be read.
   private(set) var isIncomplete = false
   /// All files but the root.
   let further: FurtherFiles
-  /// Holds texts of what stands at the top of files.
+  /// Owns texts of top-level keys.
   let kept = TextStore()
 
   private let source: ManifestSource
   let root: SourceFile
   private let options: CompileOptions
   private let mistakes: Mistakes
-  /// That the manifest is added to; nil for one that a run begins with.
+  /// The run that the manifest is added to, if any.
   let run: RunTasks?
   private let tables = SchemaTables()
   private let given: GivenVariables
-  /// Documents that were read; nil for one that is wrong.
+  /// Nil for an invalid document.
   private var documents: [FileNumber: YAMLDocument?] = [:]
-  /// Files of variables, by path.
+  /// Variable files by path.
   private var variableFiles: [String: SourceFile] = [:]
-  /// Prefixes that are taken, with where.
+  /// Used prefixes, each with the place of its first use.
   private var prefixes: [String: Place] = [:]
-  /// What joined the names of a prefix.
+  /// The files included under each prefix.
   private var joined: [Joined: Place] = [:]
-  /// From the root to the file whose `include` is read.
+  /// The chain of includes from the root to the current file.
   private var steps: [Step] = []
 
   private struct Joined: Hashable {
@@ -39,23 +38,22 @@ final class PartLoader {
     var file: FileNumber
   }
 
-  /// A file that includes others.
   private struct Step {
     let number: FileNumber?
     let name: String
-    /// Where it is included.
+    /// The place where it is included.
     let entry: Place?
-    /// What relative paths in it have before them as a person sees it.
+    /// Returns what is shown before relative paths.
     let displayFolder: () -> String
-    /// The file whose values win in those that join its names.
+    /// The scope and the file whose variables win if a file is included without `as`.
     let winning: (scope: NameScope, file: String)
-    /// `--set`; nil where it does not reach.
+    /// The values of `--set` if they apply to the file.
     let given: GivenVariables?
   }
 
-  /// Levels of files within files.
+  /// The limit on nested includes.
   private static let mostLevels = 64
-  /// Files, each as often as it is included.
+  /// The limit on parts.
   private static let mostParts = 10_000
 
   init(
@@ -70,10 +68,7 @@ final class PartLoader {
     root = mistakes.open(displayPath: source.displayPath, bytes: source.bytes)
   }
 
-  /// Reads all files.
-  ///
-  /// - Returns: what the root says of the whole run; nil, with the mistake reported, when there is
-  ///   nothing to read.
+  /// - Returns: Settings of the whole run; nil, after an error, if the root is unusable.
   func load() -> ManifestValues? {
     guard let document = SyntaxMistakes.read(root, mistakes) else { return nil }
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
@@ -104,7 +99,6 @@ final class PartLoader {
     return manifest
   }
 
-  /// What is about the whole run.
   private func settings(
     _ keys: Fields<ManifestKey>, _ top: TopLevelReader, _ store: TextStore
   ) -> ManifestValues {
@@ -116,7 +110,7 @@ final class PartLoader {
       top.readSettings(keys, wantedParallel: options.maxParallel, into: &manifest)
       return manifest
     }
-    // That of a family is in the run already.
+    // The run has the settings of a matrix's manifest already.
     if run.family == nil {
       top.refuseSettings(
         keys, of: "what is added to a run", root: "the manifest that the run begins with")
@@ -144,7 +138,7 @@ final class PartLoader {
     steps.removeLast()
   }
 
-  /// Whether the file's tasks are there now.
+  /// Whether the file's tasks are loaded.
   private func include(_ entry: IncludeEntry, of part: ManifestPart, _ step: Step) -> Bool {
     let place = part.document.place(entry.node)
     guard steps.count <= Self.mostLevels else {
@@ -204,8 +198,8 @@ final class PartLoader {
     return true
   }
 
-  /// A variable is passed that the file does not so much as name: mostly one that is written wrong. What a
-  /// file includes itself may name it.
+  /// Warns about passed variables that the file does not mention. Files that it includes might use
+  /// them.
   private func warnOfUnknown(
     _ passed: [PassedVariable], of part: ManifestPart, in added: ManifestPart, _ name: String
   ) {
@@ -224,7 +218,7 @@ final class PartLoader {
     }
   }
 
-  /// Which of some names stand as words in a text.
+  /// Returns which names occur as words in the text.
   private static func words(of text: Text, among names: TextTable) -> [Bool] {
     var isFound = [Bool](repeating: false, count: names.count)
     var start = 0
@@ -236,7 +230,6 @@ final class PartLoader {
     return isFound
   }
 
-  /// A file's bytes, with the mistake reported where there are none.
   private func read(_ path: String, _ name: String, at place: Place, _ written: Text) -> NamedFile?
   {
     do throws(NamedFileFault) {
@@ -257,9 +250,9 @@ final class PartLoader {
     return document
   }
 
-  // MARK: Files of variables
+  // MARK: Variable files
 
-  /// Nil, with the mistake reported, where it cannot be read and may not be missing.
+  /// Returns nil if the file is missing and optional, or after an error.
   private func variableFile(
     _ entry: VariableFileEntry, of document: YAMLDocument, in folder: Text,
     _ displayFolder: () -> String
@@ -289,7 +282,7 @@ final class PartLoader {
 
   // MARK: Names
 
-  /// What the ids of an included file begin with; nil, reported, where that is taken.
+  /// Returns nil, after an error, if the prefix is taken.
   private func prefix(of entry: IncludeEntry, in part: ManifestPart) -> Text? {
     guard let name = entry.name else { return part.prefix }
     kept.append(part.prefix)
@@ -311,7 +304,7 @@ final class PartLoader {
     return prefix
   }
 
-  /// Where a file joined the names of a prefix before; nil for the first time.
+  /// Returns nil for the first include of a file under a prefix.
   private func firstJoin(of file: FileNumber, _ prefix: Text, at place: Place) -> Place? {
     let key = Joined(prefix: prefix.string, file: file)
     if let first = joined[key] { return first }

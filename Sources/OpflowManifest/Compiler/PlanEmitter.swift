@@ -1,34 +1,34 @@
 internal import CYAML
 internal import OpflowCore
 
-/// Lays tasks out as a plan, in the order of their numbers.
+/// Writes tasks into a plan, in the order of their numbers.
 struct PlanEmitter: ~Copyable {
   private var builder = PlanBuilder()
   private var fingerprints: FingerprintWriter
-  /// Of what is the same for all tasks of a part, and that part.
+  /// The entries shared by the tasks of a part, and the number of that part.
   private var standard = StandardEntries()
   private var part = -1
-  /// What `defaults` of the part ask of resources.
+  /// The demands in the part's `defaults`.
   private var standardDemands = Demands()
   private var lines = LineCounter(Text(start: nil, count: 0))
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
-  /// Of variables that are evaluated when the task starts: where they stand in `items`.
+  /// Variables that are evaluated when the task starts; `place` is an index into `items`.
   private var lateVariables: [(place: Int, text: Text)] = []
   private(set) var limit: PlanSizeLimit
-  /// Values that tasks read: which needs of which task, and whether its `if` does.
+  /// The needs whose values a task reads, and whether its `if` reads them.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
-  /// That the tasks are added to; nil for those that a run begins with.
+  /// The run that the tasks are added to, if any.
   private let run: RunTasks?
-  /// Holds what is made for one task.
+  /// Owns texts of one task.
   private let scratch = TextStore()
 
-  /// Numbers in the plan of what tasks have that say nothing about it.
+  /// The entries of tasks that do not override defaults.
   private struct StandardEntries {
     var shell: ListIndex = 0
     var shellDigest: UInt64 = 0
     var directory = TextRef.empty
-    /// The list of variables, and their places in it by name.
+    /// The list of variables, and the index of each name.
     var variables: UInt32 = 0
     var variableNames = NameIndex()
     var environment: UInt32 = 0
@@ -38,9 +38,9 @@ struct PlanEmitter: ~Copyable {
     var file: ListIndex = 0
   }
 
-  /// Whether it is more than a plan may be, or will be.
+  /// Whether the plan is too large, or will be.
   ///
-  /// - Parameter legsLeft: those of the family that are still to be added.
+  /// - Parameter legsLeft: The tasks of the matrix still to come.
   mutating func isTooLarge(legsLeft: Int) -> Bool {
     limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, legsLeft: legsLeft)
   }
@@ -88,17 +88,14 @@ struct PlanEmitter: ~Copyable {
       file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
   }
 
-  /// Whether any task is `manual`.
   var hasManual: Bool { builder.hasManual }
 
-  /// Whether any task is `interactive`.
   var hasInteractive: Bool { builder.hasInteractive }
 
-  /// Adds a task without mistakes.
-  ///
   /// - Parameters:
-  ///   - part: the number of its part; parts come one after the other.
-  ///   - defaults: what the tasks of its part start from.
+  ///   - task: Must have no errors.
+  ///   - part: Parts must come one after the other.
+  ///   - defaults: The part's defaults.
   mutating func add(
     _ task: borrowing TaskValues, of part: Int, in files: PartLoader, at place: Place,
     _ defaults: TaskDefaults
@@ -164,7 +161,6 @@ struct PlanEmitter: ~Copyable {
     declare(task, as: builder.add(entry))
   }
 
-  /// Lays the plan out.
   consuming func finish(
     _ manifest: ManifestValues, tasks: TaskList, legTexts: MatrixTexts, needs: NeedList,
     readsOfLegs: [(task: Int, decides: Bool)], inputs: PlanInputs, listedSecrets: TextTable,
@@ -193,7 +189,7 @@ struct PlanEmitter: ~Copyable {
     let wanted = builder.wantedResources
     builder.resources = manifest.resources.entries(
       { wanted.contains($0) }, intern: { builder.intern($0) })
-    // What is added has those of the run.
+    // Additions use the run's secrets.
     if run == nil { add(manifest.secrets, listed: listedSecrets, folder: inputs.folder) }
     builder.readsEnvironment(inputs.environment.map(\.name))
     var entry = ManifestEntry(
@@ -226,7 +222,7 @@ struct PlanEmitter: ~Copyable {
 
   // MARK: Parts
 
-  /// One that is not declared is the environment's.
+  /// Adds all secrets. A listed but undeclared secret comes from the environment.
   private mutating func add(_ declared: [DeclaredSecret], listed: TextTable, folder: String) {
     let folder = scratch.copy(folder)
     for secret in declared {
@@ -290,7 +286,7 @@ struct PlanEmitter: ~Copyable {
     return builder.service(entry)
   }
 
-  /// Adds what the task declares to read and to leave. What a download leaves is its `to`.
+  /// Adds inputs and outputs. The output of a download is its `to`.
   private mutating func declare(_ task: borrowing TaskValues, as id: TaskID) {
     if task.inputs.isEmpty, task.written.isEmpty, !task.hasInputs { return }
     var inputs: [DeclaredItem] = []
@@ -318,7 +314,7 @@ struct PlanEmitter: ~Copyable {
     return item
   }
 
-  /// Adds what is evaluated when the task starts, and sees whether it leaves values itself.
+  /// Adds texts to evaluate when the task starts, and detects whether the task leaves values.
   private mutating func addLate(of task: borrowing TaskValues, to entry: inout TaskEntry) {
     var folders = task.script?.text.foldersMentioned ?? []
     for word in task.words { folders.formUnion(word.text.foldersMentioned) }
@@ -329,7 +325,7 @@ struct PlanEmitter: ~Copyable {
     entry.flags.insert(.readsValues)
     var items: [LateItem] = []
     let written = WrittenNeeds(task.readsValues ? needs : [])
-    /// For each id that values are read of, how many needs it is.
+    /// For each ID, the number of its needs.
     var counts: [Int: Int] = [:]
     func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {
       let steps = LateCompiler.steps(
@@ -340,7 +336,7 @@ struct PlanEmitter: ~Copyable {
         let first = Int(named[0])
         let count =
           counts[number]
-          // Further legs of the family, where they are written next to each other.
+          // Matrix tasks that are listed next to each other.
           ?? named.enumerated().prefix { Int($1) == first + $0 }
           .reduce(0) { $0 + needs[Int($1.element)].edgeCount }
         counts[number] = count
@@ -375,20 +371,20 @@ struct PlanEmitter: ~Copyable {
     entry.record.late = builder.late(items)
   }
 
-  /// Tells tasks that somebody reads what they leave.
+  /// Marks tasks whose values are read.
   private mutating func mark(
     _ reading: (task: Int, needs: Range<Int>, decides: Bool), _ needs: NeedList
   ) {
     let edges = needs.edges(of: reading.task)
     for place in reading.needs {
       let target = TaskID(needs.targets[edges.lowerBound + place])
-      // What others of the run leave is known already.
+      // The run's tasks are already marked.
       if target.index >= needs.count { continue }
       builder.mark(target, reading.decides ? [.leavesValues, .decidesOthers] : .leavesValues)
     }
   }
 
-  /// Neighbours mostly share one policy.
+  /// Reuses the last policy, since neighbours mostly share one.
   private mutating func policy(of task: borrowing TaskValues) -> UInt32 {
     let kind = task.kind
     guard task.own.contains(.policy) else {
@@ -422,9 +418,9 @@ struct PlanEmitter: ~Copyable {
     return policy
   }
 
-  /// Makes `items` the variables of a task, but for those that its file's have with the same value.
+  /// Sets `items` to the variables that differ from the defaults.
   ///
-  /// - Returns: what they add to the digest of the file's.
+  /// - Returns: The change of the defaults' digest.
   private mutating func setItems(
     to own: EnvironmentList, over base: EnvironmentList
   ) -> UInt64 {
@@ -466,18 +462,18 @@ struct PlanEmitter: ~Copyable {
   }
 }
 
-/// The folders for values that a command may speak of.
+/// The folders for values that a command mentions.
 private struct MentionedFolders: OptionSet {
   let rawValue: Int32
-  /// That which it leaves values in.
+  /// The folder where a task leaves values.
   static let values = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_VALUES))
-  /// That in which it finds what its needs left.
+  /// The folder with the values of its needs.
   static let needs = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_NEEDS))
 }
 
 extension Text {
   fileprivate var foldersMentioned: MentionedFolders {
-    // SAFETY: looks within the text.
+    // SAFETY: reads within the text.
     MentionedFolders(
       rawValue: cyaml_mentioned_folders(
         baseAddress?.assumingMemoryBound(to: UInt8.self), count))
