@@ -1,8 +1,8 @@
-/// Reads files into declarations.
+/// Reads what a file declares.
 struct DeclarationReader {
   let values: ValueReader
 
-  /// Declares the keys at the top of a file; nil, reported, when there are none.
+  /// Reads the top-level keys; returns nil after an error.
   func readFile() -> FileDeclaration? {
     let document = values.document
     guard document.kind(document.root) == .mapping else {
@@ -15,9 +15,7 @@ struct DeclarationReader {
     return FileDeclaration(document: document, keys: keys)
   }
 
-  /// Declares the tasks of a file. One that includes others need not have any.
-  ///
-  /// - Parameter prefix: of their ids.
+  /// - Parameter prefix: Prepended to the IDs.
   func readTasks(
     of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0), mayBeEmpty: Bool = false,
     into tasks: inout TaskDeclarations
@@ -48,7 +46,7 @@ struct DeclarationReader {
     }
   }
 
-  /// Two files have a task of one id.
+  /// Reports that two files declare the same ID.
   private func report(_ clash: (key: Node, first: Int), of tasks: TaskDeclarations) {
     let name = tasks.name(clash.first).string
     values.mistakes.add(
@@ -75,7 +73,7 @@ struct DeclarationReader {
         ? "declare at least one task under `tasks`" : "begin with a key, such as `tasks:`")
   }
 
-  /// For tasks as a list of maps with a `name`, as playbooks and workflows have them.
+  /// Advice for a list of maps with a `name`, as in playbooks.
   private func listedTaskHelp(_ node: Node) -> String? {
     let document = values.document
     guard document.kind(node) == .sequence else { return nil }

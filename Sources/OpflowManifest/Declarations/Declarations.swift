@@ -1,44 +1,42 @@
-// What the files of a manifest declare: what stands where, with nothing evaluated. The values come
-// later (`TaskReader`), once all that is declared is known.
+// Declarations of files, unevaluated. `TaskReader` evaluates them once all are known.
 
-/// One file, and the keys at its top: the scope of its tasks.
+/// A file with its top-level keys.
 struct FileDeclaration {
   let document: YAMLDocument
   let keys: Fields<ManifestKey>
 }
 
-/// A task as it is declared: by a key with its value, in a file.
+/// A task's key and value in a file.
 struct TaskDeclaration {
-  /// In the order in which files were begun.
+  /// The number of the file, in the order of `begin`.
   let file: Int32
   let key: Node
 }
 
-/// Tasks in the order in which they are declared, whatever file they stand in, found by name.
+/// All tasks in declaration order, found by name.
 struct TaskDeclarations: EntryList {
-  /// A file in one of the places where it is included.
+  /// A file at one place where it is included.
   private struct File {
     let document: YAMLDocument
-    /// What the ids of its tasks begin with: nothing, or names with a `/` behind each.
+    /// Prepended to task IDs: empty, or names that each end in `/`.
     let prefix: Text
-    /// Of its tasks, in all and in `joinedNames`.
+    /// The numbers of its first task and its first entry in `joinedNames`.
     let first: Int
     let firstName: Int
   }
 
   private var files: [File] = []
   private var declared: [TaskDeclaration] = []
-  /// Ids that stand in no file as they are: those with a prefix.
+  /// The IDs that have a prefix.
   private var joinedNames: [Text] = []
   private var index = NameIndex()
-  /// Holds these ids.
   private let store = TextStore()
-  /// Holds one that is looked for.
+  /// Scratch space for lookups.
   private let wanted = TextStore()
-  /// Tasks of the last file whose id an earlier file has already, each with that one's number.
+  /// Tasks of the last file whose ID an earlier file declares too.
   private(set) var clashes: [(key: Node, first: Int)] = []
 
-  /// What is declared from now on stands in that document, and has ids that begin so.
+  /// Starts a file, which the next tasks belong to.
   mutating func begin(_ document: YAMLDocument, prefix: Text = Text(start: nil, count: 0)) {
     clashes.removeAll()
     files.append(
@@ -50,25 +48,24 @@ struct TaskDeclarations: EntryList {
   func key(_ number: Int) -> Node { declared[number].key }
   func document(_ number: Int) -> YAMLDocument { files[Int(declared[number].file)].document }
 
-  /// The id of a task.
   func name(_ number: Int) -> Text {
     let file = files[Int(declared[number].file)]
     return file.prefix.isEmpty
       ? file.document.text(declared[number].key) : joinedNames[file.firstName + number - file.first]
   }
 
-  /// The number of its file, in the order in which files were begun.
+  /// Returns the number of the task's file, in the order of `begin`.
   func part(_ number: Int) -> Int { Int(declared[number].file) }
 
-  /// What the id of a task begins with that its file does not say.
+  /// Returns the prefix of the task's file.
   func prefix(_ number: Int) -> Text { files[Int(declared[number].file)].prefix }
 
   var names: some Sequence<Text> { (0..<count).lazy.map { name($0) } }
 
   func index(of name: Text) -> Int? { index.index(of: name) }
 
-  /// The task that a name means in the file of another one: of that file's own names, then of those
-  /// around it. With a `/` before it, it is one of the root.
+  /// Looks a name up in the file of task `number`, then under each outer prefix. A leading `/`
+  /// means the root.
   @inline(__always)
   func index(of name: Text, seenFrom number: Int) -> Int? {
     isID(name) ? index.index(of: name) : nearestIndex(of: name, seenFrom: number)
@@ -78,10 +75,11 @@ struct TaskDeclarations: EntryList {
     first(of: name, seenFrom: number) { index(of: $0) }
   }
 
-  /// Whether a name means the task of that id wherever it stands.
+  /// Whether a name has the same meaning everywhere.
   func isID(_ name: Text) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
 
-  /// The first that `find` finds of the ids that a name may mean there, nearest first.
+  /// Calls `find` with each ID that the name may mean there, nearest first, until it returns a
+  /// result.
   @inline(__always)
   func first<Found>(
     of name: Text, seenFrom number: Int, _ find: (Text) -> Found?
@@ -99,12 +97,10 @@ struct TaskDeclarations: EntryList {
     return find(name)
   }
 
-  /// The same without tasks of these ids.
   func without(_ ids: Set<String>) -> TaskDeclarations {
     ids.isEmpty ? self : filtered { !ids.contains($0.string) }
   }
 
-  /// The same with the tasks alone whose id is one of those wanted.
   func filtered(_ isWanted: (Text) -> Bool) -> TaskDeclarations {
     var rest = TaskDeclarations()
     for (number, file) in files.enumerated() {
