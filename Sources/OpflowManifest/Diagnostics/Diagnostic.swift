@@ -1,16 +1,16 @@
 internal import OpflowCore
 
-/// Something wrong with a manifest, and where.
+/// An error or warning about a manifest.
 package struct Diagnostic: Equatable, Sendable {
   package enum Severity: Equatable, Sendable {
     case error, warning
   }
 
-  /// A further place that belongs to a diagnostic.
+  /// Another place that explains a diagnostic.
   package struct Note: Equatable, Sendable {
     package var file: String
     package var line: Int
-    /// From 1; 0 where the line says enough.
+    /// From 1; 0 if the line is enough.
     package var column = 0
     package var message: String
   }
@@ -18,18 +18,17 @@ package struct Diagnostic: Equatable, Sendable {
   package var severity: Severity
   /// The file as the user named it, or the flag that is wrong.
   package var file: String
-  /// From 1; 0 when the diagnostic is not about a place in a file.
+  /// From 1; 0 if the diagnostic is not about a place in a file.
   package var line: Int
   /// From 1, in characters (Unicode scalars).
   package var column: Int
-  /// One line without a full stop, but for what it quotes of the manifest.
+  /// One line without a full stop.
   package var message: String
-  /// What to do, where that is not plain.
   package var help: String?
   package var notes: [Note]
-  /// The line of the file that the diagnostic is about; of a long one what is around the place.
+  /// The source line, or the part of it around the place.
   package var sourceLine: String
-  /// Characters of `sourceLine` before the place.
+  /// The number of characters before the place.
   package var sourceColumn: Int
 
   package init(
@@ -48,11 +47,11 @@ package struct Diagnostic: Equatable, Sendable {
   }
 }
 
-/// Why a manifest makes no plan.
+/// Why a manifest cannot be compiled.
 package struct ManifestError: Error, Equatable, Sendable {
-  /// The first mistakes by place, at most 50, then warnings.
+  /// At most 50 errors by place, then warnings.
   package var diagnostics: [Diagnostic]
-  /// All mistakes, those beyond `diagnostics` included.
+  /// Includes errors that are not in `diagnostics`.
   package var errorCount: Int
 
   package init(diagnostics: [Diagnostic], errorCount: Int) {
@@ -62,12 +61,10 @@ package struct ManifestError: Error, Equatable, Sendable {
 }
 
 extension Mistakes {
-  /// How many mistakes, and how many warnings, are shown.
+  /// The limit for errors, and the limit for warnings.
   static let shownCount = 50
 
-  /// The first mistakes (or warnings), file by file.
-  ///
-  /// - Parameter files: by number.
+  /// Returns the first errors (or warnings) by place.
   func diagnostics(_ severity: Diagnostic.Severity, in files: [SourceFile]) -> [Diagnostic] {
     let chosen =
       all
@@ -80,13 +77,12 @@ extension Mistakes {
     return chosen.map { diagnostic($0, lookup, first: files[0]) }
   }
 
-  /// What is in no file comes first.
+  /// Diagnostics without a file come first.
   private static func order(_ place: Place?, _ number: Int) -> (file: Int, offset: Int, number: Int)
   {
     (place.map { Int($0.file) } ?? -1, place?.offset ?? 0, number)
   }
 
-  /// Lines and columns of what mistakes speak of.
   private struct Lookup {
     let files: [SourceFile]
     private var positions: [Place: SourceText.Position] = [:]

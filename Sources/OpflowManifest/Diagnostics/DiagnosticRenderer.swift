@@ -1,16 +1,16 @@
 internal import OpflowCore
 
-/// Lays diagnostics out as text for a person:
+/// Formats diagnostics as text:
 ///
 ///     pipeline.yaml:4:13: error: unknown task `fech`
 ///         needs: [fech]
 ///                 ^
 ///     help: did you mean `fetch`?
 package struct DiagnosticRenderer: Sendable {
-  /// Whether to use the colours of a terminal (ECMA-48, SGR).
+  /// Whether to use terminal colours (ECMA-48, SGR).
   package var isColored: Bool
 
-  /// Characters of a source line that are shown, around the place.
+  /// The number of characters shown of a source line.
   private static let shownCharacters = 160
 
   package init(isColored: Bool) { self.isColored = isColored }
@@ -36,7 +36,7 @@ package struct DiagnosticRenderer: Sendable {
     return text
   }
 
-  /// All diagnostics of a manifest that makes no plan, and the count of those not among them.
+  /// Formats all diagnostics, and says how many errors are not shown.
   package func render(_ error: ManifestError) -> String {
     var text = error.diagnostics.map { render($0) }.joined()
     let shown = error.diagnostics.count { $0.severity == .error }
@@ -58,12 +58,12 @@ package struct DiagnosticRenderer: Sendable {
     let shown = line[first..<min(line.count, first + Self.shownCharacters)]
     var text = ""
     text.unicodeScalars.append(contentsOf: shown)
-    // Tabs before the caret stay tabs, so that it stands below its character.
+    // Tabs before the caret stay tabs, to keep it below its character.
     let indent = String(line[first..<place].map { $0 == "\t" ? "\t" : " " })
     return Self.printable(text) + "\n" + indent + styled("^", "1;32") + "\n"
   }
 
-  /// The text without what would steer a terminal.
+  /// Replaces control characters and invisible ones with U+FFFD.
   static func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
-/// A value of a leg that stands in a file of its own, such as a cell of a sheet.
+/// A value of a matrix task from another file, such as a cell of a table.
 struct LegCell {
-  /// Of the `matrix`.
+  /// The name in `matrix`.
   var name: Text
   var value: Text
   var place: Place

@@ -1,49 +1,44 @@
-/// Collects what is wrong with a manifest's files, in whatever order it is found.
+/// Collects errors and warnings, in any order.
 final class Mistakes {
-  /// One thing that is wrong, and where.
   struct Mistake {
     var severity: Diagnostic.Severity
     var place: Place?
     var message: String
     var help: String?
-    /// Further places that belong to it, in order.
+    /// Other places that explain it.
     var notes: [Note] = []
-    /// What stands for the file where the mistake is in none, such as `--set NAME`.
+    /// Shown if the error is not in a file, such as `--set NAME`.
     var origin: String?
   }
 
-  /// A further place that belongs to a mistake.
   struct Note {
     var place: Place
     var message: String
-    /// Whether its column is told as well.
     var hasColumn = false
   }
 
   private(set) var all: [Mistake] = []
-  /// The files that places are in, by number.
   private(set) var files: [SourceFile] = []
   private(set) var errorCount = 0
-  /// Where values begin that are in no diagnostic.
+  /// Values that diagnostics must not show.
   private(set) var secrets: [Secret] = []
-  /// Places of nodes that are wrong as YAML: nothing more is said of what they hold.
+  /// Nodes that are invalid YAML; later errors there are dropped.
   private var settledPlaces: Set<Place> = []
-  /// Levels of code that reads a second time what it reported on before.
+  /// The depth of `mute` calls.
   private var muted = 0
-  /// The leg that is read, where one is.
   private var leg: Leg?
-  /// Where nothing is reported on.
+  /// Whether to drop errors at a place.
   private var spared: ((Place) -> Bool)?
 
-  /// One of the many tasks that are read from one place.
+  /// One of several tasks read from the same place.
   private struct Leg {
     var id: Text
-    /// Where the family is declared.
+    /// Where the matrix is declared.
     var place: Place
-    /// What of the leg stands in files and is in the text at a place.
+    /// Returns the cells that the text at a place uses.
     var cells: ((Place) -> [LegCell])?
     var isFirst = true
-    /// What there are mistakes in: in this leg, and in those before it.
+    /// The places of errors in this matrix task, and in earlier ones.
     var spots: Set<Spot> = []
     var spotsBefore: Set<Spot> = []
 
@@ -61,24 +56,23 @@ final class Mistakes {
     }
   }
 
-  /// A text, and the cells that it is made of.
+  /// A place, with the cells that its text uses.
   private struct Spot: Hashable {
     var place: Place
     var cells: [Place]
   }
 
-  /// Beyond this, mistakes are counted only.
+  /// The limit on errors that are kept. More are only counted.
   private static let keptCount = 1000
-  /// Of a text that quotes the manifest, whose names may be megabytes long.
+  /// The limit on messages, since they quote names that may be megabytes long.
   private static let longestTextBytes = 1000
 
-  /// Whether further mistakes are only counted: what it takes to describe them can be spared.
+  /// Whether more errors are only counted.
   var isFull: Bool { all.count >= Self.keptCount }
 
-  /// Counts one more mistake; for when all that are kept are there.
+  /// Counts an error when `isFull`.
   func count() { if muted == 0 { errorCount += 1 } }
 
-  /// Adds a file, so that mistakes can be in it.
   func open(displayPath: String, bytes: [UInt8]) -> SourceFile {
     let file = SourceFile(
       number: UInt32(truncatingIfNeeded: files.count), displayPath: displayPath, bytes: bytes)
@@ -86,17 +80,16 @@ final class Mistakes {
     return file
   }
 
-  /// From now on mistakes are about that leg of the family that is declared at `place`: one that an
-  /// earlier leg has at the same place, made of the same cells, is not told again.
+  /// Starts a matrix task of the matrix at `place`. Errors that earlier matrix tasks have at the
+  /// same place and cells are dropped.
   ///
-  /// - Parameter cells: asked from the family's first leg to its last: what of the leg stands in files,
-  ///   and is in the text at a place.
+  /// - Parameter cells: Returns the cells that the text at a place uses. That of the first matrix
+  ///   task is used for all.
   func beginLeg(_ id: Text, of place: Place, cells: ((Place) -> [LegCell])?) {
     leg?.goOn(to: id)
     if leg == nil { leg = Leg(id: id, place: place, cells: cells) }
   }
 
-  /// Ends the last leg of a family.
   func endLegs() { leg = nil }
 
   func error(
@@ -113,10 +106,10 @@ final class Mistakes {
     add(severity: .warning, place: place, message: message, help: help)
   }
 
-  /// Lets the mistake that was reported be the last one at `place`.
+  /// Drops later errors at `place`.
   func settle(_ place: Place) { settledPlaces.insert(place) }
 
-  /// Reports nothing of some places while `body` runs.
+  /// Drops errors at some places during `body`.
   func sparing(_ places: @escaping (Place) -> Bool, _ body: () -> Void) {
     spared = places
     body()
@@ -168,8 +161,8 @@ final class Mistakes {
     return leg.spotsBefore.contains(leg.spot(place).0)
   }
 
-  /// Whether it was told before: what an anchor holds is read once for each alias to it, and a file by
-  /// each that names it. Two cells may be wrong alike.
+  /// Whether the error is already known, since aliases and files may be read several times. With
+  /// cells, equal messages may be about different cells.
   private func isTold(_ mistake: Mistake) -> Bool {
     guard let place = mistake.place,
       all.contains(where: { $0.place == place && $0.message == mistake.message })
@@ -178,7 +171,7 @@ final class Mistakes {
     return leg.spots.contains(leg.spot(place).0)
   }
 
-  /// The beginning and the end of a text that is too long.
+  /// Keeps the beginning and the end of a long text.
   private static func cut(_ text: String) -> String {
     guard text.utf8.count > longestTextBytes else { return text }
     let beginning = String(decoding: text.utf8.prefix(longestTextBytes / 2), as: UTF8.self)
@@ -186,12 +179,12 @@ final class Mistakes {
     return beginning + " … " + end
   }
 
-  /// Has no diagnostic show that value, whichever it is that is about its line.
+  /// Hides a value in all diagnostics.
   func hide(_ secret: Secret) {
     if secrets.count < Self.keptCount { secrets.append(secret) }
   }
 
-  /// Nothing is reported until `unmute`.
+  /// Drops errors until `unmute`.
   func mute() { muted += 1 }
   func unmute() { muted -= 1 }
 

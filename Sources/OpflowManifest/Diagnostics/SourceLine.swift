@@ -1,13 +1,11 @@
 internal import OpflowCore
 
-/// A value of a file that no diagnostic may show, by the place where it begins.
+/// A value that diagnostics must hide.
 struct Secret {
   enum Extent {
-    /// An address with a password in it, which may be written wrongly: up to its last `@`, or to the
-    /// line's end where there is none. Nil for an end that is not known, because its text is not
-    /// written as it is read.
+    /// An address with a password, possibly malformed: to its last `@`, or to the end of the line.
+    /// `end` is nil if the source differs from the value.
     case credentials(end: Int?)
-    /// To the end of its line.
     case rest
   }
 
@@ -15,15 +13,13 @@ struct Secret {
   var extent: Extent
 }
 
-/// A line of a file, or what is near a place in it.
+/// A line, or the part of it around a place.
 struct SourceLine {
   let text: Text
-  /// Where it begins in the file.
+  /// Its offset in the file.
   let start: Int
 
-  /// The line as it may be shown, and how many of its characters then stand before `place`.
-  ///
-  /// - Parameter secrets: of its file.
+  /// Returns the line without secrets, and how many characters precede `place`.
   func shown(_ place: Int, hiding secrets: [Secret]) -> (text: String, before: Int) {
     let place = min(max(0, place - start), text.count)
     var line = ""
@@ -42,7 +38,7 @@ struct SourceLine {
     return Self.near(count, in: line + text.part(end..<text.count).string)
   }
 
-  /// What of a line is kept: as much on each side of a place as may be shown.
+  /// Cuts a line to `keptCharacters` on each side.
   private static func near(_ place: Int, in line: String) -> (text: String, before: Int) {
     let characters = line.unicodeScalars
     let start = max(0, place - keptCharacters)
@@ -50,10 +46,9 @@ struct SourceLine {
     return (String(kept), place - start)
   }
 
-  /// On each side of a place.
   private static let keptCharacters = 400
 
-  /// What is not to be seen, in its order and apart from each other.
+  /// Returns the ranges to hide, sorted and merged.
   private func hidden(_ secrets: [Secret]) -> [Range<Int>] {
     let found =
       Credentials.ranges(in: text) + secrets.compactMap { range(of: $0) }
@@ -78,7 +73,7 @@ struct SourceLine {
       let value = text.part(from..<end)
       let at = value.lastIndex(of: UInt8(ascii: "@")).map { from + $0 } ?? text.count
       let scheme = value.firstIndex(of: UInt8(ascii: "/")).map { from + $0 } ?? at
-      // What the address begins with helps to find the mistake in it, and is no secret.
+      // The scheme is shown because it helps to find the error.
       let isScheme =
         scheme > from && scheme + 1 < at && text[scheme - 1] == UInt8(ascii: ":")
         && text[scheme + 1] == UInt8(ascii: "/")

@@ -4,7 +4,6 @@ internal import CYAML
 struct SourceText {
   let bytes: Text
 
-  /// Where a byte stands, as a person counts.
   struct Position: Equatable {
     /// From 1.
     var line: Int
@@ -12,11 +11,11 @@ struct SourceText {
     var column: Int
   }
 
-  /// Bytes of a line that are kept on each side of a place. A line may be as long as the manifest. More
-  /// than is shown, so that what is to be hidden is seen whole.
+  /// The bytes kept on each side of a place, since a line may be very long. This is more than is
+  /// shown, so that secrets are seen whole.
   private static let keptBytes = 4096
 
-  /// The positions of these offsets, in one pass over the manifest however many there are.
+  /// Computes all positions in one pass over the manifest.
   func positions(of offsets: some Sequence<Int>) -> [Int: Position] {
     var positions: [Int: Position] = [:]
     var at = 0
@@ -33,14 +32,14 @@ struct SourceText {
         column += Self.characterCount(of: between)
       }
       at = end
-      // A byte order mark is no character of the first line.
+      // A byte order mark does not count as a character.
       let mark = line == 1 && end > 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 1 : 0
       positions[offset] = Position(line: line, column: max(1, column - mark))
     }
     return positions
   }
 
-  /// The line that holds `offset`, without its end: as much of it as is shown.
+  /// Returns the line without its newline, cut to `keptBytes` on each side.
   func line(at offset: Int) -> SourceLine {
     let offset = min(offset, bytes.count)
     let window = bytes.part(max(0, offset - Self.keptBytes)..<offset)
@@ -53,7 +52,6 @@ struct SourceText {
     return SourceLine(text: bytes.part(start..<end), start: start)
   }
 
-  /// Line feeds in a text.
   static func lineCount(of text: Text) -> Int {
     // SAFETY: counts within `text`.
     cyaml_count_lines(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
@@ -64,9 +62,9 @@ struct SourceText {
     cyaml_count_characters(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
   }
 
-  /// What stands behind the last line feed of a text.
+  /// Returns the range behind the last line feed.
   private static func lastLine(of text: Text) -> Range<Int> {
-    // SAFETY: looks within `text`.
+    // SAFETY: searches within `text`.
     cyaml_line_start(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)..<text.count
   }
 }

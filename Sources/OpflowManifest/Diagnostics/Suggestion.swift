@@ -1,10 +1,9 @@
-/// Looks names of the manifest up among its own, as long as that is worth its time: a thousand wrong
-/// names among a million would take minutes, and nobody reads what comes of it.
+/// Limits the work for suggestions: a thousand wrong names among a million would take minutes.
 final class Suggestions {
-  /// Names that may still be compared.
+  /// The number of comparisons left.
   private var left = 500_000
 
-  /// The nearest of `names`, when it is near enough and there were not too many before.
+  /// Returns nil if no name is near enough or the limit is reached.
   func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
     guard left > 0 else { return nil }
     let counted = names.lazy.map { name in
@@ -19,10 +18,9 @@ final class Suggestions {
   }
 }
 
-/// Which of the known names a person may have meant.
+/// Finds the name that was probably meant.
 enum Suggestion {
-  /// The nearest of `names`, when it is near enough: one edit for each three characters, at least
-  /// one, two at most for names up to eight characters.
+  /// Allows one edit per three characters, at least one, at most three.
   static func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
     if name.count > 255 { return nil }
     var best: Text?
@@ -37,7 +35,7 @@ enum Suggestion {
     return best
   }
 
-  /// Some of the known names, where none of them is near enough.
+  /// Lists the first known names, for when none is near enough.
   static func names(_ known: some Collection<Text>) -> String {
     let shown = known.prefix(mostNames).map(\.string).joined(separator: ", ")
     let more = known.count - mostNames
@@ -48,8 +46,8 @@ enum Suggestion {
 
   static func text(_ name: Text) -> String { "did you mean `\(name.string)`?" }
 
-  /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) that
-  /// make one name the other, without regard to case; `limit` when it is that or more.
+  /// Counts insertions, deletions, replacements and swaps (optimal string alignment), ignoring
+  /// case, up to `limit`.
   static func distance(_ a: Text, _ b: Text, limit: Int) -> Int {
     var beforeLast = [Int](repeating: 0, count: b.count + 1)
     var last = Array(0...b.count)

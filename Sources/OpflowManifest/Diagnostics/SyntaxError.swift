@@ -1,9 +1,9 @@
-/// An error of libyaml's, at the place and in the words that help a person most.
+/// Rewords an error of libyaml and moves it to the most useful place.
 struct SyntaxError {
   private let source: Text
   /// Where libyaml stopped.
   private let place: Int
-  /// Where the construct began that it was reading; nil when it does not say.
+  /// The start of the construct that libyaml was reading.
   private let beginning: Int?
   private let problem: String
   private let context: String
@@ -31,7 +31,6 @@ struct SyntaxError {
         notes: found.notes.map { .init(place: file.place($0.place), message: $0.message) }))
   }
 
-  /// Our words for the errors that people meet; libyaml's own for the rest.
   private var explanation: Explanation {
     switch problem {
     case "did not find expected key": return strayText
@@ -76,7 +75,7 @@ struct SyntaxError {
     Explanation(message: message, help: help, place: place)
   }
 
-  /// What is not closed, at its beginning, unless it is all in one line.
+  /// Reports an unclosed construct at its start, or at the stop if both are on one line.
   private func unclosed(_ message: String, missing: String) -> Explanation {
     let help = bracketHelp ?? "\(missing) is missing"
     guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
@@ -86,7 +85,7 @@ struct SyntaxError {
       message: message, help: help, place: beginning, notes: [(place, "it ends before this")])
   }
 
-  /// For legs of a family in a list: `needs: [build[arch]]`.
+  /// Advice for matrix tasks without quotes, as in `needs: [build[arch]]`.
   private var bracketHelp: String? {
     guard place > 0, place < source.count, source[place] == UInt8(ascii: "["),
       ASCII.continuesName(source[place - 1])
@@ -101,10 +100,10 @@ struct SyntaxError {
 
   // MARK: Maps
 
-  /// libyaml reads no key of more characters.
+  /// The limit of libyaml, in characters.
   private static let longestKey = 1024
 
-  /// Where a `:` was not expected, since what stands before it is too long for a key.
+  /// A `:` behind a key that is too long.
   private var longKey: Explanation? {
     guard place < source.count, source[place] == UInt8(ascii: ":") else { return nil }
     var start = lineStart(place)
@@ -113,7 +112,7 @@ struct SyntaxError {
       start += opener + 1
     }
     start = firstCharacter(of: start)
-    // Continuation bytes of UTF-8 are no characters of their own.
+    // UTF-8 continuation bytes do not count as characters.
     let count = source.part(min(start, place)..<place).count { $0 & 0xC0 != 0x80 }
     guard count > Self.longestKey else { return nil }
     return Explanation(
@@ -121,7 +120,7 @@ struct SyntaxError {
       help: "shorten it", place: start)
   }
 
-  /// Something that is no key where one should begin.
+  /// Text where a key must start.
   private var strayText: Explanation {
     var before = place
     while before > 0, source[before - 1] == 32 { before -= 1 }
@@ -139,8 +138,8 @@ struct SyntaxError {
         "indent keys of one map alike; put a value that begins with a special character in quotes")
   }
 
-  /// A `:` that libyaml met within a value without quotes: in its own line, or the value goes on
-  /// from the line before, which then lacks a `:` itself, or is indented less than this one.
+  /// A `:` inside a plain value: on its line, or the value continues from the line before, which
+  /// has no `:` or is indented less.
   private var strayColon: Explanation {
     let start = lineStart(place)
     let text = firstCharacter(of: start)
@@ -178,7 +177,7 @@ struct SyntaxError {
 
   // MARK: Traps
 
-  /// A tab before the first other character of the line where libyaml stopped.
+  /// A tab in the indentation.
   private var tab: Explanation? {
     var start = lineStart(place)
     while start < source.count, source[start] == 32 { start += 1 }
@@ -190,12 +189,12 @@ struct SyntaxError {
       place: start)
   }
 
-  /// A quote that was meant as a character of the value, and ended it: `'echo it's'`.
+  /// A quote inside a quoted value: `'echo it's'`.
   private var quoteWithin: Explanation? {
     guard place > 1, place < source.count, problem.hasPrefix("did not find expected"),
       source[place - 1] == 39 || source[place - 1] == UInt8(ascii: "\""),
       !ASCII.isBlank(source[place]), !",]}:#".utf8.contains(source[place]),
-      // It closes a value: a quote that begins one has a blank or a bracket before it.
+      // A quote that opens a value follows a space or a bracket.
       !" \t[{,\n".utf8.contains(source[place - 2])
     else { return nil }
     return at(
@@ -205,7 +204,7 @@ struct SyntaxError {
         : "a `\"` within \"…\" is written `\\\"`, or the value put in '…' or below a `|`")
   }
 
-  /// `${{` just before an error of brackets.
+  /// A `${{` shortly before an error about braces.
   private var expressionTakenForMap: Explanation? {
     var start = place
     while start > 0, place - start < 200, source[start - 1] != 10 {
@@ -233,7 +232,6 @@ struct SyntaxError {
     return start
   }
 
-  /// The beginning of the line before, blank ones left out.
   private func previousLine(before line: Int) -> Int? {
     var line = line
     while line > 0 {

@@ -1,6 +1,6 @@
-/// Says in a person's words what the reader of YAML found wrong.
+/// Reports errors of the YAML reader.
 enum SyntaxMistakes {
-  /// Reads a document; nil, with the mistake reported, when it is none.
+  /// Reads a document; returns nil after an error.
   static func read(_ file: SourceFile, _ mistakes: Mistakes) -> YAMLDocument? {
     do throws(YAMLFailure) {
       return try YAMLDocument(reading: file) { report($0, in: file, to: mistakes) }
