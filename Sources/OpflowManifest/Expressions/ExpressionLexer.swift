@@ -1,8 +1,7 @@
-/// A word of an expression.
 enum ExpressionToken: Equatable {
-  /// `vars.NAME` and the like, and `true` and `false`.
+  /// `vars.NAME` and the like, `true`, `false`.
   case name
-  /// A text in quotes; a doubled quote stands for one.
+  /// A quoted string, in which a doubled quote stands for one.
   case string
   case number
   case equal, notEqual, matches, and, or, not
@@ -10,18 +9,18 @@ enum ExpressionToken: Equatable {
   /// `}}`, or the end of the text.
   case end
   case unterminated
-  /// No word of the language begins here.
+  /// Anything that is not a token of the language.
   case unknown
 }
 
-/// Cuts an expression into tokens.
+/// Splits an expression into tokens.
 struct ExpressionLexer {
   let text: Text
   private(set) var token = ExpressionToken.end
-  /// Where the current token stands in `text`.
+  /// The position of the token in `text`.
   private(set) var range = 0..<0
 
-  /// Begins at `position` of `text`, with the first token read.
+  /// Reads the first token.
   init(text: Text, position: Int) {
     self.text = text
     range = position..<position

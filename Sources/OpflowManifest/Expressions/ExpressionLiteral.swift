@@ -1,6 +1,6 @@
-/// A text in quotes within an expression.
+/// A quoted string in an expression.
 enum ExpressionLiteral {
-  /// What stands between the quotes, a doubled one once.
+  /// Returns the text between the quotes; doubled quotes become one.
   static func text(of literal: Text, in store: TextStore) -> Text {
     let quote = literal[0]
     let inner = literal.part(1..<(literal.count - 1))
@@ -13,7 +13,7 @@ enum ExpressionLiteral {
     return store.finish()
   }
 
-  /// Adds a text in quotes to what `store` is making.
+  /// Quotes `text` and adds it to the text under construction.
   static func append(_ text: Text, to store: TextStore) {
     let quote: StaticString = "'"
     store.append(quote)
@@ -30,7 +30,7 @@ enum ExpressionLiteral {
 
 extension TextStore {
   func append(_ text: StaticString) {
-    // SAFETY: a literal's bytes live as long as the program.
+    // SAFETY: a literal's bytes are never freed.
     append(Text(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }

@@ -1,53 +1,53 @@
 internal import OpflowCore
 
-/// What is wrong with an expression, at an offset in its text.
+/// An error at an offset in an expression.
 struct ExpressionMistake: Error, Equatable {
   var offset: Int
   var message: String
   var help: String?
 }
 
-/// Where the names of an expression get their values.
+/// Resolves names.
 protocol ExpressionNames {
-  /// The value of `name`; says itself what is wrong with a name that has none.
+  /// Returns the value of a name, and reports an error if it has none.
   func value(of name: Text, at offset: Int) -> Text
 }
 
-/// Parses an expression and evaluates it in the same pass: it has no effects, so both sides of
-/// every operator are evaluated, and an unknown name is found wherever it stands.
+/// Parses and evaluates in one pass. There are no side effects, so both sides of every operator are
+/// evaluated, which finds all unknown names.
 ///
 ///     or      = and { "||" and }
 ///     and     = equality { "&&" equality }
 ///     equality = unary { ( "==" | "!=" | "=~" ) unary }
 ///     unary   = "!" unary | "(" or ")" | NAME | STRING | NUMBER
 ///
-/// Every value is a text. Empty and `false` are false. `&&` and `||` give one of their sides, so
-/// that `env.MODE || 'release'` is a default; `!`, `==`, `!=` and `=~` give `true` or `false`; what
-/// stands behind `=~` is a pattern with `*` and `?`.
+/// Values are texts. The empty text and `false` are false. `&&` and `||` return an operand, so
+/// `env.MODE || 'release'` is a default; other operators return `true` or `false`. `=~` matches a
+/// pattern with `*` and `?`.
 struct ExpressionParser<Names: ExpressionNames> {
   private var lexer: ExpressionLexer
   private let names: Names
   private let store: TextStore
   private var depth = 0
 
-  /// Parentheses within parentheses.
+  /// The limit on nested parentheses.
   private static var maximumDepth: Int { 64 }
 
-  /// Begins at `position` of `text`. Texts that are made go to `store`.
+  /// - Parameter store: Owns new texts.
   init(text: Text, position: Int, names: Names, store: TextStore) {
     lexer = ExpressionLexer(text: text, position: position)
     self.names = names
     self.store = store
   }
 
-  /// The value, and where in the text the expression's closing token ends.
+  /// Returns the value, and the offset behind the closing token.
   mutating func evaluate() throws(ExpressionMistake) -> (value: Text, end: Int) {
     let value = try parseOr()
     guard lexer.token == .end else { throw unexpected("an operator or the end") }
     return (value, lexer.range.upperBound)
   }
 
-  /// Whether the expression was closed by `}}`, not by the end of its text.
+  /// Whether `}}` closed the expression.
   var isClosed: Bool { !lexer.range.isEmpty }
 
   static func isTrue(_ value: Text) -> Bool { !(value.isEmpty || value == "false") }
@@ -139,7 +139,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return value
   }
 
-  /// Nobody knows their values before they are sent.
+  /// Rejects secrets as operands: their values are unknown until the request is sent.
   private func refuseSecrets(_ left: Text, _ right: Text) throws(ExpressionMistake) {
     guard SecretMark.isSecret(left) || SecretMark.isSecret(right) else { return }
     throw ExpressionMistake(
@@ -171,7 +171,7 @@ struct ExpressionParser<Names: ExpressionNames> {
 
   private static func boolean(_ value: Bool) -> Text {
     let word: StaticString = value ? "true" : "false"
-    // SAFETY: a literal's bytes live as long as the program.
+    // SAFETY: a literal's bytes are never freed.
     return Text(start: word.utf8Start, count: word.utf8CodeUnitCount)
   }
 }

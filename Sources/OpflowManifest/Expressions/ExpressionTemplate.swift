@@ -1,26 +1,22 @@
 internal import CYAML
 internal import OpflowCore
 
-/// Finds the `${{ … }}` in a text and puts their values in their place. `$${{` stands for a literal
-/// `${{`; everything else of the text is left as it is.
+/// Replaces each `${{ … }}` by its value. `$${{` is a literal `${{`.
 enum ExpressionTemplate {
-  /// Bytes that one text may grow to. What is longer than this is no value but an attack.
+  /// The size limit of an expanded text, against malicious manifests.
   static let maximumBytes = 4 << 20
 
-  /// How the values of expressions stand in the text that they are put into.
+  /// How values are inserted into a text.
   enum Values {
     case asTheyAre
-    /// As names in a path or pattern: what would make a pattern of one is escaped (`PathPattern`).
+    /// As names in a path or pattern: pattern characters are escaped (`PathPattern`).
     case asNames
     case leftOut
   }
 
-  /// Whether the text holds a `${{`.
   static func hasExpression(_ text: Text) -> Bool { firstExpression(text, from: 0) < text.count }
 
-  /// Writes the expanded text to `store`.
-  ///
-  /// - Parameter report: gets every mistake; what it stands in counts as empty then.
+  /// - Parameter report: Receives every error. The expression is then empty.
   static func expand(
     _ text: Text, _ values: Values = .asTheyAre, names: some ExpressionNames, store: TextStore,
     literals: TextStore, report: (ExpressionMistake) -> Void
@@ -71,7 +67,7 @@ enum ExpressionTemplate {
     }
   }
 
-  /// Evaluates a text that is one expression, with `${{ }}` around it or without.
+  /// Evaluates a single expression, with or without `${{ }}`.
   static func evaluateWhole(
     _ text: Text, names: some ExpressionNames, literals: TextStore
   ) throws(ExpressionMistake) -> Text {
@@ -110,7 +106,7 @@ enum ExpressionTemplate {
       offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
   }
 
-  /// The mistake, unless it is only that `}}` is missing.
+  /// Returns the error, or that `}}` is missing if that is the cause.
   private static func mistake(
     _ mistake: ExpressionMistake, in text: Text, openedAt start: Int
   ) -> ExpressionMistake {
@@ -119,7 +115,7 @@ enum ExpressionTemplate {
       ? mistake : unclosed(at: start)
   }
 
-  /// Behind the next `}}`, or the end.
+  /// Returns the offset behind the next `}}`, or the end.
   private static func close(of text: Text, from start: Int) -> Int {
     var position = start + 3
     while position + 1 < text.count {

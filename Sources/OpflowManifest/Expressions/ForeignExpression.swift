@@ -1,6 +1,6 @@
-/// What people write in expressions who know other tools, and what to write here.
+/// Says what to write instead of other tools' syntax.
 enum ForeignExpression {
-  /// A function, of which there are none.
+  /// The error for a function call, since there are no functions.
   static func call(of name: Text, at offset: Int) -> ExpressionMistake {
     let help: String
     if name == "always" || name == "cancelled" {
@@ -19,7 +19,7 @@ enum ForeignExpression {
     )
   }
 
-  /// What to write for a name of another tool's contexts; nil for one that is none.
+  /// Advice for names of other tools' contexts.
   static func help(for name: Text) -> String? {
     if let rest = after("github.", name) {
       if rest.hasPrefix("event.") {
@@ -44,7 +44,7 @@ enum ForeignExpression {
     return nil
   }
 
-  /// For what stands where an expression cannot go on.
+  /// Advice for a token that cannot follow here.
   static func help(at lexer: ExpressionLexer) -> String? {
     let rest = lexer.text.part(lexer.range.upperBound..<lexer.text.count)
     if lexer.tokenText == "and" { return "write `&&`" }

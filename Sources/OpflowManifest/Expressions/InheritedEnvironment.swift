@@ -1,23 +1,23 @@
-/// The environment that opflow itself was given, and what expressions read of it.
+/// The environment of opflow. It records which variables expressions read.
 final class InheritedEnvironment {
   private let entries: [(name: String, value: String)]
-  /// Of the entries, once one is asked for.
+  /// The index of `entries`, filled on the first lookup.
   private var names = TextTable()
   private var values: [Text] = []
   private var readNames: Set<Int> = []
   private var unsetNames = TextTable()
   private let store: TextStore
 
-  /// - Parameter store: holds texts as long as this lives.
+  /// - Parameter store: Owns the texts.
   init(_ entries: [(name: String, value: String)], store: TextStore) {
     self.entries = entries
     self.store = store
   }
 
-  /// The value of a variable; empty when it is not set.
+  /// Returns an empty text for a variable that is not set.
   func value(_ name: Text) -> Text { valueIfSet(name) ?? Text(start: nil, count: 0) }
 
-  /// The value of a variable; nil when it is not set.
+  /// Returns nil for a variable that is not set.
   func valueIfSet(_ name: Text) -> Text? {
     if names.count == 0 {
       for (name, value) in entries where names.insert(store.copy(name)).isNew {
@@ -32,13 +32,12 @@ final class InheritedEnvironment {
     return nil
   }
 
-  /// Whether it was asked for.
   func hasRead(_ name: Text) -> Bool {
     unsetNames.index(of: name) != nil
       || names.index(of: name).map { readNames.contains($0) } ?? false
   }
 
-  /// What was asked for, by name; nil for what is not set.
+  /// The variables that were read, sorted by name; nil for one that is not set.
   var read: [(name: String, value: String?)] {
     let set = readNames.map { index -> (name: String, value: String?) in
       (names.texts[index].string, values[index].string)

@@ -1,13 +1,12 @@
 internal import OpflowCore
 
-/// Texts whose expressions read values of other tasks, and so are evaluated when the task starts.
+/// Texts with values of other tasks, evaluated when the task starts.
 ///
-/// What can be known before is filled in when the plan is made: names but those of values become
-/// literals, so that what is left is an expression of the same language, which fingerprints and views
-/// show. It is compiled to the steps that a plan holds (`LateStep`). A text comes here after it was
-/// evaluated once without a mistake.
+/// The compiler turns all other names into literals. What remains is an expression in the same
+/// language, which fingerprints and views use; `LateCompiler` turns it into steps (`LateStep`). All
+/// texts must be valid.
 enum LateText {
-  /// What is left of a text with `${{ }}` in it.
+  /// The late part of a text with `${{ }}`.
   static func residue(
     of text: Text, names: some ExpressionNames, store: TextStore, literals: TextStore
   ) -> Text {
@@ -36,7 +35,7 @@ enum LateText {
     return store.finish()
   }
 
-  /// What is left of a text that is one expression, with `${{ }}` around it or without.
+  /// The late part of a single expression, with or without `${{ }}`.
   static func residueOfWhole(
     _ text: Text, names: some ExpressionNames, store: TextStore
   ) -> Text {
@@ -48,7 +47,7 @@ enum LateText {
 
   private static let dollar = UInt8(ascii: "$")
 
-  /// Bytes that begin and end no expression, whatever stands beside them.
+  /// Whether the byte cannot be part of `${{` or `}}`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     ASCII.continuesName(byte) || "./:,@%+=".utf8.contains(byte)
   }
@@ -72,7 +71,7 @@ enum LateText {
         lexer.token == .name && !ValueReference.hasPrefix(token)
         && !(token == "true" || token == "false")
       if isKnown {
-        // The store is making a text; names make none in it.
+        // `names` must not use `store` here.
         ExpressionLiteral.append(names.value(of: token, at: 0), to: store)
       } else {
         store.append(token)
@@ -83,9 +82,9 @@ enum LateText {
   }
 }
 
-/// Makes steps of what is left of late texts.
+/// Compiles late texts.
 struct LateCompiler {
-  /// The needs of the task that reads: which of them, counted from the first, an id stands for.
+  /// Maps an ID to a range of the task's needs.
   typealias Needs = (Text) -> (first: Int, count: Int, isFamily: Bool)?
 
   private var steps: [LateStep] = []
@@ -100,7 +99,6 @@ struct LateCompiler {
     self.needs = needs
   }
 
-  /// The steps of a text with `${{ }}` in it, or of one that is an expression.
   static func steps(
     of text: Text, isTemplate: Bool, literals: TextStore, intern: (Text) -> TextRef,
     needs: Needs

@@ -1,57 +1,53 @@
-/// What the names in expressions stand for while a manifest is read: grows from its top-level keys,
-/// then changes with each task.
+/// The meaning of names in expressions, which changes with each task.
 final class NameScope {
-  /// Where an expression stands, which decides what it may speak of.
+  /// Where an expression is, which decides what it may read.
   enum Position: Equatable {
-    /// Top-level `vars`: the inherited environment only.
+    /// In `vars`: only the inherited environment.
     case variables
-    /// Top-level `env`: that, and over it what files of variables say.
+    /// In the top-level `env`: also variable files.
     case environment
     case top
     case task
-    /// `headers` of a download, which may speak of secrets.
+    /// In `headers` of a download: also secrets.
     case headers
   }
 
   var position = Position.top
   private(set) var variables = TextTable()
   private var variableValues: [Text] = []
-  /// Of the file whose variables this one's file sees where it has none of its own of that name.
+  /// The scope of the including file, if its variables are visible here.
   var outer: NameScope?
   private(set) var environment = TextTable()
   private(set) var environmentValues: [Text] = []
-  /// What `matrix.NAME` stands for in the task being read.
+  /// The `matrix` values of the current task.
   var matrix = MatrixScope()
   var taskID: Text?
 
-  /// Those of all files of the manifest.
   let secrets: SecretScope
-  /// `interactive` tasks that are to be run where there is no terminal.
+  /// The selected `interactive` tasks if there is no terminal.
   var tasksWithoutTerminal: Set<String> = []
-  /// Whether a task's own keys are read.
   var isInTask = false
-  /// What of other tasks may be spoken of here.
+  /// Which values of other tasks an expression may read here.
   var valuePlace = ValuePlace.none
-  /// Values that were spoken of since this was emptied.
+  /// References to values of other tasks, collected until the reader empties the list.
   var valuesRead: [(reference: Text, offset: Int)] = []
   let runID: Text
   let inherited: InheritedEnvironment
-  /// Whether `run.id` gives a constant instead of the run's id: for fingerprints.
+  /// Whether `run.id` evaluates to a constant, for fingerprints.
   var hidesRunID = false
-  /// Set when an expression speaks of `run.id` or of `task.id`.
+  /// Set when an expression uses `run.id`; the next one for `task.id`.
   var sawRunID = false
   var sawTaskID = false
 
-  /// Set when an expression speaks of `matrix.NAME`.
   var sawMatrix = false
 
-  /// Whether it is of a file that is included with `as`, which knows just the variables passed to it.
+  /// Whether the file is included with `as` and sees only passed variables.
   var isApart = false
 
   let suggestions: Suggestions
-  /// Texts that live as long as the scope.
+  /// Owns texts that live as long as the scope.
   let store: TextStore
-  /// Texts of literals, as long as the scope as well: there are few.
+  /// Owns literals, which are few.
   let literals: TextStore
 
   init(runID: String, inheritedEnvironment: [(name: String, value: String)]) {
@@ -63,7 +59,7 @@ final class NameScope {
     secrets = SecretScope(store)
   }
 
-  /// Of another file of the same manifest, with no variable and no environment of its own yet.
+  /// Creates the scope of another file, still without names of its own.
   init(besides other: NameScope) {
     (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
     (inherited, runID) = (other.inherited, other.runID)
@@ -85,12 +81,12 @@ final class NameScope {
     variables.index(of: name).map { variableValues[$0] } ?? outer?.variable(name)
   }
 
-  /// Of all variables that expressions may read here.
+  /// The names of all variables visible here.
   var variableNames: some Sequence<Text> {
     [variables.texts, outer?.variables.texts ?? []].joined()
   }
 
-  /// The value of an environment variable, as the expression's place sees it; empty when unset.
+  /// Returns a variable as visible at `position`; empty if unset.
   func environmentValue(_ name: Text) -> Text {
     switch position {
     case .top, .task, .environment, .headers:
@@ -101,31 +97,30 @@ final class NameScope {
   }
 }
 
-/// The names of a `matrix`, and the values that they have in one leg.
+/// The names of a `matrix`, with the values of one matrix task.
 struct MatrixScope {
-  /// Whose names are asked for.
+  /// Where the names are used.
   enum Owner {
-    /// A task without a `matrix`, or what is no task.
+    /// In a task without `matrix`, or outside of tasks.
     case none
-    /// The `matrix` itself, whose values are made before there are legs.
+    /// In the `matrix` itself, before its tasks exist.
     case matrix
     case leg
   }
 
   var owner = Owner.none
   private(set) var names = TextTable()
-  /// Of a leg; none where there is none, and names stand for nothing.
+  /// The values of one matrix task. Without them, names are empty.
   private var values: [Text] = []
 
   init(owner: Owner = .none) { self.owner = owner }
 
-  /// Of a task whose legs are not known.
   init(names: TextTable) {
     owner = .leg
     self.names = names
   }
 
-  /// Of a task whose legs have names that are not known yet.
+  /// A scope that accepts all names, for a matrix whose names are unknown.
   static var ofAnyNames: MatrixScope {
     var scope = MatrixScope(owner: .leg)
     scope.hasAnyName = true
@@ -134,7 +129,7 @@ struct MatrixScope {
 
   private var hasAnyName = false
 
-  /// Goes on to another leg.
+  /// Sets the values of the next matrix task.
   mutating func setValues(_ values: some Sequence<Text>) {
     self.values.removeAll(keepingCapacity: true)
     self.values.append(contentsOf: values)
@@ -156,7 +151,7 @@ struct MatrixScope {
   }
 }
 
-/// The names of one text's expressions: a scope, and where to say what is wrong.
+/// Resolves names in a scope.
 struct ScopedNames: ExpressionNames {
   let scope: NameScope
   let report: (ExpressionMistake) -> Void
@@ -215,7 +210,7 @@ struct ScopedNames: ExpressionNames {
     return empty
   }
 
-  /// A variable that no expression may read, since what comes of it is written down.
+  /// Reports that an expression reads a secret, which would end up in the plan.
   private func secret(_ name: Text, at offset: Int) -> Text {
     let variable = name.part(4..<name.count).string
     report(
@@ -225,7 +220,7 @@ struct ScopedNames: ExpressionNames {
     return Text(start: nil, count: 0)
   }
 
-  /// A value of another task: nothing yet.
+  /// Records a reference to a value that is not known yet, or reports that it is not allowed.
   private func noteValue(_ name: Text, at offset: Int) {
     switch scope.valuePlace {
     case .late: scope.valuesRead.append((name, offset))

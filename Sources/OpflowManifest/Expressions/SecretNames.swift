@@ -1,39 +1,39 @@
 internal import OpflowCore
 
-/// The secrets of all files of a manifest.
+/// The secrets of all files.
 final class SecretScope {
-  /// Those that cannot be had, by name.
+  /// Secrets that are not available, by name.
   var missing: [String: MissingSecret] = [:]
-  /// Names that tasks list, in the order of the first use.
+  /// The names that tasks list, in the order of first use.
   private(set) var listed = TextTable()
-  /// For each of these, the last task that was found to have it.
+  /// For each of these names, the last task that lists it.
   private var lastTasks: [Int] = []
   private var taskCount = 0
-  /// Variables that any file sets for its own tasks, and where.
+  /// The variables that any `env` or `env_file` sets.
   private var variables = TextTable()
   private var places: [Place] = []
-  /// The variables of the environment that values come from, by the secret's name.
+  /// For each secret, the variable that it comes from.
   private var sources = TextTable()
   private var sourceVariables: [Text] = []
-  /// Those that expressions have read since somebody asked.
+  /// The secrets that expressions read since `takeRead()`.
   private var read: [Text] = []
-  /// Files that nobody has looked through for names.
+  /// Files that are not searched for names yet.
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
-  /// All that there are, where the manifest is added to a run, or legs of a run's own are made.
+  /// The secrets of the run that the manifest is for, if any.
   private(set) var ofRun: TextTable?
-  /// The manifest is added to a run, and may set none of its secrets, whoever lists them.
+  /// Whether the manifest is added to a run, whose secrets it must not set.
   private var isAddition = false
   private let store: TextStore
 
-  /// - Parameter store: holds texts as long as this lives.
+  /// - Parameter store: Owns the texts.
   init(_ store: TextStore) { self.store = store }
 
-  /// The manifest is added to a run, which knows these.
+  /// Sets the run that the manifest is for.
   ///
   /// - Parameters:
-  ///   - plan: the run's; lives as long as this.
-  ///   - isAddition: the run has nothing of the manifest yet.
+  ///   - plan: Must live as long as this object.
+  ///   - isAddition: Whether the manifest is new to the run.
   func setRun(_ plan: Plan, isAddition: Bool) {
     self.isAddition = isAddition
     var known = TextTable()
@@ -49,26 +49,24 @@ final class SecretScope {
     ofRun = known
   }
 
-  /// Whether the run that the manifest is added to has no secret of that name.
+  /// Whether the run lacks the secret.
   func isUnknown(_ name: Text) -> Bool {
     guard let ofRun else { return false }
     return ofRun.index(of: name) == nil
   }
 
-  /// A file of the manifest.
   func add(_ document: YAMLDocument) { documents.append(document) }
 
-  /// Whether the name stands in any `secrets` of the files so far. They are looked through when the first
-  /// variable is read.
+  /// Whether any file uses the name as a secret or as the source of one.
   func contains(_ name: Text) -> Bool {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()
     return names.index(of: name) != nil
   }
 
-  /// A file's `env` or `env_file` sets the variable.
+  /// Records that a file sets a variable.
   ///
-  /// - Returns: the secret of the run that may not be set so, the first time; else nil.
+  /// - Returns: The run's secret that must not be set, on the first call for a variable.
   func noteSet(_ variable: Text, at place: Place) -> Text? {
     guard variables.insert(variable).isNew else { return nil }
     places.append(place)
@@ -77,13 +75,12 @@ final class SecretScope {
     return sourceVariables.firstIndex { $0.isSame(as: variable) }.map { sources.texts[$0] }
   }
 
-  /// The secret's value is that of the variable.
   func noteSource(_ name: Text, _ variable: Text) {
     if sources.insert(name).isNew { sourceVariables.append(variable) }
   }
 
-  /// The variable of that secret, or the one that its value comes from, that some file sets: the plan
-  /// would hold it.
+  /// Returns the variable of a secret, or its source, if a file sets it: the plan would contain the
+  /// value.
   func whereSet(_ name: Text) -> (variable: Text, place: Place)? {
     if variables.count == 0 || isAddition { return nil }
     if let index = variables.index(of: name) { return (name, places[index]) }
@@ -93,10 +90,10 @@ final class SecretScope {
     return (sourceVariables[source], places[index])
   }
 
-  /// Names are those of another task from now on.
+  /// Starts the next task for `listedFirst`.
   func beginTask() { taskCount += 1 }
 
-  /// The name of a secret of a task, to be kept; nil where the task has it already.
+  /// Returns the stored name; nil if the task lists it twice.
   func listedFirst(_ name: Text) -> Text? {
     let number = number(of: name)
     while lastTasks.count <= number { lastTasks.append(0) }
@@ -107,7 +104,7 @@ final class SecretScope {
 
   private func number(of name: Text) -> Int { listed.insert(name, keptIn: store) }
 
-  /// What is to be said of a secret that the task wants.
+  /// Returns the error for a secret that is not available to a selected task.
   func missing(_ name: Text, _ task: Text?) -> MissingSecret? {
     guard !missing.isEmpty, let missing = missing[name.string], let task,
       missing.tasks.contains(task.string)
@@ -115,24 +112,23 @@ final class SecretScope {
     return missing
   }
 
-  /// What stands for a secret's value.
+  /// Returns a placeholder for the value.
   func read(_ name: Text, _ literals: TextStore) -> Text {
     let number = number(of: name)
     read.append(listed.texts[number])
     return SecretMark.text(name, literals)
   }
 
-  /// The secrets that expressions have read since the last call.
+  /// Returns the secrets that expressions read since the last call.
   func takeRead() -> [Text] {
     defer { read.removeAll() }
     return read
   }
 }
 
-/// The names that stand in any `secrets` of a file, as they are written: so that no expression reads
-/// their values, wherever it stands.
+/// Collects the names in `secrets` of a file, since expressions must not read them.
 private enum SecretNames {
-  /// Looks through the whole file: what is merged into a task may stand anywhere.
+  /// Searches the whole file, because a task may be merged from anywhere.
   static func collect(from document: YAMLDocument, into names: inout TextTable) {
     for record in 0..<Int32(max(0, document.nodeCount - 1)) {
       let key = Node(record)
@@ -148,7 +144,7 @@ private enum SecretNames {
     }
   }
 
-  /// A variable that a value comes from is as secret as the value.
+  /// Adds the variables that secrets come from, which are as secret.
   private static func addSources(
     _ node: Node, _ document: YAMLDocument, _ names: inout TextTable
   ) {
@@ -166,12 +162,12 @@ private enum SecretNames {
   }
 }
 
-/// A secret that cannot be had, to be told where tasks list it.
+/// A secret that is not available; an error where tasks list it.
 package struct MissingSecret: Sendable {
-  /// Follows its name.
+  /// The error message, which follows the name.
   package var what: String
   package var help: String?
-  /// Those that are to be run.
+  /// The selected tasks that list it.
   package var tasks: Set<String>
 
   package init(what: String, help: String?, tasks: Set<String>) {
@@ -183,7 +179,7 @@ package struct MissingSecret: Sendable {
   func message(_ name: String) -> String { "the secret `\(name)` \(what)" }
 }
 
-/// What is said of a secret that a file of the manifest sets.
+/// Errors about secrets.
 enum SecretText {
   static func isUnknown(_ name: Text) -> String { "the run has no secret `\(name.string)`" }
 
@@ -199,9 +195,9 @@ enum SecretText {
   }
 }
 
-/// What stands for a secret's value where only the one who sends it is to fill it in.
+/// Stands for the value of a secret until the request is sent.
 enum SecretMark {
-  /// No text of a manifest holds a NUL.
+  /// Encloses the name in NULs, which no manifest contains.
   static func text(_ name: Text, _ store: TextStore) -> Text {
     var zero: UInt8 = 0
     withUnsafeBytes(of: &zero) { store.append($0) }
@@ -210,6 +206,5 @@ enum SecretMark {
     return store.finish()
   }
 
-  /// Whether a value of an expression is one.
   static func isSecret(_ value: Text) -> Bool { value.first == 0 }
 }

@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// A value of another task in an expression: `needs.ID.NAME`, where NAME is what follows the last dot.
+/// A value of another task, `needs.ID.NAME`; NAME follows the last dot.
 enum ValueReference {
   private static let prefix: StaticString = "needs."
 
   static func hasPrefix(_ name: Text) -> Bool { name.hasPrefix(prefix) }
 
-  /// How far a name goes that begins with the prefix: an id may hold more than other names, and of a leg
-  /// anything in brackets.
+  /// Returns the length of a reference. An ID may contain more characters than other names, and any
+  /// text in brackets.
   static func length(in text: Text) -> Int {
     var end = 0
     while end < text.count {
@@ -25,7 +25,7 @@ enum ValueReference {
     return end
   }
 
-  /// The task and the name; nil where there is no dot between them.
+  /// Returns nil if there is no dot.
   static func parts(_ reference: Text) -> (id: Text, name: Text)? {
     let rest = reference.part(prefix.utf8CodeUnitCount..<reference.count)
     guard let dot = rest.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
@@ -33,21 +33,21 @@ enum ValueReference {
   }
 }
 
-/// A value that a task reads, and where it says so.
+/// A reference to a value of another task.
 struct ValueReading {
   /// The whole name.
   let reference: Text
   let node: Node
-  /// In the node's text.
+  /// The offset in the node's text.
   let offset: Int
 }
 
-/// Where an expression may read values of other tasks, of the place that is being read.
+/// Which values of other tasks an expression may read.
 enum ValuePlace {
-  /// In no value of the manifest but those that follow.
+  /// No values are allowed.
   case none
-  /// `env`, `if`, an item of a list `run`, `download.url` and `sha256`, of a task.
+  /// In `env`, `if`, items of a list `run`, `download.url` and `download.sha256`.
   case late
-  /// A string `run`.
+  /// In a string `run`, where values are an error.
   case script
 }
