@@ -1,37 +1,36 @@
-/// A task with a `matrix`: a name for all its legs.
+/// A matrix with its matrix tasks.
 struct Family {
-  /// Most legs that the families of a manifest have together.
+  /// The limit on matrix tasks of a manifest.
   static let mostLegs = 1_000_000
 
   enum Emptiness {
-    /// A file or a pattern gives it no leg: it is a task that is skipped.
+    /// Files or patterns give no values, so the task is skipped.
     case empty
-    /// Its `matrix` is wrong, and reported.
+    /// The `matrix` has errors.
     case unknown
-    /// A task makes its legs while the run goes on.
+    /// Matrix tasks are made during the run.
     case later
   }
 
-  /// The names that `matrix.NAME` may speak of.
+  /// The names that `matrix.NAME` may use.
   var names = TextTable()
-  /// Those of them that are in a leg's id, in their order.
+  /// Indices of the names that are part of IDs.
   var namingNames: [Int] = []
-  /// Of the legs, in their order; empty where there are none.
   var ids: [Text] = []
-  /// Leg by leg, a value for each name, by `MatrixTexts`.
+  /// For each matrix task, a value per name, as numbers of `MatrixTexts`.
   var values: [Int32] = []
-  /// What values stand in.
+  /// The files that contain values.
   var files: [Matrix.File] = []
-  /// Why there is no leg; nil where there are any.
+  /// Why there are no matrix tasks; nil if there are any.
   var emptiness: Emptiness?
-  /// Tasks that are to have succeeded before its legs are made.
+  /// The tasks that must succeed before matrix tasks are made.
   var after: [Matrix.TaskWord] = []
-  /// What is read then: patterns, and names of files.
+  /// The patterns and file names to read then.
   var laterSources: [Text] = []
-  /// Whether all that `matrix.NAME` may be is known.
+  /// Whether `names` is complete.
   var knowsNames = true
 
-  /// How many tasks it is: a family without legs is one.
+  /// The number of tasks; an empty matrix counts as one.
   var taskCount: Int { max(1, ids.count) }
 
   func values(of leg: Int) -> ArraySlice<Int32> {

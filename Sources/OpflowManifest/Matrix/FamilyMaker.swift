@@ -1,21 +1,20 @@
 internal import OpflowCore
 
-/// Makes the legs of a `matrix`: all combinations, less `exclude`, then `include`.
-///
-/// The last axis goes through its values first. Nothing is made before it is known to be few enough.
+/// Makes matrix tasks: all combinations, minus `exclude`, plus `include`. The last axis varies
+/// fastest. Limits are checked before anything is made.
 struct FamilyMaker {
   let document: YAMLDocument
   let mistakes: Mistakes
   let texts: MatrixTexts
-  /// Holds ids.
+  /// Owns IDs.
   let store: TextStore
-  /// Holds one id before it is cut.
+  /// Owns an ID before it is shortened.
   private let scratch = TextStore()
 
   /// - Parameters:
-  ///   - name: of the family.
-  ///   - key: where it is declared.
-  ///   - room: how many legs there may be.
+  ///   - name: The matrix's ID.
+  ///   - key: The node where it is declared.
+  ///   - room: The most matrix tasks allowed.
   func make(_ matrix: Matrix, name: Text, key: Node, room: Int) -> Family {
     var family = Family()
     family.names = matrix.names
@@ -64,16 +63,16 @@ struct FamilyMaker {
         : "a manifest has at most \(Family.mostLegs), of which \(room) are left here")
   }
 
-  /// What the values of combinations may take beyond 1 KiB each.
+  /// The memory limit for values of combinations, beyond 1 KiB each.
   private static let mostBytes = 64 << 20
-  /// A value of a leg in a `Family` and in a plan.
+  /// The memory for one value in `Family` and in the plan.
   private static let valueBytes = MemoryLayout<Int32>.stride + MemoryLayout<TextRef>.stride
 
-  /// Whether combinations would take far more than the values that they are made of, which one factor cannot.
+  /// Whether combinations are much larger than their values; a single factor never is.
   private func isTooLong(_ matrix: Matrix, _ product: Int) -> Bool {
     if matrix.factors.count < 2 { return false }
     let naming = Set(matrix.namingNames)
-    // Nothing overflows: there are a million legs at most, and the texts are in memory.
+    // This cannot overflow: there are at most a million matrix tasks, and the texts are in memory.
     let legBytes = matrix.factors.reduce(0) { sum, factor in
       let width = factor.names.count
       let named = factor.values.indices.reduce(0) { sum, place in
@@ -160,13 +159,12 @@ struct FamilyMaker {
   }
 }
 
-/// The items of `exclude`, by the names that they speak of, so that a leg is looked for once for each
-/// set of names.
+/// The items of `exclude`, grouped by their names, for one lookup per group.
 private final class ExcludedValues {
   private struct Group {
     var names: [Int]
     var table = TupleTable()
-    /// Items by their numbers in the table.
+    /// Indices of items, by their number in `table`.
     var items: [Int32: Int] = [:]
   }
 
@@ -187,12 +185,12 @@ private final class ExcludedValues {
         numbers[names] = group
       }
       let (number, isNew) = groups[group].table.insert(sorted.map(\.value))
-      // One that says the same again is not found out as unused.
+      // A duplicate is not reported as unused.
       if isNew { groups[group].items[number] = index } else { isUsed[index] = true }
     }
   }
 
-  /// Whether a leg is excluded.
+  /// Whether a combination is excluded; marks matching items.
   func take(_ leg: [Int32]) -> Bool {
     var isTaken = false
     for group in groups {

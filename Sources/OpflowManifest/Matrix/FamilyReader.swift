@@ -1,14 +1,13 @@
-/// Finds the families among what is declared, and makes their legs: before any task is read, since one
-/// may need what stands below it.
+/// Finds and expands matrices before tasks are read, because a task may need a later one.
 struct FamilyReader {
   private let values: ValueReader
   private var reader: MatrixReader
   private let maker: FamilyMaker
 
   /// - Parameters:
-  ///   - values: keep what they read.
-  ///   - folder: absolute, where names of files begin.
-  ///   - makesLegs: those tasks have succeeded that write what is read.
+  ///   - values: Must keep the texts that it reads.
+  ///   - folder: The base of file names; absolute.
+  ///   - makesLegs: Whether the tasks in `after` have succeeded.
   init(
     _ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text,
     makesLegs: Bool
@@ -20,8 +19,8 @@ struct FamilyReader {
   }
 
   /// - Parameters:
-  ///   - declarations: those of one file.
-  ///   - room: how many legs there may be.
+  ///   - declarations: The declarations of one file.
+  ///   - room: The most matrix tasks allowed.
   mutating func read(
     _ declared: TaskDeclarations, in declarations: Range<Int>, room: inout Int
   ) -> [(declaration: Int, family: Family)] {
@@ -71,7 +70,7 @@ struct FamilyReader {
     return family
   }
 
-  /// The value of a task's `matrix`, merged or its own; nil where it has none.
+  /// Returns the value of `matrix`, which may be merged in.
   private func matrixNode(of key: Node) -> Node? {
     let document = values.document
     guard document.kind(key.value) == .mapping else { return nil }
@@ -83,7 +82,7 @@ struct FamilyReader {
       if values.maps.isMerge(name, text) { mayHave = true }
     }
     guard mayHave else { return nil }
-    // Read and reported on with the task.
+    // The task is read and reported later.
     values.mistakes.mute()
     defer { values.mistakes.unmute() }
     return values.maps.fields(key.value, values.tables.task, owner: TaskKey.owner)[.matrix]

@@ -1,8 +1,6 @@
-/// Finds where the values of a leg stand that a text is made of, where that is in a sheet or in lines
-/// of a file: what is wrong there is to be mended there. Nothing is looked up before there is a
-/// mistake.
+/// Finds the cells and lines whose values a text uses, because errors must be fixed there. It does
+/// nothing before the first error.
 final class LegCells {
-  /// Which leg is read.
   var leg = 0
 
   private let family: Family
@@ -10,19 +8,19 @@ final class LegCells {
   private let texts: MatrixTexts
   private let mistakes: Mistakes
   private let store = TextStore()
-  /// The names that the text at a place speaks of, as far as files have their values.
+  /// The names that the text at a place uses and whose values are from files.
   private var namesAt: [Place: [Int]] = [:]
-  /// By the number of a file: what was read of it again.
+  /// The files that were read again, by file number.
   private var tables: [UInt32: Table] = [:]
 
   private struct Table {
-    /// Of a file that is one.
+    /// Set if the file is a table.
     var sheet: Sheet?
-    /// By the value that names it: the row of a sheet, or where a line begins.
+    /// By value, the row of a table or the offset of a line.
     var rows: [Int32: Int] = [:]
   }
 
-  /// Nil where no file has values of the family.
+  /// Returns nil if no value is from a file.
   init?(_ family: Family, _ document: YAMLDocument, _ texts: MatrixTexts, _ mistakes: Mistakes) {
     if family.files.isEmpty { return nil }
     self.family = family
@@ -31,7 +29,7 @@ final class LegCells {
     self.mistakes = mistakes
   }
 
-  /// - Parameter place: where a text begins, or an expression in it.
+  /// - Parameter place: The start of a text, or of an expression in it.
   func find(at place: Place) -> [LegCell] {
     guard place.file == document.file.number else { return [] }
     return names(at: place).compactMap { cell(of: $0) }
@@ -42,7 +40,7 @@ final class LegCells {
     let first = source.names.lowerBound
     var table = tables[source.file.number] ?? read(source)
     defer { tables[source.file.number] = table }
-    // A leg of `include` need not be in the file.
+    // A matrix task from `include` may not be in the file.
     guard let row = table.rows[family.value(first, of: leg)] else { return nil }
     let offset = table.sheet?.offset(row: row, column: name - first) ?? row
     return LegCell(
@@ -51,7 +49,7 @@ final class LegCells {
   }
 
   private func read(_ source: Matrix.File) -> Table {
-    // Reported on before.
+    // Already reported.
     mistakes.mute()
     defer { mistakes.unmute() }
     var table = Table()
@@ -94,7 +92,7 @@ final class LegCells {
 
   private static let prefix = Array("matrix.".utf8)
 
-  /// Behind the next `matrix.`.
+  /// Returns the offset behind the next `matrix.`.
   private static func firstName(in text: Text, from start: Int) -> Int? {
     var position = start
     while position + prefix.count <= text.count {
@@ -104,7 +102,7 @@ final class LegCells {
     return nil
   }
 
-  /// The text that begins there, up to its quote or the end of the line.
+  /// Returns the text up to its closing quote or the end of the line.
   private func scalar(at offset: Int) -> Text {
     let source = document.source
     guard offset < source.count else { return source.part(source.count..<source.count) }

@@ -1,15 +1,15 @@
 internal import OpflowCore
 
-/// How the legs of a family are named: `build[arch=x86_64,mode=debug]`.
+/// Makes IDs of matrix tasks: `build[arch=x86_64,mode=debug]`.
 ///
-/// In a value every byte that no id may have stands as `%XX`. An id of more than 200 bytes is cut, and
-/// ended by `~`, the sixteen digits of its hash, and `]`. The family's own name is never cut, and no
-/// byte of a name or a value is written as `~`.
+/// In values, bytes that IDs may not contain become `%XX`. An ID above 200 bytes is shortened and
+/// ends in `~`, a hash of 16 digits, and `]`; the ID of the matrix stays whole. `~` does not occur
+/// otherwise.
 struct LegName {
   let store: TextStore
 
   static let mostBytes = 200
-  /// `~`, the hash and `]`.
+  /// The length of `~`, the hash and `]`.
   private static let endBytes = 18
 
   func make(_ family: Text, _ values: some Sequence<(name: Text, value: Text)>) -> Text {
@@ -30,7 +30,7 @@ struct LegName {
 
   private func cut(_ id: Text, _ family: Text) -> Text {
     var end = max(Self.mostBytes - Self.endBytes, family.count + 1)
-    // Not within a `%XX`.
+    // The cut must not split a `%XX`.
     if let percent = id[max(family.count, end - 2)..<end].lastIndex(of: UInt8(ascii: "%")) {
       end = percent
     }
@@ -43,7 +43,7 @@ struct LegName {
     }
   }
 
-  /// Whether an id was cut, so that it does not tell all values.
+  /// Whether an ID is shortened and so lacks some values.
   static func isCut(_ id: Text) -> Bool {
     id.count > endBytes && id[id.count - endBytes] == UInt8(ascii: "~")
   }
@@ -63,7 +63,7 @@ struct LegName {
 
   private func add(_ mark: StaticString) { mark.withUTF8Buffer { store.append(Text($0)) } }
 
-  /// A value as somebody writes it in a need, with or without `%XX`.
+  /// Decodes a value in `needs`, where `%XX` is optional.
   static func unescaped(_ value: Text, store: TextStore) -> Text {
     guard value.contains(UInt8(ascii: "%")) else { return value }
     var position = 0

@@ -1,14 +1,13 @@
-/// A `matrix` as it is read: what its legs are made of, none of them made.
+/// A `matrix` before it is expanded.
 struct Matrix {
-  /// What goes through its values while the others stand still.
+  /// An axis or `rows`. Combinations are the product of all factors.
   struct Factor {
-    /// Where it stands.
     var node: Node
-    /// Of `Matrix.names`: one for an axis, the columns for `rows`.
+    /// Indices into `Matrix.names`: one for an axis, the columns for `rows`.
     var names: Range<Int>
-    /// Row by row, by `MatrixTexts`. Not of a range, whose values are made with the legs.
+    /// The values row by row, as numbers of `MatrixTexts`. Empty for a range.
     var values: [Int32] = []
-    /// Of a range.
+    /// Set for a range, whose values are made later.
     var range: ClosedRange<Int64>?
 
     var count: Int {
@@ -17,52 +16,51 @@ struct Matrix {
     }
   }
 
-  /// A list of values for names, as `exclude` and `include` have them.
+  /// An item of `exclude` or `include`.
   struct Values {
     var node: Node
     var items: [(name: Int, value: Int32)]
   }
 
-  /// A file that has values of legs.
+  /// A file that contains values.
   struct File {
-    /// Of `Matrix.names`: the columns of a sheet, or what has a value in each line.
+    /// Indices into `Matrix.names`: the columns of a table, or the axis whose values are lines.
     var names: Range<Int>
     var file: SourceFile
     var isSheet: Bool
   }
 
-  /// What `matrix.NAME` may be, in the order in which it stands.
+  /// The names that `matrix.NAME` may use, in order.
   var names = TextTable()
-  /// Those of them that are in a leg's id, in their order.
+  /// Indices of the names that are part of IDs.
   var namingNames: [Int] = []
   var factors: [Factor] = []
-  /// Partial.
+  /// Items with values for some names.
   var excluded: [Values] = []
-  /// Whole, with a value for each name in the order of the names.
+  /// Items with a value for each name, in order.
   var included: [Values] = []
   var files: [File] = []
-  /// Whether a file that it reads is wrong, which is told once also where several read it.
+  /// Whether a file is invalid, which is reported once.
   var isWrong = false
-  /// Whether files decide how many legs there are.
+  /// Whether files decide the number of matrix tasks.
   var isOfFiles = false
-  /// Where `exclude` stands.
   var excludeNode: Node?
-  /// Tasks that write what it reads, each once.
+  /// The tasks in `after`, without duplicates.
   var after: [TaskWord] = []
-  /// Whether all that it reads is read when these have succeeded.
+  /// Whether reading must wait for the tasks in `after`.
   var isLater = false
-  /// What is to be read then: patterns, and names of files.
+  /// The patterns and file names to read then.
   var laterSources: [Text] = []
-  /// Whether all that `matrix.NAME` may be is known.
+  /// Whether `names` is complete.
   var knowsNames = true
 
-  /// The id of a task, as it is written.
+  /// A task's ID as written.
   struct TaskWord {
     var text: Text
     var node: Node
   }
 
-  /// Nil where there are more than any number counts; 0 where nothing is multiplied.
+  /// The number of combinations; nil on overflow, 0 without factors.
   var productCount: Int? {
     var product = factors.isEmpty ? 0 : 1
     for factor in factors {

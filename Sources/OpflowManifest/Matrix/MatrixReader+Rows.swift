@@ -1,4 +1,4 @@
-// Rows, and the lists of maps that go over them.
+// Reads `rows`, `exclude` and `include`.
 
 extension MatrixReader {
   mutating func readRows(_ node: Node) {
@@ -77,9 +77,9 @@ extension MatrixReader {
       .map { entries.value($0) }
   }
 
-  /// A value for each of some names; nil, reported, where one is missing or wrong.
+  /// Returns nil, after an error, if a value is missing or invalid.
   ///
-  /// - Parameter reason: why a name must be there.
+  /// - Parameter reason: Why each name is required.
   private func readWhole(
     _ node: Node, _ entries: Entries, _ names: Range<Int>, _ reason: StaticString
   ) -> [Int32]? {
@@ -159,7 +159,7 @@ extension MatrixReader {
     }
   }
 
-  // MARK: What goes over the legs
+  // MARK: Exclude and include
 
   func readExclude(_ node: Node) -> [Matrix.Values] {
     readMaps(node, .exclude) { item, entries in
@@ -186,7 +186,7 @@ extension MatrixReader {
     }
   }
 
-  /// Of a matrix whose legs are all written one by one, each named by all its values.
+  /// Reads the names of a matrix that has only `include`. All are part of IDs.
   mutating func readNames(ofFirst node: Node) {
     guard document.kind(node) == .sequence,
       let first = document.children(node).first(where: { document.kind($0) == .mapping })

@@ -1,14 +1,13 @@
 internal import OpflowCore
 
-/// Reads a `matrix`, up to what its legs are made of. What is wrong is reported, in the file that it is
-/// in.
+/// Reads a `matrix` without expanding it.
 struct MatrixReader {
   let values: ValueReader
   let sources: ReadSources
   let texts: MatrixTexts
-  /// Absolute: where names of files begin.
+  /// The base of file names; absolute.
   let folder: Text
-  /// Those tasks have succeeded that write what is read.
+  /// Whether the tasks in `after` have succeeded.
   let makesLegs: Bool
   var matrix = Matrix()
 
@@ -60,7 +59,7 @@ struct MatrixReader {
       }
       readNames(ofFirst: include)
     }
-    // What they speak of is known with the names.
+    // `exclude` and `include` cannot be checked without the names.
     guard matrix.knowsNames else { return matrix }
     if let node = lists.exclude {
       matrix.excludeNode = node
@@ -70,7 +69,7 @@ struct MatrixReader {
     return matrix
   }
 
-  /// A list of maps, as GitLab has it.
+  /// Advice for a list of maps, as in GitLab.
   private func mapHelp(_ node: Node) -> String? {
     document.kind(node) == .sequence
       ? "an axis is a list under its name: `matrix: { NAME: [a, b] }`; a list of maps is `rows`"
@@ -95,7 +94,7 @@ struct MatrixReader {
     matrix.factors.append(factor)
   }
 
-  /// Whether a matrix may have that name, and has it once.
+  /// Whether the name is valid and new; reports an error if not.
   mutating func isName(_ name: Text, at place: Place) -> Bool {
     guard VariableName.isExpressionName(name) else {
       mistakes.error(
@@ -152,7 +151,7 @@ struct MatrixReader {
         notes: [.init(place: first, message: "the first one")]))
   }
 
-  // MARK: Axes that are made
+  // MARK: Generated axes
 
   private mutating func readMade(_ node: Node, _ subject: Subject, into factor: inout Matrix.Factor)
   {
@@ -190,10 +189,8 @@ struct MatrixReader {
     }
   }
 
-  /// Notes the task that writes what is read of files.
-  ///
-  /// - Parameter key: that names these.
-  /// - Returns: whether they are not to be read yet.
+  /// - Parameter key: The key that names files.
+  /// - Returns: Whether the files must not be read yet.
   mutating func readAfter(_ fields: Fields<AxisKey>, of key: AxisKey) -> Bool {
     guard let after = fields.key(.after) else { return false }
     if key == .range {
@@ -310,7 +307,7 @@ struct MatrixReader {
       help: "it is skipped, and what needs it runs")
   }
 
-  /// The file that a value names; nil, reported, where it cannot be read.
+  /// Opens the file that a value names; returns nil after an error.
   mutating func readFile(_ node: Node, _ subject: Subject) -> SourceFile? {
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)

@@ -1,13 +1,13 @@
-/// The values of all matrices: equal texts have one number, by which they are compared.
+/// The values of all matrices. Equal values have the same number.
 final class MatrixTexts {
   private var table = TextTable()
 
-  /// - Parameter text: lives as long as this.
+  /// - Parameter text: Must live as long as this object.
   func number(of text: Text) -> Int32 {
     Int32(truncatingIfNeeded: table.insert(text).index)
   }
 
-  /// Nil for a text that no matrix has.
+  /// Returns nil for a text that no matrix uses.
   func knownNumber(of text: Text) -> Int32? {
     table.index(of: text).map { Int32(truncatingIfNeeded: $0) }
   }
@@ -15,13 +15,12 @@ final class MatrixTexts {
   subscript(number: Int32) -> Text { table.texts[Int(number)] }
 }
 
-/// Lists of numbers, found whole: equal lists of one length have one number.
+/// A set of tuples of one length. Equal tuples have the same number.
 struct TupleTable {
-  /// From the number of a list without its last item, and that item, to the number of the list.
+  /// A trie: maps a prefix's number and the next item to the number of the longer prefix.
   private var longer: [UInt64: Int32] = [:]
   private var next: Int32 = 1
 
-  /// The number of a list, and whether it is a new one.
   mutating func insert(_ items: some Sequence<Int32>) -> (number: Int32, isNew: Bool) {
     var number: Int32 = 0
     var isNew = false

@@ -1,17 +1,16 @@
 internal import OpflowCore
 
-/// What is read for the matrices of a manifest: a plan is compiled from it too.
+/// The files and names that matrices read, which are inputs of the plan.
 final class ReadSources {
-  /// The file at a path that is written in a manifest, seen from a folder.
+  /// Opens a file by its path in a manifest, relative to a folder.
   let file: (_ path: Text, _ folder: Text) -> Result<SourceFile, FileFault>
   private let names: (_ pattern: String, _ folder: String) -> Result<[String], FileNameFault>
   private(set) var globs: [PlanInputs.FoundNames] = []
-  /// Holds names.
+  /// Owns names.
   private let store: TextStore
 
-  /// Why a file is not read.
   struct FileFault: Error {
-    /// As the end of a mistake.
+    /// The end of an error message.
     var text: String
     var help: String?
   }
@@ -26,7 +25,6 @@ final class ReadSources {
     self.names = names
   }
 
-  /// The names that a pattern fits.
   func names(_ pattern: Text, in folder: Text) -> Result<[Text], FileNameFault> {
     let (pattern, folder) = (pattern.string, folder.string)
     return names(pattern, folder).map { names in

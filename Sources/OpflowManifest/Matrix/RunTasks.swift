@@ -1,15 +1,15 @@
 internal import OpflowCore
 
-/// The tasks of a run that a manifest is added to, which those of the manifest may need as well.
+/// The tasks of the run that a manifest is added to.
 final class RunTasks {
   let plan: Plan
-  /// Ids that the manifest declares as the run has them: they are left out of it.
+  /// Declared IDs that the run already has with the same definition.
   let unchanged: Set<String>
-  /// The task that adds them, which each of them needs; nil where another process does.
+  /// The generator, if a task adds them. Every added task needs it.
   let adder: TaskID?
-  /// The one family of the manifest whose legs are made, by that task; nil where all that it declares is added.
+  /// The matrix that a generator expands; nil for other additions.
   let family: Text?
-  /// Those that were needed in part, or all of whose legs were.
+  /// Matrices of the run, loaded when first needed.
   private var families: [FamilyID: Family] = [:]
   private lazy var familyNames = TextTable()
 
@@ -21,9 +21,7 @@ final class RunTasks {
     noteFamilies()
   }
 
-  /// Those of the legs that a task makes.
-  ///
-  /// - Parameter maker: `Plan.makesLegs` holds of it.
+  /// - Parameter maker: The generator; `Plan.makesLegs` must be true.
   init(_ plan: Plan, legsMadeBy maker: TaskID) {
     self.plan = plan
     unchanged = []
@@ -37,16 +35,16 @@ final class RunTasks {
     for family in plan.families { _ = familyNames.insert(plan.text(family.name)) }
   }
 
-  /// What the run knows of the task that makes legs; nil where none does.
+  /// The flags of the generator that expands a matrix.
   var maker: TaskFlags? { family == nil ? nil : adder.map { plan.flags($0) } }
 
-  /// What an id stands for.
+  /// A task or matrix that an ID names.
   enum Member {
     case task(TaskID)
     case family(FamilyID)
   }
 
-  /// Nil for an id that no task and no family has; that of a leg is none.
+  /// Returns nil for an unknown ID, and for the ID of a matrix task.
   func member(named name: Text) -> Member? {
     if let family = familyNames.index(of: name) { return .family(FamilyID(family)) }
     guard let task = plan.task(named: name), plan.family(of: task) == nil else { return nil }
@@ -55,8 +53,8 @@ final class RunTasks {
 
   func name(_ task: TaskID) -> Text { plan.nameBytes(task) }
 
-  /// What a task needs that is declared by a name, though it does not say so: the task that adds it. What the run has
-  /// already it has from whoever added it first: another one that finds the same has nothing to add to that.
+  /// Returns the generator that a task needs by default. A task that the run already has keeps the
+  /// generator that first added it.
   func needImplied(in declared: Text) -> TaskID? {
     guard family == nil, let member = member(named: declared) else { return adder }
     let task =
@@ -68,12 +66,12 @@ final class RunTasks {
     return plan.declaredNeeds(of: task).last { plan.flags($0).contains(.control) }
   }
 
-  /// The id that somebody wrote: of a leg, that of its family.
+  /// Returns the declared ID: for a matrix task, that of its matrix.
   func declaredName(_ task: TaskID) -> Text {
     plan.family(of: task).map { plan.text(plan.families[$0.index].name) } ?? name(task)
   }
 
-  /// What ids may be written, in the order of the tasks.
+  /// The declared IDs in the order of the tasks.
   var declaredNames: [Text] {
     var names: [Text] = []
     var next = 0
@@ -84,7 +82,7 @@ final class RunTasks {
     return names
   }
 
-  /// A family as those of the manifest are.
+  /// Loads a matrix of the run.
   func family(_ id: FamilyID, _ texts: MatrixTexts) -> Family {
     if let known = families[id] { return known }
     var family = Family()

@@ -1,20 +1,18 @@
-/// A table in a file: a line of names, then a line for each row. Columns stand apart by tabs; by commas
-/// where the file is a `.csv`, with texts in quotes as RFC 4180 has them.
-///
-/// Empty lines are none. A byte order mark and carriage returns at line ends are not looked at.
+/// A table: a header row, then rows. Columns are separated by tabs, or in a `.csv` by commas, with
+/// quoting (RFC 4180). Empty lines, a byte order mark and carriage returns are ignored.
 struct Sheet {
   struct Cell {
     var text: Text
-    /// In the file.
+    /// The offset in the file.
     var offset: Int
   }
 
   private(set) var names: [Cell] = []
   /// Row by row.
   private(set) var cells: [Text] = []
-  /// Where each row begins in the file.
+  /// The offset of each row in the file.
   private(set) var rowOffsets: [Int] = []
-  /// Whether nothing is wrong with it.
+  /// Whether the file has no errors.
   private(set) var isWhole = true
 
   private let file: SourceFile
@@ -24,7 +22,7 @@ struct Sheet {
   private let store: TextStore
   private var row: [Cell] = []
 
-  /// Reads a file. What is wrong with it is reported, in that file.
+  /// Reads a file and reports its errors.
   init(_ file: SourceFile, _ mistakes: Mistakes, store: TextStore) {
     self.file = file
     self.mistakes = mistakes
@@ -35,7 +33,6 @@ struct Sheet {
     if isWhole { readRows() }
   }
 
-  /// Where a cell of a row stands in the file.
   mutating func offset(row number: Int, column: Int) -> Int {
     row.removeAll(keepingCapacity: true)
     _ = readRow(from: rowOffsets[number])
@@ -81,7 +78,7 @@ struct Sheet {
     for cell in row { cells.append(cell.text) }
   }
 
-  /// Reads a row; where the next one begins.
+  /// Reads a row and returns where the next one starts.
   private mutating func readRow(from start: Int) -> Int {
     let text = file.text
     var position = start
@@ -108,7 +105,7 @@ struct Sheet {
     return file.text.part(begin..<(isReturn ? end - 1 : end))
   }
 
-  /// Reads a text in quotes, in which two of them stand for one; where its column ends.
+  /// Reads a quoted value and returns where its column ends.
   private mutating func readQuoted(from begin: Int) -> Int {
     let text = file.text
     let quote = UInt8(ascii: "\"")
@@ -138,9 +135,9 @@ struct Sheet {
   }
 }
 
-/// The lines of a file, each a value: empty ones are none.
+/// A file whose lines are values, except empty ones.
 enum TextFile {
-  /// Calls `body` for each line, without its end, with its place in the file.
+  /// Calls `body` with each line and its offset, until it returns false.
   static func forEachLine(_ text: Text, _ body: (Text, Int) -> Bool) {
     var position = start(of: text)
     while position < text.count {
@@ -151,10 +148,10 @@ enum TextFile {
     }
   }
 
-  /// Behind a byte order mark.
+  /// Returns the offset behind a byte order mark.
   static func start(of text: Text) -> Int { text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
-  /// Whether a file is text; what is wrong with it is reported.
+  /// Whether the file is text; reports an error if not.
   static func isReadable(_ file: SourceFile, _ mistakes: Mistakes) -> Bool {
     if let zero = file.text.firstIndex(of: 0) {
       mistakes.error(file.place(zero), "a NUL byte stands here", help: "the file is to be text")

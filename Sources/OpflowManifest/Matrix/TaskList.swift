@@ -1,23 +1,22 @@
 internal import OpflowCore
 
-/// The tasks of a manifest by their numbers: what is declared, in its order, each family as its legs.
-///
-/// What is added to a run has the run's tasks behind its own: they are counted from `count` on.
+/// The tasks in declaration order, with matrices expanded. The run's tasks follow, from number
+/// `count` on.
 struct TaskList {
   let declared: TaskDeclarations
-  /// Nil for the manifest that a run begins with.
+  /// The run that the manifest is added to, if any.
   private(set) var run: RunTasks?
-  /// In the order of the file.
+  /// The matrices in declaration order.
   private(set) var families: [Family] = []
-  /// By declaration: the number of its family, or -1. Empty where there are no families, and a task's
-  /// number is that of its declaration.
+  /// For each declaration, the index of its matrix or -1. Empty without matrices; tasks and
+  /// declarations then have the same numbers.
   private var familyNumbers: [Int32] = []
-  /// By declaration, its first task; and behind the last one, how many tasks there are.
+  /// For each declaration its first task, then the number of tasks.
   private var firstTasks: [Int32] = []
 
   init(_ declared: TaskDeclarations) { self.declared = declared }
 
-  /// - Parameter families: with the declaration of each, in order.
+  /// - Parameter families: In declaration order.
   init(
     _ declared: TaskDeclarations, families: [(declaration: Int, family: Family)],
     run: RunTasks? = nil
@@ -41,17 +40,16 @@ struct TaskList {
 
   var count: Int { firstTasks.last.map { Int($0) } ?? declared.count }
 
-  /// The task of the run that has a number; nil for one of the manifest.
+  /// Returns nil for a task of the manifest.
   @inline(__always)
   func ofRun(_ task: Int) -> (tasks: RunTasks, id: TaskID)? {
     guard let run, task >= count else { return nil }
     return (run, TaskID(task - count))
   }
 
-  /// The number of a task of the run.
   func number(ofRun task: TaskID) -> Int { count + task.index }
 
-  /// The family that a declaration is; nil for a task on its own.
+  /// Returns nil for a single task.
   func family(of declaration: Int) -> Family? {
     familyNumber(of: declaration).map { families[$0] }
   }
@@ -61,14 +59,13 @@ struct TaskList {
     return Int(familyNumbers[declaration])
   }
 
-  /// Calls `body` for each family, with its name and its first task.
+  /// Calls `body` with each matrix, its ID and its first task.
   func forEachFamily(_ body: (Text, Int, Family) -> Void) {
     for (declaration, number) in familyNumbers.enumerated() where number >= 0 {
       body(declared.name(declaration), Int(firstTasks[declaration]), families[Int(number)])
     }
   }
 
-  /// The tasks that a declaration is.
   func tasks(of declaration: Int) -> Range<Int> {
     if firstTasks.isEmpty { return declaration..<(declaration + 1) }
     return Int(firstTasks[declaration])..<Int(firstTasks[declaration + 1])
@@ -96,7 +93,7 @@ struct TaskList {
     return family.ids[task - Int(firstTasks[declaration])]
   }
 
-  /// The id that somebody wrote: of a leg, that of its family.
+  /// Returns the declared ID: for a matrix task, that of its matrix.
   func declaredName(_ task: Int) -> Text {
     if let (run, id) = ofRun(task) { return run.declaredName(id) }
     return declared.name(declaration(of: task))
