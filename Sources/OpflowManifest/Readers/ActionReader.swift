@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Reads what a task does: `run`, `download`, `approve` or `block`.
+/// Reads `run`, `download`, `approve` or `block`.
 struct ActionReader {
   let values: ValueReader
   private let commands: CommandReader
@@ -15,7 +15,6 @@ struct ActionReader {
       in: values.document.source, marks: values.document.marks)
   }
 
-  /// Reads the one action of a task.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let node = keys[.run] { readRun(node, into: &task) }
     if let node = keys[.download] {
@@ -50,8 +49,7 @@ struct ActionReader {
       help: "give it `run` or `download`; one that is but a name for others has `needs` alone")
   }
 
-  /// Whether a task without an action is a name for those that it needs: it has no key that says how
-  /// something is run.
+  /// Whether a task only groups its needs, without a key about running.
   private func isName(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
     if values.document.kind(needs) == .sequence {
       var items = values.document.children(needs)
@@ -60,7 +58,7 @@ struct ActionReader {
     return TaskKey.allCases.allSatisfy { keys.key($0) == nil || TaskKey.ofNames.contains($0) }
   }
 
-  /// It ends well at once, and is up to date when all that it needs is.
+  /// Makes such a task succeed at once. It is up to date if all of its needs are.
   private func beName(_ needs: Node, _ task: inout TaskValues) {
     task.kind = .command
     task.words = CommandReader.scalars(Plan.commandOfNames, needs, values.scratch)
@@ -98,7 +96,7 @@ struct ActionReader {
     values.mistakes.warning(values.document.place(node), found.message, help: found.help)
   }
 
-  /// A gate. Nothing is run for it, so what `defaults` say of that is not about it.
+  /// Reads an approval. It runs nothing, so `defaults` about running do not apply.
   private func readQuestion(
     _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {
@@ -122,7 +120,7 @@ struct ActionReader {
     task.script = values.filledString(node, Subject(TaskKey.approve))
   }
 
-  /// What a program does. No process is made for it, so what `defaults` say of one is not about it.
+  /// Reads an external task. It has no process, so `defaults` about processes do not apply.
   private func readBlock(
     _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
   ) {

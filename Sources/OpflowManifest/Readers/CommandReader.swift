@@ -1,14 +1,14 @@
-/// Reads commands: the words of a list, a script, a shell.
+/// Reads commands, scripts and shells.
 struct CommandReader {
   let values: ValueReader
 
-  /// A script. `true` and `false` without quotes are booleans to YAML and commands to everyone else.
+  /// Reads a script. Unquoted `true` and `false` are commands here.
   func readScript(_ node: Node, _ subject: Subject) -> Scalar? {
     if let scalar = values.scalarIfBoolean(node, subject) { return scalar }
     return values.filledString(node, subject, help: "write the command: `run: make test`")
   }
 
-  /// The words before a script.
+  /// Reads the command line before a script.
   func readShell(_ node: Node) -> [Scalar]? {
     let subject = Subject(TaskKey.shell)
     switch values.document.kind(node) {
@@ -29,7 +29,7 @@ struct CommandReader {
     return Self.scalars(words, node, values.scratch)
   }
 
-  /// Words that no file holds.
+  /// Makes scalars of strings that are not in the manifest.
   static func scalars(_ words: [String], _ node: Node, _ store: TextStore) -> [Scalar] {
     words.map { word in
       let text = store.copy(word)
@@ -37,7 +37,7 @@ struct CommandReader {
     }
   }
 
-  /// The words of a command. Their text is what is written: `[sleep, 1]` means the text `1`.
+  /// Reads the arguments of a command. Any scalar counts as text: `1` in `[sleep, 1]`.
   func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
     guard case .key(let name) = subject else { return nil }
     var words: [Scalar] = []
@@ -67,7 +67,7 @@ struct CommandReader {
     return words
   }
 
-  /// Warns of what only a shell would understand in a list, which no shell reads.
+  /// Warns about shell syntax in a list.
   func warnOfScript(_ words: [Scalar], _ subject: Subject) {
     guard let first = words.first, words.count > 1 else { return }
     for word in words.dropFirst() where !values.hasExpression(word.node) {
@@ -97,7 +97,7 @@ struct CommandReader {
     text == "|" || text == "&&" || text == "||" || text == ">" || text == ">>" || text == "2>&1"
   }
 
-  /// Whether such words are arguments to a program like any other.
+  /// Whether operators are arguments of the program.
   private static func takesOperators(_ program: Text) -> Bool {
     program == "expr" || program == "test" || program == "["
   }

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Reads `inputs` and `outputs` of a task: lists, and lists in them, which anchors make.
+/// Reads `inputs` and `outputs`; lists may be nested through anchors.
 struct DeclaredFileReader {
   let values: ValueReader
   private let commands: CommandReader
@@ -10,14 +10,14 @@ struct DeclaredFileReader {
     commands = CommandReader(values: values)
   }
 
-  /// Called when it is known what the task does.
+  /// Requires the task's action to be read already.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let key = keys.key(.inputs) { readInputs(key, into: &task) }
     if let key = keys.key(.outputs) { readOutputs(key, into: &task) }
     if let key = keys.key(.cache) { readCache(key, into: &task) }
   }
 
-  /// Called when it is known what the task reads and which secrets it may know.
+  /// Requires the task's inputs and secrets to be read already.
   private func readCache(_ key: Node, into task: inout TaskValues) {
     let place = values.document.place(key)
     switch task.kind {
@@ -53,7 +53,7 @@ struct DeclaredFileReader {
     task.flags.insert(.cached)
   }
 
-  /// Whether what is kept may hold secrets; nil where nothing is to be kept.
+  /// Returns whether results may contain secrets; nil without a cache.
   private func readCacheValue(_ node: Node) -> Bool? {
     guard values.document.kind(node) == .mapping else {
       return values.boolean(node, Subject(TaskKey.cache)) == true ? false : nil
@@ -101,7 +101,7 @@ struct DeclaredFileReader {
     }
   }
 
-  /// Calls `body` for what a list holds, and the lists in it; or for a text that stands there without one.
+  /// Calls `body` for each item, or for a single text.
   private func forEachItem(
     of node: Node, _ key: TaskKey, _ body: (Node, Subject) -> Void
   ) {
@@ -116,7 +116,7 @@ struct DeclaredFileReader {
     }
   }
 
-  /// YAML nests no deeper than its reader allows.
+  /// The YAML reader limits the depth of the recursion.
   private func forEachItem(in list: Node, _ subject: Subject, _ body: (Node, Subject) -> Void) {
     for item in values.document.children(list) {
       if values.document.kind(item) == .sequence {
@@ -156,7 +156,7 @@ struct DeclaredFileReader {
     return nil
   }
 
-  /// Whether a map without known keys has others, which were reported.
+  /// Whether a map has unknown keys, which are already reported.
   private func hasOtherKeys(_ map: Node) -> Bool {
     var children = values.document.children(map)
     while let key = children.next(), children.next() != nil {
@@ -191,7 +191,6 @@ struct DeclaredFileReader {
     return commands.readWords(node, Subject(InputKey.run)).map { .command($0) }
   }
 
-  /// A path or a pattern.
   private func path(_ node: Node, _ subject: Subject) -> TaskValues.DeclaredPath? {
     guard let scalar = values.pathText(node, subject) else { return nil }
     let path = declared(scalar)
@@ -214,7 +213,7 @@ struct DeclaredFileReader {
     return declared
   }
 
-  /// What other tools read in a pattern, and what is none.
+  /// Rejects pattern syntax of other tools, and invalid patterns.
   private func mistake(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
     let text = path.text
     if text.first == UInt8(ascii: "!"), values.document.text(path.node).first == text.first {
@@ -226,7 +225,7 @@ struct DeclaredFileReader {
     if text.count > Self.longestPathBytes {
       return ("is longer than a path can be", "it has at most \(Self.longestPathBytes) bytes")
     }
-    // Those of a value are part of a name.
+    // Braces from an expression are literal.
     if Self.braces(in: text) != nil,
       let braces = Self.braces(in: values.textWithoutValues(path.node))
     {
@@ -240,13 +239,13 @@ struct DeclaredFileReader {
     return nil
   }
 
-  /// `PATH_MAX` of Linux, less the NUL.
+  /// `PATH_MAX` of Linux, without the NUL.
   private static let longestPathBytes = 4095
 
   private static let helpForBraces =
     "write an item for each; the character itself is `[{]`"
 
-  /// Braces with several words between them, as shells expand them.
+  /// Finds braces that a shell would expand.
   private static func braces(in path: Text) -> String? {
     guard let open = path.firstIndex(of: UInt8(ascii: "{")),
       let close = path[open...].firstIndex(of: UInt8(ascii: "}")),

@@ -1,10 +1,9 @@
 internal import OpflowCore
 
-/// Reads `download`.
 struct DownloadReader {
   let values: ValueReader
 
-  /// Reads a download, and notes the file that it makes.
+  /// Reads a download, and records its target as a written file.
   func read(_ node: Node, into task: inout TaskValues) {
     guard values.document.kind(node) == .mapping else {
       values.wrongType(
@@ -86,13 +85,13 @@ struct DownloadReader {
   private func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
     hideCredentials(in: node)
     guard let url = values.filledString(node, subject) else { return nil }
-    // Looked at when it is known.
+    // A late URL is checked when it is known.
     if url.isLate { return url }
     var help: String?
     do throws(WebAddress.Mistake) {
       _ = try WebAddress(url.text.string)
       if url.text.allSatisfy({ $0 > 32 && $0 != 127 }) {
-        // Unlike a `$`, braces are no part of an address.
+        // Unlike `$`, braces are invalid in URLs.
         if url.text.contains(UInt8(ascii: "{")) { values.warnOfShellText(url, node, subject) }
         return url
       }
@@ -106,12 +105,12 @@ struct DownloadReader {
     return nil
   }
 
-  /// Has no mistake show a password that is in an address as it is written.
+  /// Hides a password in a URL.
   private func hideCredentials(in node: Node) {
     guard values.document.kind(node) == .scalar else { return }
     let text = values.document.text(node)
     guard text.contains(UInt8(ascii: "@")) else { return }
-    // An `@` of a path is no credential's.
+    // The `@` is in the path, not in credentials.
     if let address = try? WebAddress(text.string), address.userInfo == nil { return }
     let start = values.document.offset(node)
     let source = values.document.source
@@ -165,7 +164,7 @@ struct DownloadReader {
     defer { values.scope.position = .task }
     for index in 0..<entries.count {
       let name = entries.name(index)
-      // Mostly it lets somebody in.
+      // A header often contains credentials.
       let secret = Secret(place: values.document.place(entries.value(index)), extent: .rest)
       if !Self.isHeaderName(name) {
         values.mistakes.hide(secret)
@@ -177,7 +176,7 @@ struct DownloadReader {
       guard let value = values.scalar(entries.value(index), subject, expected: "a string") else {
         continue
       }
-      // A line end in a header would begin another one.
+      // A newline would start another header.
       if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
         values.mistakes.hide(secret)
         values.mistakes.error(

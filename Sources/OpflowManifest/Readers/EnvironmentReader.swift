@@ -1,9 +1,6 @@
-/// Reads `env`, at the top level, in `defaults` and in tasks.
-///
-/// A class for the sake of what it reuses: so what has one is a constant, which is handed on without being copied.
+/// Reads `env`. It is a class because of its buffer, so that its owners stay immutable.
 final class EnvironmentReader {
   let values: ValueReader
-  /// Reused from map to map.
   private var entries: Entries
 
   init(_ values: ValueReader) {
@@ -11,7 +8,7 @@ final class EnvironmentReader {
     entries = Entries(document: values.document)
   }
 
-  /// Reads a map of variables over those of `list`.
+  /// Adds variables, which override those in `list`.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard values.document.kind(node) == .mapping else {
       values.wrongType(

@@ -1,8 +1,7 @@
 internal import OpflowCore
 
-/// Reads the keys of a task that stand for themselves: whether it counts and when, and what is for people.
-///
-/// What few tasks have is read in functions of its own, so that the code that all go through stays small.
+/// Reads flags, conditions and descriptions. Rare keys have their own functions to keep the common
+/// path small.
 struct FlagReader {
   let values: ValueReader
 
@@ -28,7 +27,7 @@ struct FlagReader {
     }
   }
 
-  /// Reads nothing of what another reader reads.
+  /// Reads descriptions and tags. `SecretReader` reads names of secrets.
   private func readTexts(
     _ node: Node, _ key: TaskKey, as text: TaskText, into texts: inout TaskValues.TextValues
   ) {
@@ -42,7 +41,7 @@ struct FlagReader {
     }
   }
 
-  /// Called when `finally` is known.
+  /// Requires `finally` to be read already.
   @inline(never)
   private func readManual(_ node: Node, into task: inout TaskValues) {
     guard task.flags.contains(.finally) else {
@@ -84,7 +83,7 @@ struct FlagReader {
       help: "it starts no program that could steer the run; take it away")
   }
 
-  /// A list, or one tag.
+  /// Reads a list, or one tag.
   @inline(never)
   private func readTags(_ node: Node) -> [Scalar]? {
     guard values.document.kind(node) == .scalar, values.describe(node) != "empty" else {
@@ -103,7 +102,7 @@ struct FlagReader {
 
   private enum Condition {
     case known(Bool)
-    /// What is left to be decided when all that the task needs has ended.
+    /// The part that is evaluated when all needs have ended.
     case late(Text)
   }
 
@@ -118,7 +117,7 @@ struct FlagReader {
     }
   }
 
-  /// `if`: nil when it cannot be read.
+  /// Evaluates `if`; returns nil on an error.
   private func condition(_ node: Node) -> Condition? {
     let subject = Subject(TaskKey.condition)
     guard values.document.kind(node) == .scalar else {

@@ -1,30 +1,26 @@
-/// An item of `include` as it is written.
+/// An item of `include`, unresolved.
 struct IncludeEntry {
-  /// Where its path stands.
   let node: Node
   let path: Text
-  /// `as`: the name before the ids of its tasks; nil where they join as they are.
+  /// The value of `as`; nil if IDs get no prefix.
   let name: Text?
-  /// Where `as` stands; the path where there is none.
+  /// The node of `as`, or of the path.
   let nameNode: Node
   let variables: [PassedVariable]
 }
 
-/// A variable that an item of `include` gives a file.
+/// A variable that an item of `include` passes.
 struct PassedVariable {
-  /// Where its name stands.
   let key: Node
   let name: Text
   let value: Text
 }
 
-/// Reads `include` as it is written; `PartLoader` finds the files.
+/// Reads `include`; `PartLoader` finds the files.
 struct IncludeReader {
   let values: ValueReader
 
-  /// Items that are wrong are left out.
-  ///
-  /// - Returns: nil where any is.
+  /// Reads the valid items. `isWhole` is false if any is invalid.
   func read(_ keys: Fields<ManifestKey>) -> (entries: [IncludeEntry], isWhole: Bool) {
     guard let key = keys.key(.include) else { return ([], true) }
     guard values.document.kind(key.value) != .mapping else {
@@ -87,7 +83,7 @@ struct IncludeReader {
     return values.scope.store.copy(path.text)
   }
 
-  /// `https://…` and `git@host:…`.
+  /// Whether it is a URL or `git@host:…`.
   private static func isAddress(_ path: Text) -> Bool {
     path.hasPrefix("https://") || path.hasPrefix("http://") || path.hasPrefix("git@")
       || path.hasPrefix("ssh://") || path.hasPrefix("git://")
@@ -123,7 +119,7 @@ struct IncludeReader {
     return result
   }
 
-  /// `include: { db: db.yaml }`, as go-task has it.
+  /// Advice for go-task's `include: { db: db.yaml }`.
   private func mapHelp(_ key: Node) -> String {
     let document = values.document
     var children = document.children(key.value)

@@ -1,29 +1,26 @@
 internal import OpflowCore
 
-/// A task that makes the legs of a family while the run goes on (`after` in a `matrix`): a command of opflow's own,
-/// which is begun by what its worker is.
+/// The generator of a matrix with `after`: a task that adds the matrix tasks during the run.
 package enum LegMaker {
-  /// The word behind `opflow` in its command; the family's id follows.
+  /// The subcommand of opflow that it runs; the ID of the matrix follows.
   package static let word = "legs"
 
-  /// What is known of legs before they are made.
+  /// What is known before matrix tasks exist.
   struct Legs {
-    /// What they are read of. All else that the family says they say themselves.
+    /// The files with the values.
     var sources: [Text]
-    /// Their results are cached; their memory is limited.
+    /// Whether the matrix tasks use the cache, and a memory limit.
     var areCached: Bool
     var areLimited: Bool
   }
 
-  /// Makes what was read of a family, as far as it can be read without a leg, the task that makes its legs.
-  ///
-  /// What else the family says holds of its legs. What it says of secrets the run has to know when it begins.
+  /// Turns a matrix's template into its generator. Other keys apply to the matrix tasks; secrets
+  /// stay, because the run needs them from the start.
   ///
   /// - Parameters:
-  ///   - sources: patterns, and names of files.
-  ///   - folder: where its command is begun.
-  ///   - hasOwnFate: whether its `if` is decided, for all legs.
-  ///   - store: holds texts as long as others of the task.
+  ///   - sources: Patterns and file names.
+  ///   - folder: The working directory of the generator.
+  ///   - hasOwnFate: Whether `if` is already decided for all matrix tasks.
   static func turn(
     _ task: inout TaskValues, reading sources: [Text], folder: Text, hasOwnFate: Bool,
     _ store: TextStore
@@ -53,7 +50,7 @@ package enum LegMaker {
     task.written.removeAll()
     task.service = nil
     task.processes = ProcessRules()
-    // The legs are added on the coordinator's machine, with its environment.
+    // The coordinator adds the matrix tasks, so its computer must run the generator.
     task.processes.isLocal = true
     task.lists = TaskLists()
     task.own.formUnion([.environment, .demands, .policy, .directory])
@@ -65,7 +62,7 @@ package enum LegMaker {
 }
 
 extension TaskFlags {
-  /// What a leg has of the task that made it. Whether it is to run was decided with that.
+  /// Takes over the flags of the generator, except that it was selected.
   mutating func takeFromMaker(_ maker: TaskFlags) {
     formUnion(maker.intersection([.leavesValues, .decidesOthers]))
     remove(.manual)

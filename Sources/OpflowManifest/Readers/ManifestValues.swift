@@ -1,11 +1,10 @@
 internal import OpflowCore
 
-/// What a manifest says at its top, but for `defaults` and `tasks`. Texts are good as long as the
-/// compilation.
+/// Top-level values except `defaults` and `tasks`. Texts live as long as the compilation.
 struct ManifestValues {
   var name: String
   var description = Text(start: nil, count: 0)
-  /// 0 where the machine decides.
+  /// 0 lets the computer decide.
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1
   var keepRuns = ManifestEntry.standardKeepRuns

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Reads `needs` as they are written; `NeedResolver` finds the tasks.
+/// Reads `needs`; `NeedResolver` finds the tasks.
 struct NeedReader {
   let values: ValueReader
 
@@ -16,7 +16,7 @@ struct NeedReader {
     }
   }
 
-  /// For a map where a list should be: one need with its condition, or the ids as keys.
+  /// Advice for a map: one need, or IDs as keys.
   private func helpForMap(_ node: Node) -> String {
     var names: [String] = []
     var children = values.document.children(node)
@@ -26,7 +26,7 @@ struct NeedReader {
         names = []
         break
       }
-      // As docker compose has them.
+      // As in docker compose.
       let condition =
         values.document.scalarText(value).flatMap { NeedCondition(text: $0) } ?? .success
       names.append(

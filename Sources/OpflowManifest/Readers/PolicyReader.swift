@@ -1,10 +1,10 @@
 internal import OpflowCore
 
-/// Reads when and how often a task runs, and how it is ended.
+/// Reads priority, timeout, retries and stop rules.
 struct PolicyReader {
   let values: ValueReader
 
-  /// Returns whether the policy may be another now.
+  /// Returns whether the policy may differ from the defaults.
   func read(_ keys: Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
     if let node = keys[.priority] { readPriority(node, into: &settings) }
     if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }
@@ -24,9 +24,7 @@ struct PolicyReader {
     return isOwn
   }
 
-  /// The key that says where one policy is not another.
-  ///
-  /// - Parameter sameCodes: whether the exit codes of both that are retried are the same.
+  /// - Parameter sameCodes: Whether the retried exit codes are equal.
   static func differentKey(_ a: TaskPolicy, _ b: TaskPolicy, sameCodes: Bool) -> TaskKey? {
     if a.timeoutMilliseconds != b.timeoutMilliseconds { return .timeout }
     if (a.stopSignal, a.stopGraceMilliseconds) != (b.stopSignal, b.stopGraceMilliseconds) {
@@ -70,7 +68,7 @@ struct PolicyReader {
       let value = values.duration(node, Subject(RetryKey.delay), atMost: Self.longestDelay)
     {
       settings.policy.retryDelayMilliseconds = UInt32(value)
-      // Who writes `delay: 1h` means an hour, and not what stands for the delays that grow from it.
+      // The default `max_delay` must not shorten `delay: 1h`.
       if fields[.maxDelay] == nil {
         settings.policy.retryMaxDelayMilliseconds = max(
           settings.policy.retryMaxDelayMilliseconds, UInt32(value))
@@ -101,7 +99,7 @@ struct PolicyReader {
   private static let retryHelp =
     "how often it is tried again, `retry: 3`, or with more: `retry: { max: 3, delay: 5s }`"
 
-  /// A thousand hours, in milliseconds: the plan keeps delays in 32 bits.
+  /// 1000 hours in milliseconds; the plan stores delays in 32 bits.
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
 
   private func readStop(_ node: Node, into settings: inout TaskSettings) {

@@ -1,12 +1,12 @@
 internal import OpflowCore
 
-/// Reads what the processes of a task are given, and held to (`TaskKey.ofProcesses`).
+/// Reads the keys of `TaskKey.ofProcesses`.
 struct ProcessReader {
   let values: ValueReader
 
-  /// Called when it is known what the task does and what it holds.
+  /// Requires the task's action and demands to be read already.
   ///
-  /// - Parameter defaults: what it asks of resources where it says nothing of its own.
+  /// - Parameter defaults: The demands of a task without its own.
   func read(_ keys: Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
     for (name, rule, use) in TaskKey.ofProcesses {
       guard let key = keys.key(name), let number = readNumber(key.value, name, rule),
@@ -18,7 +18,7 @@ struct ProcessReader {
     }
   }
 
-  /// Nil for a no, and for what cannot be read.
+  /// Returns nil for false and on errors.
   private func readNumber(_ node: Node, _ key: TaskKey, _ rule: ProcessRule) -> UInt64? {
     switch rule.takes {
     case .flag: values.boolean(node, Subject(key)) == true ? 1 : nil
@@ -38,7 +38,8 @@ struct ProcessReader {
     return values.boolean(node, Subject(key), expected: expected) == true ? .ofMake : nil
   }
 
-  /// Whether the task starts programs. That a question and a block do not is a mistake that was told of.
+  /// Whether the task starts programs. Errors for approvals and external tasks are already
+  /// reported.
   private func hasPrograms(
     _ task: borrowing TaskValues, _ key: Node, _ name: TaskKey, _ use: StaticString
   ) -> Bool {
@@ -53,9 +54,9 @@ struct ProcessReader {
     }
   }
 
-  /// Whether opflow can know what the task left.
+  /// Whether opflow can know the task's files.
   private func declaresFiles(_ task: borrowing TaskValues, _ key: Node) -> Bool {
-    // That is a mistake of its own.
+    // The error is already reported.
     if task.flags.contains(.service) { return false }
     if task.hasInputs, !task.written.isEmpty { return true }
     values.mistakes.error(
@@ -68,7 +69,7 @@ struct ProcessReader {
 
   private func hasProcessor(_ task: borrowing TaskValues, _ defaults: Demands, _ key: Node) -> Bool
   {
-    // That is a mistake of its own.
+    // The error is already reported.
     if task.flags.contains(.service) { return false }
     let demands = task.own.contains(.demands) ? task.lists.demands : defaults
     if demands.resolved(for: task.kind).contains(where: { $0.resource == ResourceEntry.cpu }) {

@@ -1,10 +1,10 @@
 internal import OpflowCore
 
-/// Reads the capacities of top-level `resources`.
+/// Reads top-level `resources`.
 struct CapacityReader {
   let values: ValueReader
 
-  /// - Parameter wanted: `-j`, which goes over `max_parallel`.
+  /// - Parameter wanted: `-j`, which overrides `max_parallel`.
   func read(
     _ keys: Fields<ManifestKey>, wanted: Int?, into manifest: inout ManifestValues
   ) {
@@ -33,7 +33,7 @@ struct CapacityReader {
         help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
       return
     }
-    // Known all the same when its value is wrong, or every use of it would be a mistake too.
+    // Declared despite the error; otherwise every use would be one too.
     guard let capacity = values.readAmount(node, name, atLeast: 1) else {
       if manifest.resources.index(of: name) == nil {
         manifest.resources.declare(name, capacity: .max)
@@ -55,10 +55,8 @@ struct CapacityReader {
 }
 
 extension ValueReader {
-  /// An amount of a resource, in what that is counted in: a whole number of `cpu` and `download`, a
-  /// size of `memory`, and of the manifest's own a size or a number with up to three decimals.
-  ///
-  /// - Parameter minimum: 0, or 1 where there must be any.
+  /// Reads an amount in the resource's unit: a whole number of `cpu` and `download`, a size of
+  /// `memory`, or for others a size or a number with up to three decimals.
   func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {
@@ -80,7 +78,7 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// How many GPUs of its own a task wants, as that is counted.
+  /// Returns the number of GPUs in thousandths.
   func readGPUs(_ node: Node) -> UInt64? {
     let count = integer(
       node, .entry("resources", scope.store.copy("gpu")), in: 0...Int64(DeviceSet.most),
@@ -91,7 +89,7 @@ extension ValueReader {
   }
 }
 
-/// Reads what tasks ask of resources.
+/// Reads a task's `resources`.
 struct DemandReader {
   let values: ValueReader
   let resources: ResourceTable
@@ -134,14 +132,14 @@ struct DemandReader {
       values.document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
     let declare =
       "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): \(amount) }`"
-    // `cpu` is near to every short name.
+    // Short names are all similar to `cpu`.
     guard name.count > 3,
       let nearest = values.scope.suggestions.nearest(to: name, among: resources.names.texts)
     else { return declare }
     return "did you mean `\(nearest.string)`? Else \(declare)"
   }
 
-  /// Whether a demand can ever be met.
+  /// Whether a demand can be met.
   private func check(
     _ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node
   ) -> Bool {

@@ -1,17 +1,17 @@
 internal import OpflowCore
 
-/// The resources of a manifest: the built-in ones first, in the order of `ResourceEntry`.
+/// The resources, built-in ones first, as in `ResourceEntry`.
 struct ResourceTable {
   private(set) var names = TextTable()
-  /// What the plan says; 0 where the machine decides.
+  /// Capacities in the plan; 0 lets the computer decide.
   private var declared: [UInt64] = []
-  /// What the machine decides.
+  /// Capacities of this computer.
   private var machine: [UInt64]
 
   private static let downloadCapacity: UInt64 = 4
 
   private let gpu: Text
-  /// Whether they are those of the run that the manifest is added to, which are what they are.
+  /// Whether these are the fixed resources of a run.
   let isOfRun: Bool
 
   init(cpu: UInt64, memory: UInt64, store: TextStore) {
@@ -24,9 +24,7 @@ struct ResourceTable {
     }
   }
 
-  /// Those of a run.
-  ///
-  /// - Parameter plan: lives as long as this.
+  /// - Parameter plan: Must outlive the table.
   init(of plan: Plan, cpu: UInt64, memory: UInt64, store: TextStore) {
     isOfRun = true
     gpu = store.copy(ResourceEntry.gpuName.description)
@@ -40,12 +38,12 @@ struct ResourceTable {
     }
   }
 
-  /// Where capacities are declared, as mistakes call it.
+  /// Names the manifest in errors.
   var manifestName: String { isOfRun ? "the run's first manifest" : "the manifest" }
 
   func index(of name: Text) -> UInt32? { names.index(of: name).map { UInt32($0) } }
 
-  /// Whether tasks that ask for more than there is are cut to the whole.
+  /// Whether larger demands are reduced to the capacity.
   static func isCut(_ resource: UInt32) -> Bool {
     resource == ResourceEntry.cpu || resource == ResourceEntry.memory
   }
@@ -55,12 +53,12 @@ struct ResourceTable {
     if isNew { declared.append(capacity) } else { declared[index] = capacity }
   }
 
-  /// All that the manifest declares is known: what it does not say of GPUs each machine does.
+  /// Ends the declarations. Each node counts its own `gpu` if it is undeclared.
   mutating func endDeclaring() {
     if !isOfRun, names.index(of: gpu) == nil { declare(gpu, capacity: 0) }
   }
 
-  /// Whether it is `gpu` as each machine has it, and tasks get GPUs of their own.
+  /// Whether it is an undeclared `gpu`, of which tasks get whole devices.
   func isGPUOfMachine(_ resource: UInt32) -> Bool {
     Int(resource) >= machine.count && declared[Int(resource)] == 0
   }
@@ -74,7 +72,7 @@ struct ResourceTable {
     machine[Int(resource)] = capacity
   }
 
-  /// - Parameter isWanted: whether any task asks for some of it.
+  /// - Parameter isWanted: Whether any task asks for it.
   func entries(_ isWanted: (UInt32) -> Bool, intern: (Text) -> TextRef) -> [ResourceEntry] {
     var count = declared.count
     let last = UInt32(truncatingIfNeeded: count - 1)

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// A secret as the top of a manifest declares it. Texts are good as long as the compilation.
+/// A declared secret. Texts live as long as the compilation.
 struct DeclaredSecret {
   enum Source {
     case environment(Text)
@@ -12,12 +12,12 @@ struct DeclaredSecret {
   let source: Source
 }
 
-/// Reads `secrets`: at the top where they come from, in a task which it may know.
+/// Reads `secrets`, at the top and in tasks.
 struct SecretReader {
   let values: ValueReader
   private let commands: CommandReader
   private var secrets: SecretScope { values.scope.secrets }
-  /// The manifest's; the longest name that a message to a worker can hold.
+  /// The limit on names, which messages to workers contain.
   private static let longestNameBytes = 255
 
   init(_ values: ValueReader) {
@@ -25,9 +25,8 @@ struct SecretReader {
     commands = CommandReader(values: values)
   }
 
-  // MARK: - Where they come from
+  // MARK: - Sources
 
-  /// Reads the map at the top.
   func readSources(_ node: Node) -> [DeclaredSecret] {
     guard let entries = values.mapEntries(node, Subject(ManifestKey.secrets)) else { return [] }
     var secrets: [DeclaredSecret] = []
@@ -88,14 +87,12 @@ struct SecretReader {
     return commands.readWords(node, Subject(SecretKey.run)).map { .command($0) }
   }
 
-  /// What comes from an expression is held no longer than that.
+  /// Copies a text, because it may come from an expression.
   private func kept(_ text: Text) -> Text { values.scope.store.copy(text) }
 
-  // MARK: - Who knows them
+  // MARK: - Uses
 
-  /// Reads the list of a task, and what the headers of a download speak of.
-  ///
-  /// - Parameter key: nil where it has no list.
+  /// Reads a task's list, and the secrets in a download's headers.
   @inline(__always)
   func readNames(_ key: Node?, into task: inout TaskValues) {
     let isDownload = if case .download = task.kind { true } else { false }
@@ -119,7 +116,7 @@ struct SecretReader {
       for variable in task.lists.environment.variables { _ = set.insert(variable.name) }
     }
     for name in names where isName(name.text, at: name.node) {
-      // What is in none of the files that were read by then, or is made by an expression.
+      // Catches reads before the list was known, and names from expressions.
       let isSet = secrets.whereSet(name.text) != nil
       if !isSet, values.scope.inherited.hasRead(name.text) {
         values.mistakes.error(
@@ -145,9 +142,9 @@ struct SecretReader {
     }
   }
 
-  /// Reports that the plan would hold the value.
+  /// Reports that the plan would contain the value of a secret.
   ///
-  /// - Parameter isOwn: whether the task sets a variable of that name.
+  /// - Parameter isOwn: Whether the task sets the variable.
   private func refuseSet(_ name: Scalar, _ isOwn: Bool) {
     let set = isOwn ? nil : secrets.whereSet(name.text)
     guard isOwn || set != nil else { return }
@@ -186,7 +183,7 @@ struct SecretReader {
 }
 
 extension ValueReader {
-  /// A file's `env` or `env_file` sets the variable for its tasks.
+  /// Records a variable set by `env` or `env_file`; a secret of the run is an error.
   func noteSet(_ variable: EnvironmentList.Variable) {
     let place = document.place(variable.value.node)
     guard let secret = scope.secrets.noteSet(variable.name, at: place) else { return }

@@ -1,24 +1,21 @@
 internal import OpflowCore
 
-/// A service, as its task declares it.
 struct ServiceValues {
   var kind = ServiceEntry.Kind.none
-  /// Of `http`, `log` and `file`, and of `port` the name.
+  /// The argument of `http`, `log` and `file`, or a port's name.
   var text: Scalar?
   var port: UInt32 = 0
-  /// Of `exec`.
+  /// The command of `exec`.
   var words: [Scalar] = []
   var timeoutMilliseconds = ServiceReadiness.standardTimeoutMilliseconds
   var intervalMilliseconds = ServiceReadiness.standardIntervalMilliseconds
   var restarts: UInt32 = 0
-  /// Names, each of a variable of its own.
+  /// The names of ports, each of which has a variable.
   var ports: [Scalar] = []
 
-  /// The variables of its ports.
   var portVariables: [String] { ports.map { ServicePorts.variable($0.text.string) } }
 }
 
-/// Reads `service`: how a task that does not end by itself comes to be ready.
 struct ServiceReader {
   let values: ValueReader
   private let commands: CommandReader
@@ -28,14 +25,14 @@ struct ServiceReader {
     commands = CommandReader(values: values)
   }
 
-  /// Called when it is known what else the task says.
+  /// Requires all other keys of the task to be read already.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     guard let key = keys.key(.service) else { return }
     guard let service = readValue(key.value) else { return }
     task.service = service
     task.flags.insert(.service)
     refuse(keys, key, task)
-    // What `defaults` say of tasks that end is not about it.
+    // `defaults` about tasks that end do not apply.
     task.settings.policy.timeoutMilliseconds = 0
     task.settings.policy.retryMax = 0
     task.settings.retryCodes = []
@@ -66,7 +63,7 @@ struct ServiceReader {
     }
   }
 
-  /// Nil for `false`, and for what cannot be read.
+  /// Returns nil for `false` and on errors.
   private func readValue(_ node: Node) -> ServiceValues? {
     guard values.document.kind(node) == .mapping else {
       let subject = Subject(TaskKey.service)
@@ -155,7 +152,7 @@ struct ServiceReader {
     readProbe(key, value, into: &service)
   }
 
-  /// A number, or a name of `ports`.
+  /// Reads a number, or a name from `ports`.
   private func readPort(_ node: Node, into service: inout ServiceValues) {
     let subject = Subject(ReadyKey.port)
     if let scalar = values.scalar(node, subject, expected: "a port's number or name"),

@@ -1,9 +1,9 @@
 internal import OpflowCore
 
-/// Reads the keys that stand in `defaults` and in tasks alike.
+/// Reads the keys that `defaults` and tasks share.
 struct SettingsReader {
   let values: ValueReader
-  /// Absolute and normal: what `dir` is relative to.
+  /// The base of `dir`; absolute and normalized.
   let folder: Text
   private let commands: CommandReader
   private let policies: PolicyReader
@@ -19,12 +19,12 @@ struct SettingsReader {
     environments = EnvironmentReader(values)
   }
 
-  /// The same, but for where texts are held.
+  /// Returns the same reader with another store.
   func holding(_ scratch: TextStore) -> SettingsReader {
     SettingsReader(values.holding(scratch), folder: folder, resources: demands.resources)
   }
 
-  /// What `defaults` give, over what opflow itself has.
+  /// - Parameter standard: The settings below `defaults`.
   func readDefaults(_ node: Node?, over standard: TaskDefaults) -> TaskDefaults {
     guard let node else { return standard }
     guard values.document.kind(node) == .mapping else {
@@ -37,7 +37,7 @@ struct SettingsReader {
     return result
   }
 
-  /// Reads settings over those that there are. Returns which of them may be others now.
+  /// Reads keys over the given settings, and returns which of them may now differ.
   func read(
     _ keys: Fields<TaskKey>, into settings: inout TaskSettings, _ lists: inout TaskLists
   ) -> OwnSettings {

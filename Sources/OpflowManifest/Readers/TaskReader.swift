@@ -1,18 +1,16 @@
 internal import OpflowCore
 
-/// Reads the declared tasks of a file, one after the other.
-///
-/// A class, since it is large: one that is a value is copied for each task.
+/// Reads the tasks of a file. It is a class, because a value this large would be copied for each
+/// task.
 final class TaskReader {
   let values: ValueReader
-  // Of `values`: what is asked for each task is held at hand.
+  // Fields of `values`, kept here because each task needs them.
   private let document: YAMLDocument
   private let maps: MapReader
   private let table: KeyTable<TaskKey>
   private let scratch = TextStore()
   let defaults: TaskDefaults
-  /// Where `defaults` stand, and what they go over, when they speak of `task.id` and so differ from
-  /// task to task.
+  /// Set if `defaults` use `task.id` and so differ by task.
   private let defaultsByTask: (node: Node, standard: TaskDefaults)?
   private let settings: SettingsReader
   private let flags: FlagReader
@@ -24,11 +22,11 @@ final class TaskReader {
   private let processes: ProcessReader
 
   /// - Parameters:
-  ///   - settings: keeps what it reads, as defaults must.
-  ///   - standard: what `defaults` go over.
+  ///   - settings: Must keep texts as long as the defaults live.
+  ///   - standard: The settings below `defaults`.
   init(_ settings: SettingsReader, defaults node: Node?, over standard: TaskDefaults) {
     let scope = settings.values.scope
-    // Where a task's id is spoken of, something must stand for it while there is no task.
+    // A placeholder for `task.id` while there is no task.
     scope.sawTaskID = false
     scope.taskID = scope.store.copy("task")
     defaults = settings.readDefaults(node, over: standard)
@@ -47,10 +45,7 @@ final class TaskReader {
     processes = ProcessReader(values: values)
   }
 
-  /// Reads one task. Everything wrong is reported on the way; what is wrong is left out or gets a
-  /// default, so that reading goes on.
-  ///
-  /// - Parameter name: its id.
+  /// Reads a task. Errors are reported; invalid values are left out or get a default.
   func read(_ key: Node, name: Text, into task: inout TaskValues) {
     checkName(name, at: key)
     read(key, as: name, into: &task)
@@ -67,8 +62,8 @@ final class TaskReader {
     }
   }
 
-  /// Reads what a task declares as the task of that name: one leg of a family, of which the scope's
-  /// `matrix` speaks.
+  /// Reads the declaration as task `name`, which may be a matrix task with values in the scope's
+  /// `matrix`.
   func read(_ key: Node, as name: Text, into task: inout TaskValues) {
     scratch.removeAll()
     values.scope.taskID = name
@@ -96,7 +91,7 @@ final class TaskReader {
   private func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     defer { values.scope.isInTask = false }
     if let (node, standard) = defaultsByTask {
-      // Read and reported on before.
+      // Errors in `defaults` are already reported.
       values.mistakes.mute()
       let defaults = settings.readDefaults(node, over: standard)
       values.mistakes.unmute()
@@ -112,9 +107,7 @@ final class TaskReader {
     task.own = settings.read(keys, into: &task.settings, &task.lists)
   }
 
-  /// Checks that the task needs those whose values it reads.
-  ///
-  /// - Parameter condition: its `if`.
+  /// Checks that the task needs the tasks whose values it reads.
   private func checkValues(of task: inout TaskValues, condition: Node?) {
     task.readsValues = true
     let check = ValueCheck(
@@ -136,7 +129,7 @@ final class TaskReader {
     }
   }
 
-  /// For a key and its value that no `: ` stands between: `run make`, `run:make`.
+  /// Advice for a missing `: ` as in `run make` or `run:make`.
   private func missingColonHelp(_ node: Node) -> String? {
     guard let text = document.scalarText(node), text.count <= 80, !text.contains(10),
       let end = text.firstIndex(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ":") }),

@@ -2,13 +2,13 @@ internal import OpflowCore
 
 /// Where a task runs.
 struct Directory {
-  /// Absolute.
+  /// An absolute path.
   var path: Text
-  /// The path with a constant for `run.id`.
+  /// The path with a constant for `run.id`, for fingerprints.
   var stable: Text
 }
 
-/// The variables that a task gets from the manifest.
+/// The variables that the manifest sets for a task.
 struct EnvironmentList {
   struct Variable {
     var name: Text
@@ -16,16 +16,16 @@ struct EnvironmentList {
   }
 
   private(set) var variables: [Variable] = []
-  /// Variables of the layers below the one that is written.
+  /// The number of variables in lower layers.
   private var below = 0
-  /// Their names, once the layer has so many that one look at all of them takes less than one for each.
+  /// An index of their names, if the layer sets many variables.
   private var namesBelow: NameIndex?
-  /// Variables that the layer has set.
+  /// The number of variables set in this layer.
   private var setCount = 0
 
   private static let fewCount = 8
 
-  /// Begins a layer, whose variables go over those that there are.
+  /// Starts a layer, which overrides lower ones.
   mutating func beginLayer() {
     below = variables.count
     forgetNamesBelow()
@@ -36,7 +36,7 @@ struct EnvironmentList {
     if namesBelow != nil { namesBelow = nil }
   }
 
-  /// Sets a variable, over one of the same name below. The names of one layer are different.
+  /// Sets a variable. Names must be unique within a layer.
   mutating func set(_ name: Text, _ value: Scalar) {
     setCount += 1
     if let index = indexBelow(name) {
@@ -63,7 +63,7 @@ struct EnvironmentList {
     return namesBelow?.index(of: name)
   }
 
-  /// Empties it and keeps its memory.
+  /// Keeps the memory.
   mutating func removeAll() {
     variables.removeEach()
     below = 0
@@ -71,11 +71,11 @@ struct EnvironmentList {
   }
 }
 
-/// How much of each resource a task holds, where the manifest says so.
+/// The amounts of resources that a task asks for.
 struct Demands {
-  /// By resource. An amount of 0 gives a default up.
+  /// An amount of 0 cancels a default.
   private(set) var items: [DemandItem] = []
-  /// Where each resource stands, once there are more than a few.
+  /// Indices into `items`, used for more than a few resources.
   private var places: [UInt32: Int] = [:]
 
   private static let fewCount = 16
@@ -99,11 +99,11 @@ struct Demands {
     for index in places.count..<items.count { places[items[index].resource] = index }
   }
 
-  /// What a task of that kind holds: by default one processor, or one download.
+  /// Returns the demands with the default: one CPU, or one download.
   func resolved(for kind: ActionKind, isService: Bool = false) -> [DemandItem] {
     let standard = kind == .download ? ResourceEntry.download : ResourceEntry.cpu
     var result = items
-    // A service mostly waits.
+    // Services mostly wait.
     if !isService, !result.contains(where: { $0.resource == standard }) {
       result.append(DemandItem(resource: standard, amount: 1))
     }
@@ -113,43 +113,41 @@ struct Demands {
   }
 }
 
-/// The task keys that `defaults` may set, as values. Every task starts from a copy.
+/// The values of keys in `defaults`; each task starts from a copy.
 struct TaskSettings {
-  /// The words before the script of a string action.
+  /// The command line before a script.
   var shell: [Scalar]
   var directory: Directory
-  /// As the plan has them, but for `retryCodes`.
+  /// The retried exit codes are in `retryCodes`.
   var policy = TaskPolicy()
   var retryCodes: [Int32] = []
-  /// Whether `retry` says how often; a download is tried again without being told to.
+  /// Whether `retry` sets `max`; downloads have another default.
   var hasRetryMax = false
   var priority: Int16 = 0
   var failsWhenInterrupted = false
 
-  /// The rules of a task of that kind.
   func policy(for kind: ActionKind) -> TaskPolicy {
     var policy = policy
     if kind == .download, !hasRetryMax { policy.retryMax = 3 }
     return policy
   }
 
-  /// The exit codes that are retried; a download has none that `retry` could choose by.
+  /// The exit codes to retry; downloads have none.
   func retryCodes(for kind: ActionKind) -> [Int32] { kind == .download ? [] : retryCodes }
 }
 
-/// Those of them that are lists, which a task's own are merged over.
+/// Settings that are lists, which a task's own are merged into.
 struct TaskLists {
   var environment = EnvironmentList()
   var demands = Demands()
 }
 
-/// What every task starts from.
 struct TaskDefaults {
   var settings: TaskSettings
   var lists = TaskLists()
 }
 
-/// What of a task may differ from `TaskDefaults`; the rest is the same for all.
+/// The settings of a task that may differ from `TaskDefaults`.
 struct OwnSettings: OptionSet {
   let rawValue: UInt8
 

@@ -1,55 +1,54 @@
 internal import OpflowCore
 
-/// One task with all its values: `defaults` merged in, expressions evaluated. One record serves all
-/// tasks in turn: texts are good until the next one is read. It is large, so what looks at it must not copy it.
+/// One task with all values. One large record serves all tasks: do not copy it, and do not keep its
+/// texts beyond the next task.
 struct TaskValues: ~Copyable {
-  /// Also where the task stands.
+  /// Also the task's place.
   var key: Node
   var name: Text
   var kind = ActionKind.command
   var settings: TaskSettings
-  /// Good for what is in `own` only; the rest is as in the defaults. Variables of these that the task does not set
-  /// may be left out.
+  /// Only valid for the settings in `own`. Inherited variables may be missing.
   var lists = TaskLists()
   var own = OwnSettings()
-  // Not by a literal: that of another module is made by code that is not specialised.
+  // A literal would not be specialized across modules.
   var flags = TaskFlags(rawValue: 0)
-  /// Of a `shell` action.
+  /// The script of `shell`, or the question of an approval.
   var script: Scalar?
-  /// Of a `command`.
+  /// The arguments of `command`.
   var words: [Scalar] = []
   var download: Download?
   var allowedCodes: [Int32] = []
-  /// What it says in texts; names of secrets are good as long as the compilation.
+  /// Names of secrets live as long as the compilation.
   var texts = TextValues()
   var needs: [Need] = []
-  /// What is left of an `if` that reads values of other tasks.
+  /// What remains of an `if` with values of other tasks.
   var lateCondition: Text?
-  /// Whether anything of it reads such values.
+  /// Whether it reads values of other tasks.
   var readsValues = false
-  /// The tasks whose values it reads, as it writes them, where, and whether its `if` does.
+  /// The tasks whose values it reads, and whether its `if` does.
   var valueReads: [(id: Text, place: Place, decides: Bool)] = []
-  /// What decides besides its definition whether it has to run, where it says so.
+  /// The inputs that decide, with the definition, whether the task must run.
   var inputs: [Input] = []
   var hasInputs = false
-  /// The files that the task says it writes.
+  /// The declared outputs, or the download's target.
   var written: [WrittenFile] = []
-  /// Nil for what ends by itself.
+  /// Nil if the task is not a service.
   var service: ServiceValues?
   var processes = ProcessRules()
-  /// Nil where the task makes no legs of a family.
+  /// Set for the generator of a matrix.
   var legs: LegMaker.Legs?
 
-  /// A need as it is written: which tasks there are is not asked.
+  /// An unresolved need.
   struct Need {
     var name: Text
     var node: Node
     var condition: NeedCondition
-    /// Of the names of the legs that it stands for; nil for a task's own name.
+    /// The hash of the matrix tasks' IDs; nil for a plain ID.
     var legsDigest: UInt64?
-    /// As the task writes it, where `name` is that of all files.
+    /// The name as written; `name` becomes the full ID.
     var written: Text
-    /// Where the needs of the task begin that it stands for, and how many these are.
+    /// The range of resolved needs that it stands for.
     var firstEdge = 0
     var edgeCount = 0
 
@@ -64,7 +63,7 @@ struct TaskValues: ~Copyable {
   enum Input {
     case file(DeclaredPath)
     case variable(Scalar)
-    /// Never without a word.
+    /// Has at least one argument.
     case command([Scalar])
   }
 
@@ -79,18 +78,18 @@ struct TaskValues: ~Copyable {
 
   struct DeclaredPath {
     var node: Node
-    /// A name as it is, a pattern with its escapes.
+    /// A literal name, or a pattern with escapes.
     var text: Text
     var isPattern = false
-    /// How a name is written that looks like a pattern; empty for all others.
+    /// The escaped form of a name that looks like a pattern.
     var source = Text(start: nil, count: 0)
   }
 
-  /// What a task says in each `TaskText`.
+  /// The values of each `TaskText`.
   struct TextValues {
     private var said: [(text: TaskText, value: Text)] = []
 
-    /// What it says there, in the order of saying.
+    /// The values in the order of `add`.
     subscript(text: TaskText) -> [Text] {
       said.isEmpty ? [] : said.filter { $0.text == text }.map(\.value)
     }
@@ -106,11 +105,10 @@ struct TaskValues: ~Copyable {
     }
   }
 
-  /// Whether it says what it reads or writes.
   @inline(__always)
   var declaresFiles: Bool { !written.isEmpty || !inputs.isEmpty }
 
-  /// Whether it is one of those that `NeededTasks.note` looks for: to hand it on copies it.
+  /// Whether to pass the task to `NeededTasks.note`, which copies it.
   @inline(__always)
   var isOfNote: Bool {
     switch kind {
@@ -120,14 +118,14 @@ struct TaskValues: ~Copyable {
     }
   }
 
-  /// For what comes before the first task.
+  /// Creates the record before the first task.
   init(_ defaults: TaskDefaults) {
     key = Node(0)
     name = Text(start: nil, count: 0)
     settings = defaults.settings
   }
 
-  /// Starts a task over.
+  /// Resets the record for the next task.
   mutating func begin(key: Node, name: Text, _ defaults: TaskDefaults) {
     self.key = key
     self.name = name
@@ -153,14 +151,13 @@ struct TaskValues: ~Copyable {
   }
 }
 
-/// What a download fetches, and what must be true of it.
 struct Download {
-  /// First choice first.
+  /// In order of preference.
   var urls: [Scalar] = []
   var to: Scalar?
   /// Lower-case hexadecimal.
   var sha256: Text?
-  /// What is left of a `sha256` that reads values of other tasks.
+  /// What remains of a `sha256` with values of other tasks.
   var lateSHA256: Text?
   var sha512: Text?
   var sizeBytes: UInt64?

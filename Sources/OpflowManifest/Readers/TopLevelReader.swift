@@ -1,12 +1,12 @@
 internal import OpflowCore
 
-/// Reads the top-level keys of one file but `include`, `defaults` and `tasks`.
+/// Reads top-level keys except `include`, `defaults` and `tasks`.
 struct TopLevelReader {
   let values: ValueReader
   private let variables: VariableReader
   private let files: VariableFileReader
 
-  /// - Parameter open: finds a file of `env_file`.
+  /// - Parameter open: Opens an `env_file`.
   init(
     _ values: ValueReader, _ outer: OuterVariables,
     open: @escaping (VariableFileEntry) -> SourceFile?
@@ -16,8 +16,7 @@ struct TopLevelReader {
     files = VariableFileReader(values: values, open: open)
   }
 
-  /// Reads what serves the file's own tasks, in the order in which it sees each other, wherever it
-  /// stands.
+  /// Reads `vars`, `env_file` and `env` in this order; each sees those before it.
   func readScope(_ keys: Fields<ManifestKey>, into environment: inout EnvironmentList) {
     readVersion(keys)
     variables.read(keys[.vars])
@@ -28,7 +27,7 @@ struct TopLevelReader {
     values.scope.position = .top
   }
 
-  /// Reads what the root says of the whole run.
+  /// Reads the settings of the whole run.
   ///
   /// - Parameter wantedParallel: `-j`.
   func readSettings(
@@ -52,12 +51,11 @@ struct TopLevelReader {
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }
 
-  /// The same of a file that is included or added to a run: what is about the whole run is a mistake there,
-  /// and what is for people serves who runs the file by itself.
+  /// Checks a file that is included or added to a run, where settings of the whole run are errors.
   ///
   /// - Parameters:
-  ///   - what: the file is.
-  ///   - root: the file that may say it.
+  ///   - what: Describes the file.
+  ///   - root: The file where such settings belong.
   func refuseSettings(_ keys: Fields<ManifestKey>, of what: String, root: String) {
     _ = readName(keys)
     _ = readDescription(keys)
@@ -85,7 +83,7 @@ struct TopLevelReader {
       help: Self.versionHelp)
   }
 
-  /// In quotes only one that is wrong in any case, as `"3"` of other tools.
+  /// Returns the version. A quoted one is accepted only to reject `"3"` with a better message.
   private func version(_ node: Node) -> Int64? {
     if !values.document.isPlain(node), let text = values.document.scalarText(node),
       let version = CoreSchema.integer(text), version != 1
@@ -123,7 +121,7 @@ struct TopLevelReader {
   private func readGroup(_ node: Node) -> String? {
     let subject = Subject(ManifestKey.concurrency)
     let isScalar = values.document.kind(node) == .scalar
-    // As other tools have it.
+    // Other tools have a map or a number here.
     if !isScalar || CoreSchema.integer(values.document.text(node)) != nil {
       values.mistakes.error(
         values.document.place(node), "`concurrency` must be the name of a group of runs",

@@ -1,12 +1,12 @@
 internal import OpflowCore
 
-/// Checks how a task speaks of values of others.
+/// Checks references to values of other tasks.
 struct ValueCheck {
   let task: Text
   let needs: WrittenNeeds
   let suggestions: Suggestions
 
-  /// What is wrong with a name that begins with `needs.`; nil for one that may be a value's.
+  /// Returns nil for a valid reference.
   func mistake(_ reference: Text) -> (message: String, help: String)? {
     let whole = reference.string
     guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {

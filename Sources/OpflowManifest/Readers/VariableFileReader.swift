@@ -1,20 +1,18 @@
-/// An item of `env_file` as it is written.
+/// An item of `env_file`, unresolved.
 struct VariableFileEntry {
   let node: Node
   let path: Text
-  /// It may be missing: a `?` stands before the path.
+  /// Whether a `?` is before the path.
   let mayBeMissing: Bool
 }
 
-/// Reads `env_file`.
 struct VariableFileReader {
-  /// Whose texts must live as long as the scope.
+  /// Its texts must live as long as the scope.
   let values: ValueReader
-  /// Finds a file, with the mistake reported where there is none.
+  /// Opens a file, and reports an error if there is none.
   let open: (VariableFileEntry) -> SourceFile?
 
-  /// Reads the files in their order, and makes their variables those of the scope and the first ones of
-  /// `list`. The inherited environment wins over them.
+  /// Adds the variables to the scope and to a layer of `list`. The inherited environment wins.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard
       let items = values.items(
@@ -45,12 +43,12 @@ struct VariableFileReader {
     }
   }
 
-  /// The value of a variable that a file sets.
+  /// Returns the value that wins.
   private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
     if values.scope.secrets.contains(name) { return value }
     guard let inherited = values.scope.inherited.valueIfSet(name) else { return value }
     if !inherited.isSame(as: value) {
-      // Until the version after this one: before, the file won.
+      // The file used to win. Drop the warning in the version after this one.
       let end = Place(file: place.file, offset: place.offset + name.count)
       values.mistakes.hide(Secret(place: end, extent: .rest))
       values.mistakes.warning(

@@ -1,6 +1,6 @@
-/// `NAME=VALUE` of each `--set`, and which of them there was a variable for.
+/// The values of `--set`.
 final class GivenVariables {
-  /// In order; the last one of a name wins.
+  /// The last one of a name wins.
   private let given: [(name: String, value: String)]
   private let values: [String: String]
   private var known: Set<String> = []
@@ -10,16 +10,16 @@ final class GivenVariables {
     values = Dictionary(given.map { ($0.name, $0.value) }) { $1 }
   }
 
-  /// What is given for a variable that there is; nil for nothing.
+  /// Returns the value for a declared variable, and marks it as known.
   func value(of name: Text) -> String? {
     guard !given.isEmpty, let value = values[name.string] else { return nil }
     known.insert(name.string)
     return value
   }
 
-  /// Reports those of which there was no variable, once all files are read.
+  /// Reports names that no file declares.
   ///
-  /// - Parameter scope: of the root.
+  /// - Parameter scope: The scope of the root.
   func reportUnknown(to mistakes: Mistakes, scope: NameScope) {
     for (name, _) in given where !known.contains(name) {
       mistakes.add(
@@ -31,23 +31,21 @@ final class GivenVariables {
   }
 }
 
-/// What comes to the variables of a file from outside of it, from weakest to strongest.
+/// Variables that a file gets from outside, weakest first.
 struct OuterVariables {
-  /// Of the file whose values win, since this one joins its names as it is; with that file's name.
+  /// The including file, whose values win if there is no `as`.
   var winning: (scope: NameScope, file: String)?
-  /// What the item of `include` passes.
+  /// Variables passed by the item of `include`.
   var passed: [PassedVariable] = []
-  /// `--set`; nil where it does not reach.
+  /// The values of `--set`, if they apply.
   var given: GivenVariables?
 }
 
-/// Reads `vars`.
 struct VariableReader {
   let values: ValueReader
   let outer: OuterVariables
 
-  /// Reads the variables of a file under those from outside. A value sees the latter, and those above
-  /// it.
+  /// Reads the variables. A value sees those from outside and those above it.
   func read(_ node: Node?) {
     let scope = values.scope
     scope.position = .variables
@@ -77,7 +75,7 @@ struct VariableReader {
         warn(name, other, winning.file, entries, index)
       }
     } else {
-      // A value that is wrong is known all the same, or every use of it would be a mistake too.
+      // Declared despite the error; otherwise every use would be one too.
       scope.setVariable(name, scope.store.copy(value?.text ?? Text(start: nil, count: 0)))
     }
   }
@@ -93,7 +91,7 @@ struct VariableReader {
 }
 
 extension ValueReader {
-  /// Whether a variable may be called so; reported where it may not.
+  /// Whether a variable may have the name; reports an error if not.
   func isVariableName(_ name: Text, at key: Node) -> Bool {
     if VariableName.isExpressionName(name) { return true }
     mistakes.error(

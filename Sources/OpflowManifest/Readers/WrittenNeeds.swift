@@ -1,13 +1,13 @@
-/// The needs of one task as it writes them, found by the ids that it reads values of: each need by itself, and
-/// those of some legs by their family too. However many there are, each is found at once.
+/// A task's needs by the IDs that expressions use: each need's ID, and the matrix's ID for matrix
+/// tasks.
 struct WrittenNeeds {
-  /// In the order of the task.
+  /// The needs as written, in the task's order.
   let texts: [Text]
   private var ids = NameIndex()
-  /// For each id, the needs that it names, in their order.
+  /// For each ID, the needs that it names.
   private var needs: [[Int32]] = []
 
-  /// - Parameter needs: not to be resolved yet, or with what they were `written` as.
+  /// - Parameter needs: Only `written` is used.
   init(_ needs: [TaskValues.Need]) {
     texts = needs.map(\.written)
     for (need, text) in texts.enumerated() {
@@ -26,13 +26,13 @@ struct WrittenNeeds {
     }
   }
 
-  /// What stands for an id that names any need; nil for another one.
+  /// Returns nil if no need has the ID.
   func number(of id: Text) -> Int? { ids.index(of: id) }
 
-  /// The needs that the id of that number names; never none.
+  /// Returns at least one need.
   func needs(_ number: Int) -> [Int32] { needs[number] }
 
-  /// Whether a need is that id itself.
+  /// Whether a need is exactly that ID.
   func names(_ id: Text) -> Bool {
     number(of: id).map { needs[$0].contains { texts[Int($0)].count == id.count } } ?? false
   }
