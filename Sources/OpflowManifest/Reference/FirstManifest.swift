@@ -1,4 +1,4 @@
-/// A manifest for who has none yet: it runs as it is, and shows what most manifests need.
+/// The example of `opflow init`.
 package enum FirstManifest {
   package static let text = """
     # What is here to be done, and in which order.

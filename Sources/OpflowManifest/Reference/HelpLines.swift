@@ -1,10 +1,10 @@
-/// Text in lines of at most eighty columns.
+/// Text of at most 80 columns.
 struct HelpLines {
   private(set) var text = ""
 
   mutating func line(_ line: String = "") { text += line + "\n" }
 
-  /// A word, and from `column` on what it means.
+  /// Adds a word, and its wrapped description from `column` on.
   mutating func row(_ left: String, _ column: Int, _ right: String) {
     var line = left.padded(to: column - 1) + " "
     var isEmpty = true
@@ -20,7 +20,7 @@ struct HelpLines {
     text += line + "\n"
   }
 
-  /// Lines as they stand, behind a word.
+  /// Adds a word, and lines that are not wrapped.
   mutating func block(_ left: String, _ column: Int, _ block: String) {
     var left = left
     for line in block.split(separator: "\n", omittingEmptySubsequences: false) {

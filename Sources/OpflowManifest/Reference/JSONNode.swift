@@ -1,10 +1,10 @@
-/// A JSON value that is to be read by people too.
+/// A JSON value for readable output.
 indirect enum JSONNode {
   case members(names: [String], values: [JSONNode])
   case array([JSONNode])
   case string(String)
   case integer(Int64)
-  /// A number by its text.
+  /// A number as text.
   case number(String)
   case bool(Bool)
 
@@ -12,7 +12,7 @@ indirect enum JSONNode {
     .members(names: members.map(\.0), values: members.map(\.1))
   }
 
-  /// Lines, indented by two.
+  /// The JSON text, indented by two.
   var text: String {
     var text = ""
     write(into: &text, indent: 0)

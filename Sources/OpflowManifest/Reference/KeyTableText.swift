@@ -1,9 +1,9 @@
-/// The tables of the manual: a row for each key of a map, in Markdown.
+/// The manual's key tables in Markdown.
 package enum KeyTableText {
-  /// The names of the tables there are.
+  /// The names of all tables.
   package static var names: [String] { KeyMap.allCases.map(\.rawValue) }
 
-  /// Nil for a name that is none.
+  /// Returns nil for an unknown name.
   package static func table(_ name: String) -> String? {
     guard let map = KeyMap(rawValue: name) else { return nil }
     var text = "| key | takes | default | meaning |\n| --- | --- | --- | --- |\n"

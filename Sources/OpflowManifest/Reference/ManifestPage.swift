@@ -1,8 +1,8 @@
 internal import OpflowCore
 
-/// opflow.yaml(5), from the table of keys.
+/// The manual page opflow.yaml(5).
 package enum ManifestPage {
-  /// - Parameter date: `2026-12-31`; empty where none is to be told.
+  /// - Parameter date: `2026-12-31`, or empty.
   package static func text(date: String) -> String {
     var page = RoffText("OPFLOW.YAML", section: 5, date: date)
     page.name("opflow.yaml", "the tasks that opflow runs")

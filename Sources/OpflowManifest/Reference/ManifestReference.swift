@@ -1,6 +1,6 @@
-/// What there is to say of the keys of a manifest, from the table of them.
+/// Help about a manifest's keys.
 package enum ManifestReference {
-  /// All keys, a line each.
+  /// All keys, one per line.
   package static var list: String {
     var lines = HelpLines()
     lines.line("The keys of a manifest. `opflow help manifest KEY` tells all about one.")
@@ -12,7 +12,7 @@ package enum ManifestReference {
     return lines.text
   }
 
-  /// All about the keys of that name. It may be one of a certain map: `retry.max`.
+  /// Returns the help about all keys with a name, or about one, as in `retry.max`.
   package static func help(on word: String) throws(UnknownKey) -> String {
     let parts = word.split(separator: ".", omittingEmptySubsequences: false)
     let name = parts.last.map(String.init) ?? ""
@@ -26,7 +26,7 @@ package enum ManifestReference {
     return lines.text
   }
 
-  /// Every name that help can be asked for.
+  /// The names of all keys.
   package static var names: [String] {
     var names: [String] = []
     for name in KeyMap.allCases.flatMap({ $0.entries.map(\.name) }) where !names.contains(name) {
@@ -35,7 +35,7 @@ package enum ManifestReference {
     return names
   }
 
-  /// A key, and the maps in which it says the same.
+  /// A key, and the maps where it means the same.
   private struct Meaning {
     let entry: KeyEntry
     var maps: [KeyMap]
@@ -74,9 +74,9 @@ package enum ManifestReference {
   }
 }
 
-/// A word that is no key of a manifest.
+/// A word that is not a key.
 package struct UnknownKey: Error, Equatable, Sendable {
-  /// What is wrong with it, and what was probably meant.
+  /// The error message with a suggestion.
   package let message: String
 
   fileprivate init(_ word: String, _ name: String) {
@@ -95,7 +95,7 @@ package struct UnknownKey: Error, Equatable, Sendable {
 }
 
 extension KeyMap {
-  /// What stands before the point of `retry.max`.
+  /// The name before the dot in `retry.max`.
   var spelled: String {
     switch self {
     case .need: "needs"
@@ -121,7 +121,7 @@ extension KeyMap {
 }
 
 extension ValueShape {
-  /// The maps with known keys that it may be.
+  /// The maps with known keys that the value may be.
   var maps: [KeyMap] {
     switch self {
     case .map(let map): [map] + (map.others?.take.map(\.maps) ?? [])

@@ -1,7 +1,7 @@
-/// The JSON Schema of a manifest, from the table of its keys.
+/// The JSON Schema of a manifest.
 ///
-/// It is of draft 7, which editors know best. It never refuses what opflow reads; what only the whole of
-/// a manifest tells, such as a task in `needs` that is not there, it lets pass.
+/// It uses draft 7, which editors support best. It accepts everything that opflow does, and also
+/// errors that need the whole manifest, such as an unknown task in `needs`.
 package enum ManifestSchema {
   package static var text: String {
     var members: [(String, JSONNode)] = [
@@ -38,8 +38,8 @@ package enum ManifestSchema {
     return map == .need ? .object([("anyOf", .array([schema, needByOldReaders]))]) : schema
   }
 
-  /// A need as readers of YAML 1.1 have it, to whom the key `on` is the boolean: no JSON has such a key, and
-  /// validators of Python's objects do.
+  /// A need for YAML 1.1 readers, to whom the key `on` is the boolean true. JSON has no such key,
+  /// but validators in Python see it.
   private static var needByOldReaders: JSONNode {
     .object([
       ("doNotSuggest", .bool(true)), ("type", .string("object")),
@@ -57,7 +57,7 @@ package enum ManifestSchema {
     let standard = row.standard.isEmpty ? "" : "\nDefault: \(row.standard)"
     let description = ("description", JSONNode.string(row.meaning + standard))
     switch ShapeSchema.schema(of: row.takes) {
-    // What stands beside a reference does not count in draft 7.
+    // Draft 7 ignores siblings of `$ref`.
     case .members(let names, let values) where names.first != "$ref":
       return .object([description] + zip(names, values).map { ($0, $1) })
     case let schema: return .object([description, ("allOf", .array([schema]))])
@@ -106,7 +106,7 @@ package enum ManifestSchema {
 
   private static var isTrue: JSONNode { .object([("const", .bool(true))]) }
 
-  /// What holds of other keys where there is one.
+  /// Constrains other keys if the key `name` exists.
   private static func then(_ name: String, _ others: [(String, JSONNode)]) -> JSONNode {
     .object([
       ("if", required([name])), ("then", .object([("properties", .object(others))])),

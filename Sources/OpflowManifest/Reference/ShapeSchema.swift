@@ -1,4 +1,4 @@
-/// What a key takes, in JSON Schema.
+/// The JSON Schema of a value.
 enum ShapeSchema {
   static func schema(of shape: ValueShape) -> JSONNode {
     switch shape {
@@ -36,7 +36,7 @@ enum ShapeSchema {
         ("type", .string("number")), (mayBeNone ? "minimum" : "exclusiveMinimum", .integer(0)),
       ])
       return orExpression(number, text("^\(sizePattern)$"))
-    // Digits alone are a number to YAML.
+    // Unquoted digits are a number in YAML.
     case .hexadecimal(let count):
       return orExpression(text("^[0-9a-fA-F]{\(count)}$"), type("number"))
     case .octal: return orExpression(text("^[0-7]{3,4}$"))
@@ -78,7 +78,7 @@ enum ShapeSchema {
     .object([("$ref", .string("#/definitions/\(name)"))])
   }
 
-  /// The items of a nested list.
+  /// Items of a nested list.
   static func items(_ name: String, _ item: ValueShape) -> JSONNode {
     any([
       schema(of: item), .object([("type", .string("array")), ("items", reference(name))]),
@@ -106,7 +106,7 @@ enum ShapeSchema {
 
   // MARK: - Parts
 
-  /// An expression may stand for a value of any type.
+  /// An expression, which is allowed for any type.
   private static var expression: JSONNode { text(#"\$\{\{"#) }
 
   private static func orExpression(_ schemas: JSONNode...) -> JSONNode {
@@ -137,14 +137,14 @@ enum ShapeSchema {
 
   private static var scalar: JSONNode { .object(scalarMembers) }
 
-  /// The first word of a command.
+  /// The first item of a command.
   private static var program: JSONNode {
     .object(scalarMembers + [("pattern", .string(#"^[^ \t]+$|\$\{\{"#))])
   }
 
   private static let number = "[0-9]+([.][0-9]+)?"
 
-  /// Larger units first, each once; a bare number is seconds.
+  /// Units in decreasing order, or a number of seconds.
   private static var durationPattern: String {
     "^((?=[0-9])(\(number)d)?(\(number)h)?(\(number)m)?(\(number)s)?(\(number)ms)?|\(number))$"
   }
