@@ -1,4 +1,4 @@
-// The keys of a download: each has its word, what it takes and what it means here, and nowhere else.
+// The keys of a download: their only definition.
 
 enum DownloadKey: Int, SchemaKey {
   case url, mirrors, to, sha256, sha512, size, headers, mode, resume, maxSpeed
@@ -64,6 +64,6 @@ enum DownloadKey: Int, SchemaKey {
     }
   }
 
-  /// What every download has.
+  /// The required keys.
   private static let whole = "url: https://example.org/sdk.tgz\nto: cache/sdk.tgz\n"
 }

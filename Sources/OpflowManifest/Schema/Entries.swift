@@ -1,13 +1,12 @@
-/// What the entries of maps are collected in, each name once.
+/// Map entries with unique names.
 protocol EntryList {
   var count: Int { get }
   func key(_ index: Int) -> Node
-  /// Adds a key; the number of the one that has its name, where there is one.
+  /// Adds a key. Returns the number of the key that already has the name, if any.
   mutating func insert(_ key: Node, _ name: Text) -> Int?
 }
 
-/// The entries of a map whose names are the user's own: the node of each key. A key is one record,
-/// so its value is the node after it.
+/// The entries of a map with user-defined names.
 struct Entries: EntryList {
   let document: YAMLDocument
   private(set) var keys: [Node] = []
@@ -21,7 +20,7 @@ struct Entries: EntryList {
   func name(_ index: Int) -> Text { document.text(keys[index]) }
   func value(_ index: Int) -> Node { keys[index].value }
 
-  /// Forgets all, and keeps its memory.
+  /// Removes all entries and keeps the memory.
   mutating func removeAll() {
     keys.removeEach()
     names.removeAll()

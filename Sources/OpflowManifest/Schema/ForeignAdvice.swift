@@ -1,4 +1,4 @@
-/// What other tools have a key for, and what does it here.
+/// Says what to write instead of other tools' keys.
 enum ForeignAdvice {
   private static let clock: StaticString =
     "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
@@ -25,7 +25,7 @@ enum ForeignAdvice {
   private static let question: StaticString =
     "a question is a task of its own with `approve: \"…?\"`, which this one needs"
 
-  /// What has no key here, and what to do instead. The first ones are about a key that there is.
+  /// Advice by key. The first keys do have a counterpart.
   private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
     ("timeout-minutes", TaskKey.owner, timeout),
     ("timeout_minutes", TaskKey.owner, timeout),
@@ -151,7 +151,7 @@ enum ForeignAdvice {
     ("env_files", TaskKey.owner, environmentFiles),
   ]
 
-  /// The same for keys of a task that mean another thing with each value.
+  /// Advice by key and value.
   private static let advicesByValue:
     [(foreign: StaticString, value: StaticString, help: StaticString)] = [
       ("when", "manual", "write `manual: true`"),
@@ -162,9 +162,7 @@ enum ForeignAdvice {
       ("when", "delayed", "let `run` begin with `sleep`"),
     ]
 
-  /// What to do instead of a key that other tools have; nil for one that needs no such word.
-  ///
-  /// - Parameter value: of the key, where it is a scalar.
+  /// - Parameter value: The value if it is a scalar.
   static func advice(for text: Text, value: Text?, owner: StaticString) -> String? {
     let isOfTask = owner.description == TaskKey.owner.description
     if isOfTask, let value,
@@ -172,7 +170,7 @@ enum ForeignAdvice {
     {
       return advice.help.description
     }
-    // GitLab has both the matrix and the number of copies there.
+    // GitLab's `parallel` is a matrix or a number of copies.
     if isOfTask, text == "parallel" {
       guard let value else { return "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`" }
       if let count = CoreSchema.integer(value), count > 0 {
@@ -190,7 +188,7 @@ enum ForeignAdvice {
     if text == "jobs", let value, let count = CoreSchema.integer(value) {
       return "the key is `max_parallel` here: `max_parallel: \(count)`"
     }
-    // As Snakemake begins its rules.
+    // Snakemake declares a rule this way.
     guard text.hasPrefix("rule "), text.count < 100 else { return nil }
     return "a rule is a task: `tasks: { \(text.part(5..<text.count).trimmed.string): { run: … } }`"
   }

@@ -1,4 +1,4 @@
-/// What other tools call a thing, and the key that it has here.
+/// Maps keys of other tools to opflow's.
 enum ForeignKeys {
   private static let table: [(foreign: StaticString, key: StaticString)] = [
     ("depends_on", "needs"), ("depends-on", "needs"), ("dependsOn", "needs"), ("deps", "needs"),
@@ -68,7 +68,7 @@ enum ForeignKeys {
     ("retryPolicy", "retry"), ("retry_policy", "retry"), ("maxActiveRuns", "concurrency"),
   ]
 
-  /// The one of `names` that another tool calls `text`.
+  /// Returns the one of `names` that `text` means.
   static func key(for text: Text, among names: [Text]) -> Text? {
     for (foreign, key) in table where text == foreign {
       if let name = names.first(where: { $0 == key }) { return name }
@@ -76,9 +76,9 @@ enum ForeignKeys {
     return nil
   }
 
-  /// - Parameter isList: whether its value is one, as other tools have the lines of a script.
+  /// - Parameter isList: Whether the value is a list.
   static func help(for text: Text, key: Text, isList: Bool) -> String {
-    // What runs on a failure is a task of its own here.
+    // These keys name a command elsewhere; here it is a separate task.
     if text == "on_failure" || text == "on_success" || text == "on_error" {
       return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
     }

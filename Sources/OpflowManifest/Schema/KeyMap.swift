@@ -1,10 +1,9 @@
-/// The maps of a manifest that have known keys.
+/// The maps with known keys.
 enum KeyMap: String, CaseIterable {
   case manifest, task, defaults, retry, stop, cache, service, ready, need, include, download,
     secret, input
   case matrix, axis, rows
 
-  /// Its keys.
   var entries: [KeyEntry] {
     switch self {
     case .manifest: Self.entries(ManifestKey.allCases)
@@ -30,7 +29,7 @@ enum KeyMap: String, CaseIterable {
     keys.map { KeyEntry(name: $0.name.description, row: $0.row) }
   }
 
-  /// Where its keys stand, behind "in".
+  /// Where its keys occur; follows the word "in".
   var place: String {
     switch self {
     case .manifest: "the manifest, at the top"
@@ -52,7 +51,7 @@ enum KeyMap: String, CaseIterable {
     }
   }
 
-  /// What each must hold, whatever else it does.
+  /// Constraints between its keys.
   var rules: [KeyRule] {
     switch self {
     case .manifest: [.anyOf(["tasks", "include"])]
@@ -73,7 +72,7 @@ enum KeyMap: String, CaseIterable {
     }
   }
 
-  /// Names that are no keys, and what they take; nil where there are none.
+  /// Other names that it may have, and their values; nil if none.
   var others: (names: NameShape, take: ValueShape?)? {
     switch self {
     case .manifest: (.extra, nil)
@@ -106,22 +105,22 @@ enum KeyMap: String, CaseIterable {
   }
 }
 
-/// What holds between the keys of a map.
 enum KeyRule {
-  /// It has exactly one of these.
+  /// The map has exactly one of these.
   case oneOf([String])
-  /// It has exactly one of these; or a key, which is no empty list, and beside it only others of a list.
+  /// The map has exactly one of these; or it has the second (not an empty list) and otherwise only
+  /// keys of the last list.
   case oneOfOrOnly([String], String, [String])
-  /// It has at least one of these, and something in it.
+  /// The map has at least one of these, and it is not empty.
   case anyOf([String])
-  /// With the first it has none of the others.
+  /// The first excludes the others.
   case without(String, [String])
-  /// With the first, where it is neither false nor decided by an expression, it has none of the others.
+  /// The first, if true or a map, excludes the others.
   case unlessFalse(String, [String])
-  /// With the first none of the others is true.
+  /// With the first, none of the others is true.
   case withoutTrue(String, [String])
-  /// With the first the other is no list.
+  /// With the first, the other is not a list.
   case withoutList(String, String)
-  /// Two that exclude each other when both are true.
+  /// The two are not both true.
   case notBothTrue(String, String)
 }

@@ -1,12 +1,11 @@
-/// What the table says of a key besides its word: for the help, the schema and the manual, and for the
-/// tests, which hold the readers to it.
+/// Describes a key for help, JSON schema and manual, and for tests of the readers.
 struct KeyRow {
   let takes: ValueShape
-  /// What holds where the key is not written, as a person writes it; empty where that is nothing.
+  /// The default as shown to users; may be empty.
   let standard: String
-  /// A line for people.
+  /// A description in one line.
   let meaning: String
-  /// Lines of a map that has the key.
+  /// The lines of a map that uses the key.
   let example: String
 
   init(_ takes: ValueShape, standard: String = "", _ meaning: String, example: String) {
@@ -17,7 +16,6 @@ struct KeyRow {
   }
 }
 
-/// A key with its row, whatever map it is of.
 struct KeyEntry {
   let name: String
   let row: KeyRow

@@ -1,26 +1,21 @@
-/// The keys that a map of the manifest may have, numbered from zero.
+/// The keys of a map, numbered from 0.
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
-  /// As it is written.
   var name: StaticString { get }
-  /// What it takes and means. Made when it is asked for: a manifest is read without it.
+  /// Computed on demand, since reading a manifest does not need it.
   var row: KeyRow { get }
 }
 
-/// Finds a key by its text.
-///
-/// The table behind it is of no type of its own for each kind of key, since types that are made at run
-/// time take longer to make than to fill.
+/// Finds a key by its text. The table inside is not generic, because instantiating a generic type
+/// takes longer than filling it.
 struct KeyTable<Key: SchemaKey> {
   private let words: WordTable
 
-  /// Of all keys.
   init() {
     var names: [(name: StaticString, number: Int)] = []
     while let key = Key(rawValue: names.count) { names.append((key.name, key.rawValue)) }
     words = WordTable(names)
   }
 
-  /// Of a map that may have these only.
   init(_ keys: [Key]) {
     words = WordTable(keys.map { ($0.name, $0.rawValue) })
   }
@@ -30,14 +25,14 @@ struct KeyTable<Key: SchemaKey> {
   var names: [Text] { words.texts }
 }
 
-/// The numbers of up to sixty-three names of at most sixteen bytes.
+/// A table of up to 63 names of at most 16 bytes.
 private final class WordTable {
-  /// A name of at most sixteen bytes, comparable at once.
+  /// A name as two integers.
   private struct Word: Equatable {
     var low: UInt64 = 0
     var high: UInt64 = 0
 
-    /// Loads overlap, and put the same byte at the same place.
+    /// Two loads may overlap; both then have the same byte at the same position.
     init(_ text: Text) {
       let count = text.count
       if count >= 8 {
@@ -55,15 +50,15 @@ private final class WordTable {
     }
   }
 
-  // Constants, since each look at a variable of a class is checked at run time.
+  // Constants, since access to variables of a class is checked at run time.
   private let words: [Word]
   let texts: [Text]
   let numbers: [Int]
-  /// By hash, with room to spare: a name's place in the lists, or -1 for none.
+  /// Indices by hash; -1 marks a free slot.
   private let slots: InlineArray<64, Int8>
 
   init(_ names: [(name: StaticString, number: Int)]) {
-    // SAFETY: a literal's bytes live as long as the program.
+    // SAFETY: a literal's bytes are never freed.
     let texts = names.map { Text(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount) }
     let words = texts.map { Word($0) }
     var slots = InlineArray<64, Int8>(repeating: -1)

@@ -1,4 +1,4 @@
-/// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
+/// Keys of later versions, which get their own error.
 enum LaterKeys {
   private static let all: [(name: StaticString, map: KeyMap, help: String)] = [
     (
@@ -8,7 +8,7 @@ enum LaterKeys {
     )
   ]
 
-  /// What to do instead of a key that `owner` has in a later version; nil for any other.
+  /// Returns nil for any other key.
   static func help(_ name: Text, owner: StaticString) -> String? {
     all.first { name == $0.name && owner.description == $0.map.place }?.help
   }

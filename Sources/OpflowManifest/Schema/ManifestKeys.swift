@@ -1,7 +1,7 @@
-// The keys of the whole run and of further files: each has its word, what it takes and what it means here, and nowhere else.
+// The keys of the run and of included files: their only definition.
 
 enum ManifestKey: Int, SchemaKey {
-  /// What has these keys, as mistakes call it.
+  /// The name of the map in errors.
   static let owner: StaticString = "the manifest"
 
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
@@ -29,7 +29,7 @@ enum ManifestKey: Int, SchemaKey {
     }
   }
 
-  /// Those that are about the whole run, and so stand in no included file.
+  /// The keys that are not allowed in included files.
   static let ofRootOnly: [ManifestKey] = [
     .maxParallel, .maxFailures, .resources, .secrets, .keepRuns, .concurrency, .ifRunning,
   ]
@@ -119,7 +119,7 @@ enum ManifestKey: Int, SchemaKey {
 enum IncludeKey: Int, SchemaKey {
   case path, prefix, vars
 
-  /// What has these keys, as mistakes call it.
+  /// The name of the map in errors.
   static let owner: StaticString = "an item of `include`"
 
   var name: StaticString {
@@ -150,7 +150,7 @@ enum IncludeKey: Int, SchemaKey {
 }
 
 enum SecretKey: Int, SchemaKey {
-  /// What has these keys, as mistakes call it.
+  /// The name of the map in errors.
   static let owner: StaticString = "a secret"
 
   case env, file, run

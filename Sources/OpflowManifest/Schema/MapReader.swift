@@ -1,18 +1,16 @@
 /// Reads maps: known keys or entries, duplicates, merge keys.
 ///
-/// `<<` takes one map or a list of them. Explicit keys win over merged ones, and an earlier map of
-/// the list over a later one (https://yaml.org/type/merge.html).
+/// Explicit keys win over merged ones, and earlier maps of a `<<` list over later ones
+/// (https://yaml.org/type/merge.html).
 struct MapReader {
   let document: YAMLDocument
   let mistakes: Mistakes
 
   // MARK: Maps with known keys
 
-  /// The known keys of a map.
-  ///
   /// - Parameters:
-  ///   - owner: what the map is, for the text of a mistake.
-  ///   - isIgnored: whether a key that is not known is none of our business.
+  ///   - owner: The map's name in errors.
+  ///   - isIgnored: Whether an unknown key is allowed.
   func fields<Key>(
     _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
     ignoring isIgnored: (Text) -> Bool = { _ in false }
@@ -22,7 +20,7 @@ struct MapReader {
     return fields
   }
 
-  /// The same, into `fields`, which must be empty.
+  /// - Parameter fields: Must be empty.
   func readFields<Key>(
     _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
     ignoring isIgnored: (Text) -> Bool = { _ in false }, into fields: inout Fields<Key>
@@ -48,7 +46,7 @@ struct MapReader {
     if hasMerge { mergeFields(of: node, table, owner: owner, ignoring: isIgnored, into: &fields) }
   }
 
-  /// Reports the keys of a map that are not known, and notes what they were probably meant as.
+  /// Reports unknown keys, and notes which keys were probably meant.
   private func reportUnknown<Key>(
     of node: Node, _ table: KeyTable<Key>, owner: StaticString, ignoring isIgnored: (Text) -> Bool,
     _ fields: inout Fields<Key>
@@ -74,24 +72,24 @@ struct MapReader {
     }
   }
 
-  // MARK: Maps with names of the user's
+  // MARK: Maps with user-defined names
 
-  /// The entries of a map, in the order of the file, merged ones last.
+  /// Returns the entries in file order, merged ones last.
   func entries(_ node: Node) -> Entries {
     var entries = Entries(document: document)
     collect(node, into: &entries)
     return entries
   }
 
-  /// The same, in place of what `entries` held.
+  /// Reads entries in place of those in `entries`.
   func readEntries(_ node: Node, into entries: inout Entries) {
     entries.removeAll()
     collect(node, into: &entries)
   }
 
-  /// Adds the entries of a map; those of one map are mistakes where they stand twice.
+  /// Adds the entries of a map. A name that occurs twice in the map is an error.
   func collect(_ node: Node, into entries: inout some EntryList) {
-    // A map that is merged may say again what is known already.
+    // Merged maps may repeat names.
     let merged = entries.count
     var hasMerge = false
     var children = document.children(node)
@@ -109,7 +107,7 @@ struct MapReader {
 
   // MARK: Keys
 
-  /// The text of a key; nil, reported, for a key that is a collection.
+  /// Returns nil, after an error, if the key is a collection.
   @inline(__always)
   func keyText(_ key: Node) -> Text? {
     if let text = document.scalarText(key) { return text }
@@ -142,7 +140,8 @@ struct MapReader {
         notes: [.init(place: document.place(first), message: "the first `\(name.string)`")]))
   }
 
-  /// Returns the key that was probably meant; nil too where there are more mistakes than are shown.
+  /// Reports an unknown key. Returns the one that was probably meant, unless errors are only
+  /// counted.
   private func reportUnknown<Key>(
     _ key: Node, _ table: KeyTable<Key>, owner: StaticString
   ) -> Key? {
@@ -176,7 +175,7 @@ struct MapReader {
     return nearest.flatMap { table.key($0) }
   }
 
-  /// What only an anchor is for, at the top: GitLab CI has a `.` before such names, and others any name.
+  /// Advice for a key that only carries an anchor, such as `.name` in GitLab CI.
   private func misplacedAnchor(_ key: Node, _ name: Text, owner: StaticString) -> String? {
     guard owner.description == ManifestKey.owner.description, name.count < 100 else { return nil }
     let start = document.place(key).offset + name.count
@@ -188,7 +187,7 @@ struct MapReader {
     return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
   }
 
-  /// A map at the top that is most likely a task, as GitLab CI has them there.
+  /// Advice for a task at the top, as in GitLab CI.
   private func misplacedTask(_ key: Node, _ name: Text, owner: StaticString) -> String? {
     guard owner.description == ManifestKey.owner.description, TaskName.mistake(name) == nil,
       document.kind(key.value) == .mapping
@@ -196,7 +195,7 @@ struct MapReader {
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 
-  /// The maps that the merge keys of a map name, nearest first.
+  /// Returns the maps named by merge keys, nearest first.
   private func mergedMaps(of node: Node) -> [Node] {
     var maps: [Node] = []
     var children = document.children(node)

@@ -1,4 +1,4 @@
-// The keys of a matrix: each has its word, what it takes and what it means here, and nowhere else.
+// The keys of a matrix: their only definition.
 
 enum MatrixKey: Int, SchemaKey {
   case rows, exclude, include

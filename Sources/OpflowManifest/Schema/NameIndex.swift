@@ -1,9 +1,8 @@
-/// Names by content, each with its number in the order of adding, from 0. The names must live as long as
-/// this.
+/// Names numbered from 0. The names must outlive the index.
 struct NameIndex {
-  /// The first ones: so few are found faster by comparing them one by one.
+  /// The names while there are few, which linear search finds faster.
   private var first: [Text] = []
-  /// All, once there are more.
+  /// All names, once there are more than `listedCount`.
   private var names = PackedTexts()
   private var slots = TextSlots()
 
@@ -15,7 +14,7 @@ struct NameIndex {
     return nil
   }
 
-  /// Gives a name the next number; the number that it has, where there is one.
+  /// Adds a name. Returns its number if it is already known.
   mutating func insert(_ name: Text) -> Int? {
     if names.count > 0 { return insertMany(name) }
     if let known = index(of: name) { return known }
@@ -35,7 +34,7 @@ struct NameIndex {
     return nil
   }
 
-  /// Forgets all, and keeps its memory for as many names as most maps have.
+  /// Removes all names; `first` keeps its memory.
   mutating func removeAll() {
     first.removeEach()
     guard names.count > 0 else { return }

@@ -1,10 +1,8 @@
-// Names that the user gives to things.
-
 enum TaskName {
   static let rule =
     "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`"
 
-  /// The rule, and an id that comes near to what is none.
+  /// The rule, with a similar valid ID if possible.
   static func help(for text: Text) -> String {
     if text.contains(UInt8(ascii: "[")) {
       return "\(rule); the legs of a family are made by its `matrix`"
@@ -14,7 +12,7 @@ enum TaskName {
       bytes.append(isAllowed(byte) ? byte : UInt8(ascii: "-"))
     }
     var trimmed = String(decoding: bytes, as: UTF8.self).drop { !$0.isLetter && !$0.isNumber }
-    // That word says what is meant where tasks are chosen.
+    // `tag:` selects tasks by tag, so an ID cannot start with it.
     while trimmed.hasPrefix("tag:") { trimmed = trimmed.dropFirst(4) }
     let id = trimmed.last == "-" ? trimmed.dropLast() : trimmed
     return id.count < 2 ? rule : "\(rule): `\(id)`"
@@ -23,7 +21,7 @@ enum TaskName {
   /// In bytes.
   static let longest = 255
 
-  /// What is wrong with a text as a task's id; nil when it is one.
+  /// Returns the error in an ID; nil if it is valid.
   static func mistake(_ text: Text) -> String? {
     guard let first = text.first else { return "the id of a task is empty" }
     if text.count > longest { return "the id of a task is longer than 255 bytes" }
@@ -33,7 +31,7 @@ enum TaskName {
     return text.allSatisfy(isAllowed) ? nil : "`\(text.string)` is no id of a task"
   }
 
-  /// Whether an id may have that byte behind its first.
+  /// Whether an ID may contain the byte behind its first one.
   static func isAllowed(_ byte: UInt8) -> Bool {
     if ASCII.continuesName(byte) { return true }
     switch byte {
@@ -46,19 +44,17 @@ enum TaskName {
 }
 
 enum VariableName {
-  /// Whether an environment variable may be called so (environ(7)). Names that a shell cannot
-  /// speak of are the programs' own business.
+  /// Whether the name is valid for an environment variable (environ(7)), if not for a shell.
   static func isEnvironment(_ text: Text) -> Bool {
     !text.isEmpty && text.allSatisfy { $0 > 32 && $0 != 127 && $0 != UInt8(ascii: "=") }
   }
 
-  /// Whether a shell accepts it as the name of a variable.
   static func isShellName(_ text: Text) -> Bool {
     guard let first = text.first, ASCII.beginsName(first) else { return false }
     return text.allSatisfy { ASCII.beginsName($0) || ASCII.isDigit($0) }
   }
 
-  /// Whether `${{ vars.NAME }}` and `${{ matrix.NAME }}` can speak of it.
+  /// Whether `${{ vars.NAME }}` can contain the name.
   static func isExpressionName(_ text: Text) -> Bool {
     guard let first = text.first, ASCII.beginsName(first) else { return false }
     return text.allSatisfy(ASCII.continuesName)

@@ -1,5 +1,4 @@
-/// The tables of known keys, made once a compilation; those of which many manifests have none, when they are
-/// asked for.
+/// The tables of keys; rarely used ones are made on demand.
 final class SchemaTables {
   let manifest = KeyTable<ManifestKey>()
   let task = KeyTable<TaskKey>()

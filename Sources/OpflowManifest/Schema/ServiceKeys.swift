@@ -1,4 +1,4 @@
-// The keys of services: each has its word, what it takes and what it means here, and nowhere else.
+// The keys of services: their only definition.
 
 enum ServiceKey: Int, SchemaKey {
   case ready, restart, ports

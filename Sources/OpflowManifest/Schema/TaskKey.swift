@@ -1,9 +1,9 @@
 internal import OpflowCore
 
-// The keys of a task: each has its word, what it takes and what it means here, and nowhere else.
+// The keys of a task: their only definition.
 
 enum TaskKey: Int, SchemaKey {
-  /// What has these keys, as mistakes call it.
+  /// The name of the map in errors.
   static let owner: StaticString = "a task"
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
@@ -48,34 +48,34 @@ enum TaskKey: Int, SchemaKey {
     }
   }
 
-  /// Those that say what a task does: it has one of them.
+  /// The keys that say what a task does. A task has exactly one of them.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]
 
-  /// Those of a task without an action, which is a name for the tasks that it needs.
+  /// The keys of a task without an action, which groups its `needs`.
   static let ofNames: [TaskKey] = [
     .needs, .desc, .tags, .manual, .condition, .priority, .matrix, .finally,
   ]
 
-  /// Those that say nothing of a question.
+  /// The keys that approvals cannot have.
   static let notOfGates: [TaskKey] =
     [
       .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
       .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
-  /// Those that say nothing of what a program does that offers it.
+  /// The keys that external tasks cannot have.
   static let notOfBlocks: [TaskKey] =
     [
       .env, .dir, .shell, .inputs, .outputs, .finally, .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
-  /// Those that say nothing of what does not end by itself.
+  /// The keys that services cannot have.
   static let notOfServices: [TaskKey] = [
     .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
     .interactive, .jobserver, .clean,
   ]
 
-  /// Those that are a yes or no, as the plan has them, or tell that there is more of it there.
+  /// The flags of the plan by key. Some flags only say that the plan has more data of the key.
   static let ofFlags: [(key: TaskKey, flag: TaskFlags)] = [
     (.finally, .finally), (.condition, .conditionFalse), (.allowFailure, .allowAnyFailure),
     (.onInterrupted, .failWhenInterrupted), (.matrix, .emptyMatrix), (.manual, .manual),
@@ -83,24 +83,22 @@ enum TaskKey: Int, SchemaKey {
     (.inputs, .checked), (.outputs, .declaresOutputs), (.cache, .cached), (.service, .service),
   ]
 
-  /// Those that are texts: `FlagReader` reads them, but for names of secrets.
+  /// The keys that are texts. `FlagReader` reads them, except `secrets`.
   static let ofTexts: [(key: TaskKey, text: TaskText)] = [
     (.desc, .description), (.tags, .tags), (.secrets, .secrets),
   ]
 
-  /// Those that say what its processes are given, and held to: `ProcessReader` reads them. `use` is what programs make
-  /// of it, where it is about programs.
+  /// The keys about processes, read by `ProcessReader`. `use` completes an error message.
   static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
     (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
     (.local, .local, ""), (.clean, .clean, "leave more than its `to`"),
   ]
 
-  /// Those of them that are about programs.
   private static var ofPrograms: [TaskKey] {
     ofProcesses.filter(\.rule.isOfPrograms).map(\.key)
   }
 
-  /// Those that say nothing of a download; of `ifTrue` that they are true.
+  /// The keys that downloads cannot have; those of `ifTrue` only if they are true.
   static var notOfDownloads: (always: [TaskKey], ifTrue: [TaskKey]) {
     var keys: (always: [TaskKey], ifTrue: [TaskKey]) = (
       [.inputs, .outputs, .cache, .service], [.interactive, .control]
@@ -114,7 +112,7 @@ enum TaskKey: Int, SchemaKey {
     return keys
   }
 
-  /// Those that `defaults` may set for all tasks, in the order in which they are offered.
+  /// The keys that `defaults` may set, in help's order.
   static let ofDefaults: [TaskKey] = [
     .shell, .dir, .env, .timeout, .retry, .stop, .priority, .resources, .onInterrupted,
   ]

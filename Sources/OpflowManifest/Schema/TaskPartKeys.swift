@@ -1,4 +1,4 @@
-// The keys of the maps within a task: each has its word, what it takes and what it means here, and nowhere else.
+// The keys of maps within a task: their only definition.
 
 enum NeedKey: Int, SchemaKey {
   case task, on
@@ -129,7 +129,6 @@ enum InputKey: Int, SchemaKey {
   }
 }
 
-/// What a signal may be called.
 private enum SignalWords {
   private static let short = [
     "HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM", "WINCH", "PWR",

@@ -1,59 +1,55 @@
 internal import OpflowCore
 
-/// What a key takes.
 indirect enum ValueShape {
-  /// A text that is not empty.
+  /// A string that is not empty.
   case text
-  /// A text, also without anything in it.
+  /// A string, possibly empty.
   case line
-  /// A text for a shell. `true` and `false` are commands too.
+  /// A shell script. `true` and `false` are commands too.
   case script
-  /// A text, number or boolean, of which the text counts.
+  /// A string, number or boolean, taken as text.
   case scalar
   case boolean
   case integer(ClosedRange<Int64>)
   case number(ClosedRange<Double>)
   case duration
   case size
-  /// Bytes a second.
+  /// Bytes per second.
   case speed
-  /// Of a resource.
+  /// An amount of a resource.
   case amount(mayBeNone: Bool)
-  /// So many digits.
+  /// The number of digits.
   case hexadecimal(Int)
-  /// Permission bits.
   case octal
   case address
   case expression
-  /// A task's id, or what stands for several.
+  /// The ID of a task, or a name for several tasks.
   case id
   case word([String])
-  /// One of some words, or a number, in quotes too.
+  /// One of some words or a number, which may be quoted.
   case wordOrNumber([String], ClosedRange<Int64>)
   /// A program and its arguments.
   case command
-  /// A word without blanks.
+  /// A string without spaces.
   case tag
-  /// A name of the user's own.
   case name(NameShape)
   case list(ValueShape, mayBeEmpty: Bool)
-  /// A list of two.
   case pair(ValueShape)
-  /// A list, lists in it, or one text without a list. The name is that of the items' shape in a schema.
+  /// A list, possibly nested, or one item. The name is that of the items in the JSON schema.
   case nested(String, ValueShape)
-  /// A map whose names are the user's own; some of them have a meaning of their own.
+  /// A map with user-defined names, some of which have a special meaning.
   case entries(
     NameShape, ValueShape, known: [(name: String, takes: ValueShape)], mayBeEmpty: Bool)
   /// A map with known keys.
   case map(KeyMap)
   case either([ValueShape])
 
-  /// A map of names, each with the same meaning.
+  /// A map in which all values have the same type.
   static func each(_ names: NameShape, _ value: ValueShape) -> ValueShape {
     .entries(names, value, known: [], mayBeEmpty: true)
   }
 
-  /// Of a key that says something of a task's processes.
+  /// The type of a key about processes.
   init(_ rule: ProcessRule) {
     switch rule.takes {
     case .flag: self = .boolean
@@ -63,7 +59,7 @@ indirect enum ValueShape {
     }
   }
 
-  /// As the help and the manual call it.
+  /// The type as named in help and manual.
   var words: String {
     switch self {
     case .text, .line, .script: "text"
@@ -115,7 +111,7 @@ indirect enum ValueShape {
     }
   }
 
-  /// A bound of a million is none to a person.
+  /// A bound of a million or more is not shown.
   private static func words(_ range: ClosedRange<Int64>) -> String {
     if range.lowerBound == range.upperBound { return "\(range.lowerBound)" }
     if range.upperBound < 1_000_000 {
@@ -133,16 +129,15 @@ indirect enum ValueShape {
   }
 }
 
-/// What names of the user's own look like.
+/// The syntax of user-defined names.
 enum NameShape {
-  /// Of a task.
   case task
-  /// What an expression can speak of.
+  /// A name that expressions can use.
   case identifier
-  /// Of the environment, where a task is to have it.
+  /// An environment variable that a task can have.
   case taskVariable
-  /// Of HTTP.
+  /// The name of an HTTP header.
   case header
-  /// Begins with `x-`.
+  /// A name that starts with `x-`.
   case extra
 }
