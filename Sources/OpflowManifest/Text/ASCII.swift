@@ -1,4 +1,3 @@
-/// Classes of ASCII characters.
 enum ASCII {
   static func isBlank(_ byte: UInt8) -> Bool {
     byte == 32 || byte == 9 || byte == 10 || byte == 13
@@ -10,9 +9,9 @@ enum ASCII {
   static func isHexadecimal(_ byte: UInt8) -> Bool {
     isDigit(byte) || (byte >= 97 && byte <= 102) || (byte >= 65 && byte <= 70)
   }
-  /// What a name in an expression begins with.
+  /// Whether the byte can start a name.
   static func beginsName(_ byte: UInt8) -> Bool { isLetter(byte) || byte == 95 }
-  /// What a name in an expression goes on with.
+  /// Whether the byte can follow the first one of a name.
   static func continuesName(_ byte: UInt8) -> Bool {
     beginsName(byte) || isDigit(byte) || byte == 45
   }

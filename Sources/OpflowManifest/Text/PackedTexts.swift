@@ -1,15 +1,13 @@
 internal import OpflowCore
 
-/// Copies of texts, one behind the other: what is compared with any of them finds it in the processor's
-/// caches, where the manifest itself has no room.
+/// Copies of texts in one small buffer, which stays in the processor's caches.
 struct PackedTexts {
   private var bytes: [UInt8] = []
-  /// Where each text ends; the first begins at 0.
+  /// The end of each text; the first starts at 0.
   private var ends: [UInt32] = []
 
   var count: Int { ends.count }
 
-  /// Adds one with the next number.
   mutating func append(_ text: Text) {
     bytes.append(contentsOf: text)
     ends.append(UInt32(truncatingIfNeeded: bytes.count))

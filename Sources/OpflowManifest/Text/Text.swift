@@ -1,8 +1,8 @@
 internal import CYAML
 
-/// Bytes that stay in place while a manifest is compiled: a part of the manifest itself, of
-/// libyaml's decoded texts or of a `TextStore`.
-// SAFETY: all three are owned by the compilation, which no text outlives.
+/// Bytes that keep their address during compilation: a part of the manifest, of the texts that
+/// libyaml decoded, or of a `TextStore`.
+// SAFETY: the compilation owns all three, and no `Text` outlives it.
 typealias Text = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
@@ -13,11 +13,11 @@ extension UnsafeRawBufferPointer {
   @inline(__always)
   static func == (text: Text, word: StaticString) -> Bool {
     guard text.count == word.utf8CodeUnitCount else { return false }
-    // SAFETY: both hold as many bytes, and a literal lives as long as the program.
+    // SAFETY: both have `text.count` bytes, and a literal is never freed.
     return cyaml_equal(text.baseAddress, word.utf8Start, text.count) != 0
   }
 
-  /// Whether the bytes of `word`, which has some, stand anywhere in it.
+  /// Whether the bytes contain `word`; false if it is empty.
   func contains(_ word: Text) -> Bool {
     guard let first = word.first, word.count <= count else { return false }
     return (0...count - word.count).contains { start in
@@ -26,7 +26,7 @@ extension UnsafeRawBufferPointer {
   }
 
   func isSame(as other: Text) -> Bool {
-    // SAFETY: both hold as many bytes.
+    // SAFETY: both have `count` bytes.
     count == other.count && cyaml_equal(baseAddress, other.baseAddress, count) != 0
   }
 
@@ -41,7 +41,7 @@ extension UnsafeRawBufferPointer {
     return part((count - word.utf8CodeUnitCount)..<count) == word
   }
 
-  /// Without blanks, tabs and line ends around it.
+  /// The bytes without whitespace at both ends.
   var trimmed: Text {
     var start = 0
     var end = count

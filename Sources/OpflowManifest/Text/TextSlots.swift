@@ -1,37 +1,34 @@
 internal import OpflowCore
 
-/// Finds the numbers of texts, which somebody else keeps: in the order of adding, from 0.
+/// A hash index over texts that the caller keeps, numbered from 0.
 struct TextSlots {
-  /// A text's number plus one, and above what the largest of them takes, bits of its hash; 0 is free.
-  /// At most half full.
+  /// Open addressing, at most half full. A slot holds a text's number plus one in the bits of
+  /// `mask` and bits of its hash above; 0 is free.
   private var slots: [UInt32] = []
-  /// Of all texts, so that none is read again where there have to be more slots.
+  /// Kept so that growing does not read the texts again.
   private var hashes: [UInt32] = []
 
-  /// Where a text is, or belongs.
+  /// The slot of a text, or the free slot where it belongs.
   struct Place {
-    /// Nil where there is no such text.
     let number: Int?
     fileprivate let slot: Int
     fileprivate let hash: UInt32
   }
 
-  /// Looks among the texts.
-  ///
-  /// - Parameter isSame: whether the text of that number is the same.
+  /// - Parameter isSame: Whether the text of a given number equals `text`.
   @inline(__always)
   func find(_ text: Text, isSame: (Int) -> Bool) -> Int? {
     slots.isEmpty ? nil : place(of: text, isSame: isSame).number
   }
 
-  /// The same, with room for the text where it is a new one: then `add` is to follow.
+  /// Finds a text and makes room for a new one. The caller then calls `add`.
   @inline(__always)
   mutating func findPlace(of text: Text, isSame: (Int) -> Bool) -> Place {
     if (hashes.count + 1) * 2 > slots.count { grow() }
     return place(of: text, isSame: isSame)
   }
 
-  /// Gives a text that was not found the next number.
+  /// Gives the next number to a new text.
   mutating func add(_ place: Place) {
     fill(place.slot, place.hash, with: hashes.count)
     hashes.append(place.hash)
@@ -66,6 +63,6 @@ struct TextSlots {
     slots[slot] = hash & ~UInt32(truncatingIfNeeded: mask) | UInt32(truncatingIfNeeded: number + 1)
   }
 
-  /// All bits that a number may have.
+  /// The bits of a slot that hold the number.
   private var mask: Int { slots.count - 1 }
 }

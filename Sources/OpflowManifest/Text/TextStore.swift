@@ -1,13 +1,12 @@
-/// Texts made while a manifest is compiled, at addresses that do not change.
+/// Owns texts made during compilation, at stable addresses.
 final class TextStore {
   private var chunks: [UnsafeMutableRawBufferPointer] = []
-  /// Of the last chunk: where the text under construction begins, and where it ends.
+  /// The bounds of the text under construction in the last chunk.
   private var start = 0
   private var end = 0
 
   private static let chunkBytes = 64 << 10
 
-  /// Adds to the text under construction.
   func append(_ bytes: Text) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     let chunk = room(for: bytes.count)
@@ -16,10 +15,9 @@ final class TextStore {
     end += bytes.count
   }
 
-  /// Bytes of the text under construction.
   var pendingCount: Int { end - start }
 
-  /// Ends the text under construction.
+  /// Completes the text under construction.
   func finish() -> Text {
     guard let chunk = chunks.last else { return Text(start: nil, count: 0) }
     defer { start = end }
@@ -36,9 +34,9 @@ final class TextStore {
     return string.withUTF8 { copy(Text($0)) }
   }
 
-  /// Ends the life of all texts that were made.
+  /// Invalidates all texts.
   func removeAll() {
-    // Mostly none was.
+    // Usually the store is empty.
     if end == 0 { return }
     while chunks.count > 1 { chunks.removeLast().deallocate() }
     start = 0

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Texts by content, each with its number in the order of adding.
+/// A set of texts, numbered in insertion order.
 struct TextTable {
   private(set) var texts: [Text] = []
   private var slots = TextSlots()
@@ -11,7 +11,6 @@ struct TextTable {
     slots.find(text) { texts[$0].isSame(as: text) }
   }
 
-  /// The number of `text`, and whether it is a new one.
   mutating func insert(_ text: Text) -> (index: Int, isNew: Bool) {
     let place = slots.findPlace(of: text) { texts[$0].isSame(as: text) }
     if let known = place.number { return (known, false) }
@@ -20,7 +19,7 @@ struct TextTable {
     return (count - 1, true)
   }
 
-  /// The number of `text`, of which a copy is kept where it is a new one.
+  /// Inserts a text. If it is new, `store` keeps a copy.
   mutating func insert(_ text: Text, keptIn store: TextStore) -> Int {
     index(of: text) ?? insert(store.copy(text)).index
   }

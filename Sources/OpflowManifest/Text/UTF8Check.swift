@@ -1,6 +1,5 @@
-/// Whether bytes are text (RFC 3629).
 enum UTF8Check {
-  /// Where the first byte stands that is no part of a character; nil for text.
+  /// Returns the offset of the first byte that is not UTF-8 (RFC 3629).
   static func firstWrong(in bytes: Text) -> Int? {
     var position = 0
     while position < bytes.count {
