@@ -1,8 +1,8 @@
 package import OpflowCore
 
-/// Values of a manifest that somebody gives on a command line, in the same words.
+/// Parses command-line values with the manifest's syntax.
 package enum AskedValues {
-  /// A number that an order carries, or a word for it; nil for anything else.
+  /// Parses a number of a control request, which may be given as a word.
   package static func number(_ text: String, of kind: OrderNumber) -> Int64? {
     with(text) { text in
       if let level = kind.words.first(where: { text == $0.word }) { return Int64(level.value) }
@@ -10,9 +10,8 @@ package enum AskedValues {
     }
   }
 
-  /// An amount of a resource, by its number, in what it is counted in (`ResourceEntry`); nil for anything
-  /// else: a whole number of `cpu` and `download`, a size of `memory`, a size or a number with up to three
-  /// decimals of the manifest's own.
+  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number of `cpu` and
+  /// `download`, a size of `memory`, or a size or number with up to three decimals.
   package static func amount(_ text: String, ofResource resource: UInt32) -> UInt64? {
     with(text) { text in
       switch resource {

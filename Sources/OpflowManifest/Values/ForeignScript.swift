@@ -1,15 +1,13 @@
 internal import CYAML
 
-/// What stands in a script as other tools write a value, or as an editor for letters writes a quote: a
-/// shell takes it for something else, and says little of that.
+/// A part of a script in another tool's syntax, or with typographic quotes. Shells misread it
+/// silently.
 struct ForeignScript {
   let message: String
   let help: String
 
-  /// Whether a file has anything that one could begin with. It is asked once, since hardly any has; by the first byte
-  /// of each, which the C library finds many times as fast as a look at every byte.
-  ///
-  /// - Parameter marks: those of the file.
+  /// Whether a file may contain such a part. It is asked once per file, as most do not. The C
+  /// library finds each first byte much faster than a loop.
   static func mayStand(in source: Text, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
@@ -34,7 +32,7 @@ struct ForeignScript {
         of: UInt8(ascii: "$"),
         { next in
           source[next] == UInt8(ascii: "(")
-            // As `${vars.NAME}`.
+            // This is `${vars.NAME}`.
             || source[next] == UInt8(ascii: "{") && isName(at: next + 1, of: source)
         })
     {
@@ -44,7 +42,7 @@ struct ForeignScript {
     return any(of: 0xC2) { source[$0] == 0xA0 } || any(of: 0xE2) { source[$0] == 0x80 }
   }
 
-  /// The first one of a script that is written so; nil for none.
+  /// Finds the first such part of a script.
   init?(in script: Text, of scope: NameScope) {
     var isQuoted: UInt8?
     for (offset, byte) in script.enumerated() {
@@ -76,8 +74,8 @@ struct ForeignScript {
       help: "write `${{ \(name) }}`")
   }
 
-  /// `{{.NAME}}` of go-task, `{{NAME}}` of just, of names that there are: templates of docker and others
-  /// are left alone.
+  /// Finds go-task's `{{.NAME}}` and just's `{{NAME}}` with known names. Others may be docker
+  /// templates.
   private static func braces(at offset: Int, of script: Text, _ scope: NameScope) -> ForeignScript?
   {
     let rest = script.part(offset..<script.count)
@@ -91,7 +89,7 @@ struct ForeignScript {
     return ForeignScript(rest.part(0..<(end + 2)), meaning: name)
   }
 
-  /// `${vars.NAME}`, and `$(NAME)` of make, of names that there are.
+  /// Finds `${vars.NAME}`, and make's `$(NAME)` with a known name.
   private static func dollar(_ rest: Text, _ scope: NameScope) -> ForeignScript? {
     guard rest.count > 3 else { return nil }
     let closing: UInt8 = rest[1] == UInt8(ascii: "(") ? UInt8(ascii: ")") : UInt8(ascii: "}")
@@ -107,7 +105,7 @@ struct ForeignScript {
     return ForeignScript(rest.part(0..<(end + 1)), meaning: name)
   }
 
-  /// Quotes and blanks that only look so, outside of others.
+  /// Finds typographic quotes and no-break spaces that are not quoted.
   private static func letter(_ rest: Text, isAtStart: Bool) -> ForeignScript? {
     if rest.hasPrefix("\u{A0}") {
       return ForeignScript(
@@ -121,7 +119,7 @@ struct ForeignScript {
       help: "put `\(quote == "“" ? "\"" : "'")` in its place")
   }
 
-  /// The name in an expression that is meant: what the manifest has under that name, or nil where it has none.
+  /// Returns the name to use in an expression, if the manifest has it.
   private static func meant(_ inner: Text, _ scope: NameScope) -> String? {
     if isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) { return inner.string }
     guard inner.count <= 60, inner.allSatisfy(ASCII.continuesName) else { return nil }
@@ -133,7 +131,6 @@ struct ForeignScript {
     ASCII.continuesName(byte) || byte == UInt8(ascii: ".")
   }
 
-  /// Whether a name of an expression begins there.
   private static func isName(at offset: Int, of text: Text) -> Bool {
     guard offset < text.count else { return false }
     let rest = text.part(offset..<text.count)
@@ -142,7 +139,7 @@ struct ForeignScript {
 }
 
 extension Text {
-  /// Where a byte stands first; the count for nowhere.
+  /// Returns the offset of the first `byte`; the count if there is none.
   fileprivate func offset(of byte: UInt8) -> Int {
     // SAFETY: reads within the text.
     cyaml_find_byte(baseAddress?.assumingMemoryBound(to: UInt8.self), count, byte)

@@ -1,6 +1,6 @@
-/// The example that the table has of a key: for a mistake about its value of which nothing better is to be said.
+/// The key table's example of a key, as advice for a wrong value.
 enum KeyExample {
-  /// Nil for a name that keys of several maps have, each with another example, and for one of several lines.
+  /// Returns nil if maps have different examples for the key, or it has several lines.
   static func help(for subject: Subject) -> String? {
     let name: String
     switch subject {

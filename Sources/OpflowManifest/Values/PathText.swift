@@ -1,7 +1,6 @@
 enum PathText {
-  /// `path`, from `folder` where it is relative, without `.`, `..` and empty parts.
-  ///
-  /// Lexical: `a/../b` is `b` also where `a` is a symbolic link. `folder` is normal already.
+  /// Makes `path` absolute, without `.`, `..` and empty parts. `folder` must be normalized. Links
+  /// are not resolved: `a/../b` becomes `b`.
   static func absolute(_ path: Text, from folder: Text, store: TextStore) -> Text {
     if isNormal(path) {
       store.append(folder)
@@ -20,14 +19,14 @@ enum PathText {
     return store.finish()
   }
 
-  /// `path` from `folder` on where it lies within it, `.` for the folder itself, else as it is. Both
-  /// are absolute and normal.
+  /// Returns `path` relative to `folder` if it is inside, `.` if they are equal, otherwise `path`.
+  /// Both must be absolute and normalized.
   static func relative(_ path: Text, to folder: Text) -> Text {
     let here: StaticString = "."
     if path.isSame(as: folder) || path.elementsEqual(folder) {
       return here.withUTF8Buffer { Text($0) }
     }
-    // The root ends with its slash.
+    // The root already ends with a slash.
     let count = folder.count > 1 ? folder.count + 1 : 1
     guard path.count > count, path[count - 1] == UInt8(ascii: "/"),
       path[..<(count - 1)].elementsEqual(folder[..<(count - 1)])
@@ -35,7 +34,7 @@ enum PathText {
     return Text(rebasing: path[count...])
   }
 
-  /// Whether a path is relative and has no part that means nothing. Hidden files count as suspect.
+  /// Whether a path is relative and normalized. False for hidden files too.
   private static func isNormal(_ path: Text) -> Bool {
     var previous = UInt8(ascii: "/")
     for byte in path {
@@ -48,7 +47,7 @@ enum PathText {
   }
 
   private static func appendParts(of path: Text, to parts: inout [Text]) {
-    // Not by `split`, whose types are made at run time when it is first called.
+    // `split` would instantiate generic types at run time.
     var start = 0
     while start < path.count {
       let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count

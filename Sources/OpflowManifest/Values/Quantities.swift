@@ -1,10 +1,10 @@
-/// Durations as a manifest writes them: `500ms`, `10s`, `5m`, `2h`, `1h30m`, `1d`; a bare number is
-/// seconds. Each number may have a decimal fraction.
+/// Durations: `500ms`, `10s`, `5m`, `2h`, `1h30m`, `1d`, or seconds without a unit. Numbers may
+/// have decimals.
 enum DurationText {
-  /// Longer than this is a slip of the pen: ten years.
+  /// Ten years. A longer duration is probably a typo.
   static let maximumMilliseconds: UInt64 = 10 * 366 * 86_400_000
 
-  /// The duration in milliseconds, rounded up to a whole one; nil when the text is none.
+  /// Rounds up; returns nil for any other text.
   static func milliseconds(_ text: Text) -> UInt64? {
     if text.isEmpty { return nil }
     var position = 0
@@ -14,7 +14,7 @@ enum DurationText {
       guard let number = Decimal(text, from: position) else { return nil }
       var unitEnd = number.end
       while unitEnd < text.count, ASCII.isLetter(text[unitEnd]) { unitEnd += 1 }
-      // Larger units first, each once: `30m1h` is more likely a mistake than meant.
+      // Units must decrease, since `30m1h` is probably an error.
       guard let unit = unit(text.part(number.end..<unitEnd), isFirst: position == 0),
         unit < lastUnit, let milliseconds = number.times(unit),
         milliseconds <= maximumMilliseconds
@@ -37,21 +37,20 @@ enum DurationText {
   }
 }
 
-/// Durations that stand elsewhere and are written as in a manifest.
+/// Parses durations as in a manifest.
 package enum WrittenDuration {
-  /// In milliseconds, rounded up; nil when the text is none.
+  /// Rounds up; returns nil for any other text.
   package static func milliseconds(_ text: String) -> UInt64? {
     let store = TextStore()
     return withExtendedLifetime(store) { DurationText.milliseconds(store.copy(text)) }
   }
 }
 
-/// Sizes as a manifest writes them: `512MiB`, `2GiB`, `1.5GB`; a bare number is bytes.
+/// Sizes: `512MiB`, `2GiB`, `1.5GB`, or bytes without a unit.
 enum SizeText {
   private static let maximumBytes: UInt64 = 1 << 60
 
-  /// The size in bytes, rounded up; nil when the text is none or it is beyond an exbibyte. A part of a
-  /// byte is none: whoever writes it means another unit.
+  /// Rounds up. Returns nil above one exbibyte, and for a fraction without a unit.
   static func bytes(_ text: Text) -> UInt64? {
     guard let number = Decimal(text, from: 0) else { return nil }
     if number.end == text.count, !number.isWhole { return nil }
@@ -63,7 +62,7 @@ enum SizeText {
     return bytes
   }
 
-  /// IEC 80000-13: KiB is 1024 bytes, kB (and KB) 1000.
+  /// IEC 80000-13: KiB is 1024, kB (and KB) 1000.
   private static func factor(_ unit: Text) -> UInt64? {
     if unit.isEmpty || unit == "B" { return 1 }
     let isBinary = unit.count == 3 && unit.hasSuffix("iB")
@@ -80,18 +79,18 @@ enum SizeText {
   }
 }
 
-/// Amounts of a manifest's own resources: `2`, `0.5`, or a size, which counts bytes.
+/// Amounts of user-defined resources: `2`, `0.5`, or a size.
 enum AmountText {
   enum Reading: Equatable {
     /// In thousandths of a unit or byte.
     case amount(UInt64)
-    /// More decimals than thousandths.
+    /// More than three decimals.
     case tooFine
     case tooLarge
     case none
   }
 
-  /// The most that thousandths in 64 bits hold.
+  /// The largest amount whose thousandths fit in 64 bits.
   static let largest = UInt64.max / 1000
 
   static func thousandths(_ text: Text) -> Reading {
@@ -107,23 +106,23 @@ enum AmountText {
     return number.times(1000).map { .amount($0) } ?? .tooLarge
   }
 
-  /// Whether it is a whole number, only of too many digits.
+  /// Whether the text is a whole number, which then has too many digits.
   private static func isLong(_ text: Text) -> Bool {
     !text.isEmpty && text.allSatisfy(ASCII.isDigit)
   }
 }
 
-/// A decimal number without a sign, exactly.
+/// An exact decimal number without a sign.
 private struct Decimal {
   private var whole: UInt64 = 0
-  /// The digits behind the point are `numerator / denominator`. Beyond nine digits they are cut.
+  /// The fraction as `numerator / denominator`, cut after nine digits.
   private var numerator: UInt64 = 0
   private var denominator: UInt64 = 1
-  /// Where the number ends in its text.
+  /// The offset behind the number.
   private(set) var end: Int
   var isWhole: Bool { numerator == 0 }
 
-  /// Reads the number at `start`; nil when there is none, or it does not fit.
+  /// Reads a number; returns nil if there is none or it does not fit.
   init?(_ text: Text, from start: Int) {
     end = start
     while end < text.count, ASCII.isDigit(text[end]) {
@@ -145,7 +144,7 @@ private struct Decimal {
     if end == fraction { return nil }
   }
 
-  /// The product, rounded up; nil when it does not fit.
+  /// Returns the product rounded up; nil if it does not fit.
   func times(_ factor: UInt64) -> UInt64? {
     let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
     let wide = numerator.multipliedFullWidth(by: factor)

@@ -1,20 +1,17 @@
-/// A scalar with its expressions evaluated.
-///
-/// Four words, so that it is handed on in registers: through memory it took longer than to read one.
+/// A scalar with its expressions evaluated. It has four words to be passed in registers; passing it
+/// through memory took longer than reading one.
 struct Scalar {
   let node: Node
-  /// Whether the text decides the type: plain scalars, and those with expressions.
+  /// Whether the text decides the type, as for plain scalars and those with expressions.
   let isTyped: Bool
-  /// Whether the text is what is left of expressions that are evaluated when the task starts
-  /// (`LateText`).
+  /// Whether expressions are left for the start of the task (`LateText`).
   let isLate: Bool
-  // Texts are below 1 GiB: those of the manifest by its bound, evaluated ones by theirs.
+  // 32 bits are enough: all texts are below 1 GiB.
   private let textCount: UInt32
   private let stableCount: UInt32
   private let textStart: UnsafeRawPointer?
   private let stableStart: UnsafeRawPointer?
 
-  /// - Parameter stable: the text with a constant for `run.id`, for fingerprints.
   @inline(__always)
   init(node: Node, text: Text, stable: Text, isTyped: Bool, isLate: Bool = false) {
     self.node = node

@@ -1,9 +1,7 @@
-/// How a shell that is named by a string takes a script.
+/// How known shells take a script.
 enum ShellName {
-  /// The words before the script; nil for a shell whose flags opflow does not know.
-  ///
-  /// Every shell stops at the first command that fails (`-e`); those that have `pipefail` also take
-  /// the failure of any command of a pipeline.
+  /// Returns the command line before the script; nil for unknown shells. Scripts stop at the first
+  /// failure (`-e`), also within a pipeline where `pipefail` exists.
   static func words(_ shell: String) -> [String]? {
     let name = shell.split(separator: "/").last.map(String.init) ?? shell
     switch name {

@@ -1,9 +1,7 @@
-// What a shell would fill in, where no shell reads it.
+// Finds shell variables in values that no shell reads.
 
 extension ValueReader {
-  /// Warns of `$NAME`, `${NAME}` and a leading `~/` in a value that nothing expands.
-  ///
-  /// - Parameter node: where the value stands. What an expression made is taken as it is.
+  /// Warns about `$NAME`, `${NAME}` and a leading `~/`, except in text made by an expression.
   @inline(__always)
   func warnOfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
     guard document.marks.hasDollars || value.text.first == UInt8(ascii: "~") else { return }
@@ -20,22 +18,20 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// What to write in place of a shell's variable, in a value that has to be of another type.
+  /// Advice for a shell variable in a value of another type.
   func shellHelp(_ value: Scalar) -> String? {
     guard let found = ShellText(in: value.text), !hasExpression(value.node) else { return nil }
     return "nothing expands `\(found.text.string)` here: write `${{ env.\(found.variable) }}`"
   }
 }
 
-/// A variable as a shell writes it, or the home folder.
+/// A shell variable, or `~` for the home folder.
 struct ShellText {
-  /// As it stands.
+  /// The text as written.
   let text: Text
-  /// What it stands for.
   let variable: String
 
-  /// The first one of a value; nil for none. Only names in capitals count: a password may well hold
-  /// a `$`.
+  /// Finds the first variable. Only upper-case names count, because a password may contain `$`.
   init?(in value: Text) {
     if value == "~" || value.hasPrefix("~/") {
       (text, variable) = (value.part(0..<1), "HOME")

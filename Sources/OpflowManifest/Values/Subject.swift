@@ -1,10 +1,8 @@
-/// What a value in the manifest is, for the text of a mistake.
+/// Names a value in error messages.
 enum Subject {
-  /// The value of a key.
   case key(StaticString)
-  /// An item of a key's list.
   case item(StaticString)
-  /// The value of a name that the user chose, within a map.
+  /// The value of a user-defined name in a map.
   case entry(StaticString, Text)
 
   init(_ key: some SchemaKey) { self = .key(key.name) }

@@ -1,5 +1,3 @@
-// Scalars with their expressions evaluated.
-
 extension ValueReader {
   func hasExpression(_ node: Node) -> Bool { hasExpression(document.text(node)) }
 
@@ -8,7 +6,7 @@ extension ValueReader {
     document.hasExpressions && ExpressionTemplate.hasExpression(text)
   }
 
-  /// A scalar, null too; nil, reported, when an expression in it is wrong.
+  /// Returns a scalar; nil, after an error, if an expression in it is wrong.
   @inline(__always)
   func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     if let text = document.scalarText(node), !hasExpression(text) {
@@ -17,7 +15,7 @@ extension ValueReader {
     return evaluated(node, subject, expected: expected)
   }
 
-  /// The same for what is no scalar or has expressions, apart from what most values are.
+  /// The slow path of `possiblyNull`.
   @inline(never)
   private func evaluated(
     _ node: Node, _ subject: Subject, expected: StaticString
@@ -31,7 +29,7 @@ extension ValueReader {
       node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
   }
 
-  /// A text with its expressions evaluated, and the same with a constant for `run.id`.
+  /// Evaluates expressions. `stable` has a constant for `run.id`.
   private func expand(
     _ text: Text, of node: Node
   ) -> (value: Text, stable: Text, isLate: Bool)? {
@@ -62,14 +60,14 @@ extension ValueReader {
     return isWrong ? nil : (value, stable, isLate)
   }
 
-  /// A path or pattern that is not empty: values of expressions in it are names.
+  /// Reads a path or pattern. Values of expressions are literal names.
   func pathText(_ node: Node, _ subject: Subject) -> Scalar? {
     valuesAs = .asNames
     defer { valuesAs = .asTheyAre }
     return filledString(node, subject)
   }
 
-  /// What is written without the values of its expressions, which were evaluated without a mistake.
+  /// Returns the text without its expressions, which must be valid.
   func textWithoutValues(_ node: Node) -> Text {
     let text = document.text(node)
     if !hasExpression(text) { return text }
@@ -78,7 +76,7 @@ extension ValueReader {
       literals: scope.literals, report: { _ in })
   }
 
-  /// Notes where values of other tasks were spoken of; whether any was.
+  /// Records the values of other tasks that were read. Returns whether there are any.
   func takeValuesRead(_ node: Node) -> Bool {
     if scope.valuesRead.isEmpty { return false }
     for (reference, offset) in scope.valuesRead {
@@ -88,7 +86,7 @@ extension ValueReader {
     return true
   }
 
-  /// What is left of a text that was evaluated without a mistake.
+  /// Returns the late part of a valid text.
   private func residue(of text: Text) -> Text {
     defer { scope.valuesRead.removeAll(keepingCapacity: true) }
     return LateText.residue(
@@ -98,7 +96,7 @@ extension ValueReader {
 
   func report(_ mistake: ExpressionMistake, in node: Node) {
     if mistakes.isFull { return mistakes.count() }
-    // Wrong whatever its names stand for.
+    // The error does not depend on what names stand for.
     mistakes.sparingNothing {
       mistakes.error(
         document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)

@@ -1,7 +1,5 @@
-// Names of variables that a task has.
-
 extension ValueReader {
-  /// Whether a manifest may speak of a task's variable of that name; reported where not.
+  /// Whether a task's variable may have the name; reports an error if not.
   func isTaskVariable(_ name: Text, at node: Node) -> Bool {
     if name.hasPrefix("OPFLOW_") {
       mistakes.error(

@@ -1,26 +1,24 @@
 internal import OpflowCore
 
-/// Reads nodes of one file as values of the types that keys have. What is wrong is reported, and nil
-/// returned.
-///
-/// A class, so that the many readers of values share one reference to it.
+/// Reads nodes as values of the types that keys take. Methods return nil after an error. It is a
+/// class, because many readers share it.
 final class ValueReader {
   let document: YAMLDocument
   let mistakes: Mistakes
   let scope: NameScope
   let tables: SchemaTables
-  /// Holds evaluated texts.
+  /// Owns evaluated texts.
   let scratch: TextStore
   let maps: MapReader
-  /// How the values of expressions stand in the text that is read.
+  /// How values of expressions are inserted.
   var valuesAs = ExpressionTemplate.Values.asTheyAre
-  /// Where the task that is read speaks of values of others.
+  /// Values of other tasks that the current task reads.
   private(set) var valueReadings: [ValueReading] = []
-  /// Whether it does. Asked for each task: a look at what grows in its place is checked at run time.
+  /// Whether `valueReadings` has elements. Reading this flag is cheaper.
   private(set) var readsValues = false
 
-  /// - Parameter scratch: holds evaluated texts until its owner empties it; not the scope's own, which
-  ///   copies names while a text is made.
+  /// - Parameter scratch: Owns evaluated texts until its owner empties it. It must not be the
+  ///   scope's store, which copies names while a text is built.
   init(
     document: YAMLDocument, mistakes: Mistakes, scope: NameScope, tables: SchemaTables,
     scratch: TextStore
@@ -33,7 +31,7 @@ final class ValueReader {
     maps = MapReader(document: document, mistakes: mistakes)
   }
 
-  /// The same, but for where texts are held.
+  /// Returns the same reader with another store.
   func holding(_ scratch: TextStore) -> ValueReader {
     ValueReader(
       document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: scratch)
@@ -44,17 +42,17 @@ final class ValueReader {
     readsValues = true
   }
 
-  /// Another task is read.
+  /// Starts the next task.
   func forgetValueReadings() {
     if !readsValues { return }
     valueReadings.removeAll(keepingCapacity: true)
     readsValues = false
   }
 
-  /// Whether the `if` of a task has a name of its `matrix` in it.
+  /// Whether a task's `if` uses its `matrix`.
   func decidesByLeg(_ key: Node) -> Bool {
     guard document.kind(key.value) == .mapping else { return false }
-    // Read and reported on with the task.
+    // The task is read and reported later.
     mistakes.mute()
     defer { mistakes.unmute() }
     let fields = maps.fields(key.value, tables.task, owner: TaskKey.owner)
@@ -63,7 +61,7 @@ final class ValueReader {
 
   // MARK: Scalars
 
-  /// A scalar of any type but null.
+  /// Reads any scalar except null.
   @inline(never)
   func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
@@ -71,8 +69,7 @@ final class ValueReader {
     return scalar
   }
 
-  /// What an expression gives is a text, also when there is nothing in it. Anything else that looks
-  /// like null is null.
+  /// Accepts the result of an expression as a string, even if it is empty.
   @inline(never)
   private func null(_ scalar: Scalar, _ subject: Subject, expected: StaticString) -> Scalar? {
     if hasExpression(scalar.node) {
@@ -91,7 +88,7 @@ final class ValueReader {
     return nil
   }
 
-  /// The end of a mistake about a value that is empty: what came out so.
+  /// The end of an error message about an empty value. It names the expression, if any.
   func emptiness(_ node: Node) -> String {
     guard hasExpression(node) else { return "is empty" }
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
@@ -103,7 +100,7 @@ final class ValueReader {
     return text.part(0..<end).string + (end < text.count ? "…" : "")
   }
 
-  /// A string. Numbers and other scalars are mistakes: what is written and what is meant may differ.
+  /// Reads a string. Other scalars are errors, since their text may differ from what is meant.
   func string(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let scalar = scalar(node, subject, expected: "a string") else { return nil }
     guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
@@ -116,7 +113,6 @@ final class ValueReader {
     return scalar
   }
 
-  /// A string that is not empty.
   func filledString(
     _ node: Node, _ subject: Subject, help: @autoclosure () -> String? = nil
   ) -> Scalar? {
@@ -130,7 +126,7 @@ final class ValueReader {
     return scalar
   }
 
-  /// A boolean without quotes, as it is written; nil, with nothing reported, for anything else.
+  /// Reads an unquoted boolean; returns nil, without an error, for other values.
   func scalarIfBoolean(_ node: Node, _ subject: Subject) -> Scalar? {
     guard document.isPlain(node), CoreSchema.boolean(document.text(node)) != nil else { return nil }
     return possiblyNull(node, subject, expected: "a string")
@@ -198,7 +194,7 @@ final class ValueReader {
     return value
   }
 
-  /// A duration in milliseconds.
+  /// Returns a duration in milliseconds.
   func duration(_ node: Node, _ subject: Subject, atMost limit: UInt64 = .max) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a duration") else { return nil }
     guard let value = DurationText.milliseconds(scalar.text) else {
@@ -227,7 +223,7 @@ final class ValueReader {
     return value
   }
 
-  /// A number with up to three decimals, or a size, in thousandths of a unit or byte.
+  /// Reads a number with up to three decimals, or a size.
   func thousandths(_ node: Node, _ subject: Subject) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a number or a size") else { return nil }
     switch AmountText.thousandths(scalar.text) {
@@ -250,7 +246,6 @@ final class ValueReader {
     return nil
   }
 
-  /// One of a few words.
   func word<Value>(
     _ node: Node, _ subject: Subject, known: StaticString, help: (Text) -> String? = { _ in nil },
     parse: (Text) -> Value?
@@ -265,7 +260,6 @@ final class ValueReader {
 
   // MARK: Maps
 
-  /// The entries of a value that must be a map.
   func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
     guard document.kind(node) == .mapping else {
       wrongType(node, subject, expected: "a map", help: mapHelp(node))
@@ -276,7 +270,6 @@ final class ValueReader {
 
   // MARK: Lists
 
-  /// The items of a list; a value that is none is reported as not being `expected`.
   func items(_ node: Node, _ subject: Subject, expected: StaticString) -> YAMLDocument.Children? {
     guard document.kind(node) == .sequence else {
       wrongType(node, subject, expected: expected, help: listHelp(node))
@@ -285,13 +278,13 @@ final class ValueReader {
     return document.children(node)
   }
 
-  /// A list of strings that are not empty. Items that are wrong are left out.
+  /// Reads strings that are not empty. Invalid items are left out.
   func strings(_ node: Node, _ key: some SchemaKey, expected: StaticString) -> [Scalar]? {
     guard let items = items(node, Subject(key), expected: expected) else { return nil }
     return items.compactMap { filledString($0, .item(of: key)) }
   }
 
-  /// A list of exit codes (1 to 255; 0 is no failure).
+  /// Reads exit codes from 1 to 255 (0 is success).
   func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
     guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
     if items.isEmpty {
@@ -306,7 +299,7 @@ final class ValueReader {
     return codes
   }
 
-  // MARK: Mistakes
+  // MARK: Errors
 
   func wrongType(
     _ node: Node, _ subject: Subject, expected: StaticString,
@@ -317,7 +310,7 @@ final class ValueReader {
       help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject))
   }
 
-  /// For a collection where a variable should have a text.
+  /// Advice for a collection where a text is needed.
   private func textHelp(_ node: Node, _ subject: Subject) -> String? {
     guard case .entry(let map, let name) = subject, ["vars", "env"].contains(map.description) else {
       return nil
@@ -334,7 +327,7 @@ final class ValueReader {
       + " `${{ needs.TASK.\(name.string) }}`"
   }
 
-  /// How a single value is written as a list.
+  /// Advice for a single value where a list is needed.
   func listHelp(_ node: Node, ofNumbers: Bool = false) -> String? {
     guard let text = document.scalarText(node), !text.isEmpty, text.count <= 80, !text.contains(10),
       !(document.isPlain(node) && CoreSchema.isNull(text))
@@ -343,8 +336,7 @@ final class ValueReader {
       ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"
   }
 
-  /// How a list of variables is written as a map: docker compose has `- NAME=VALUE`, Kubernetes
-  /// `- name: NAME`.
+  /// Advice for variables in a list: `- NAME=VALUE` (docker compose), `- name: NAME` (Kubernetes).
   func mapHelp(_ node: Node) -> String? {
     let first: Node?
     switch document.kind(node) {
@@ -361,7 +353,6 @@ final class ValueReader {
     return "write a map: { \(text.part(0..<equals).string): \"\(value)\" }"
   }
 
-  /// What a node is, for a mistake about its type.
   func describe(_ node: Node) -> String {
     switch document.kind(node) {
     case .mapping: return "a map"
@@ -380,7 +371,7 @@ final class ValueReader {
     return scalar.isTyped ? "`\(scalar.text.string)`" : "\"\(scalar.text.string)\""
   }
 
-  /// Braces that were meant as an expression.
+  /// Advice for braces that are meant as an expression.
   func quotingHelp(_ node: Node) -> String? {
     guard document.kind(node) == .mapping, document.isFlow(node) else { return nil }
     let start = document.offset(node)
@@ -397,7 +388,7 @@ final class ValueReader {
     }
   }
 
-  /// A range as a person thinks of it: a bound of a million is none.
+  /// Shows a bound of a million or more only if it is violated.
   private static func words(_ range: ClosedRange<Int64>, isBelow: Bool) -> String {
     if range.upperBound < 1_000_000 { return "from \(range.lowerBound) to \(range.upperBound)" }
     return isBelow ? "at least \(range.lowerBound)" : "at most \(range.upperBound)"

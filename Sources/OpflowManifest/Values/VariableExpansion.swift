@@ -1,19 +1,17 @@
-/// What `$NAME`, `${NAME…}` and escapes in a value of a file of variables stand for.
+/// Expands `$NAME`, `${NAME…}` and escapes in variable files.
 struct VariableExpansion {
   let text: Text
   private(set) var position: Int
   let end: Int
-  /// Whether it stands in double quotes, where escapes have a meaning.
+  /// Whether the value is in double quotes, where escapes are expanded.
   let isQuoted: Bool
-  /// Holds what is made.
   let store: TextStore
-  /// A variable; nil where it is not set.
+  /// Returns nil for a variable that is not set.
   let value: (Text) -> Text?
-  /// Levels of what stands for another variable that is not set.
+  /// The depth of nested `${…}`.
   private var depth = 0
 
   private static let mostLevels = 64
-  /// Bytes that one value may grow to.
   private static let mostBytes = 1 << 20
 
   init(
@@ -35,8 +33,8 @@ struct VariableExpansion {
   }
 
   /// - Parameters:
-  ///   - close: the byte that ends it; nil for the end of the text.
-  ///   - isWritten: whether it counts, and is not only passed over.
+  ///   - close: The byte that ends the part; nil for the end.
+  ///   - isWritten: Whether to write the result or skip it.
   private mutating func expand(
     until close: UInt8?, isWritten: Bool
   ) throws(ExpressionMistake) {
@@ -96,7 +94,7 @@ struct VariableExpansion {
     }
   }
 
-  /// `\0` and up to three octal digits.
+  /// Reads `\0` and up to three octal digits.
   private mutating func octal(_ isWritten: Bool) throws(ExpressionMistake) {
     let start = position
     var value = 0
@@ -107,7 +105,7 @@ struct VariableExpansion {
       digits += 1
       position += 1
     }
-    // An ASCII character: others are written as they are.
+    // Other characters can be written directly.
     guard value > 0, value < 128 else {
       throw mistake(start, "this escape stands for no character that an environment can hold")
     }

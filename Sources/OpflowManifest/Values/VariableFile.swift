@@ -1,37 +1,36 @@
-/// The variables of a file that `env_file` names, in their order.
+/// The variables of an `env_file`.
 ///
 ///     # a comment
-///     NAME=value          # blanks around it and this comment are no part of it
+///     NAME=value          # spaces around the value and this comment do not count
 ///     export PLACE: here  `export` and `:` are for files of other tools
 ///     WITH="a \"quoted\" value, with \n, \t, \\ and ${NAME}"
 ///     AS_IT_IS='no $NAME, and "no" escape but \''
 ///     INHERITED
 ///
-/// A value in quotes may have several lines. Outside of single quotes `$NAME`, `${NAME}`,
-/// `${NAME:-other}`, `${NAME:+instead}` and `${NAME:?complaint}` stand for the variable, and without the
-/// colon for one that is set though empty; `$$` and `\$` are a `$`, and so is one before anything else. A
-/// name without `=` takes its value from the inherited environment. The last line of a name counts.
+/// A quoted value may span lines. Outside of single quotes, `$NAME`, `${NAME}`, `${NAME:-other}`,
+/// `${NAME:+instead}` and `${NAME:?complaint}` are expanded; without the colon, an empty variable
+/// is set. `$$`, `\$` and any other `$` are literal. A name without `=` takes the inherited value.
+/// The last definition wins.
 ///
-/// The inherited environment wins over what the files set, as it does for docker compose, just, go-task and
-/// Node.js, and so it does where a value speaks of a variable. Unlike there, only a comment may follow a
-/// closing quote, and a name must be one that a shell accepts.
+/// The inherited environment wins over the file, also inside values, as in docker compose, just,
+/// go-task and Node.js. Unlike there, only a comment may follow a closing quote, and names must be
+/// valid in a shell.
 ///
-/// Lines of such a file are secrets, mostly: no mistake shows what is behind a name.
+/// These files contain secrets, so errors never show values.
 struct VariableFile {
   let file: SourceFile
   let mistakes: Mistakes
-  /// Holds values. What `inherited` gives is made elsewhere.
+  /// Owns the values, except inherited ones.
   let store: TextStore
-  /// The value of a variable of the inherited environment; nil where it is not set.
+  /// Returns nil for a variable that is not set.
   let inherited: (Text) -> Text?
   private(set) var names = TextTable()
   private(set) var values: [Text] = []
-  /// Where each variable is set.
   private(set) var places: [Place] = []
   private var position = 0
   private var source: Text { file.text }
 
-  /// - Parameter before: what files above it set.
+  /// - Parameter before: The variables of earlier files.
   init(
     _ file: SourceFile, after before: VariableFile?, mistakes: Mistakes, store: TextStore,
     inherited: @escaping (Text) -> Text?
@@ -43,11 +42,11 @@ struct VariableFile {
     if let before { (names, values, places) = (before.names, before.values, before.places) }
   }
 
-  /// Reads all lines. Those that are wrong are reported and left out.
+  /// Reads all lines. Invalid lines are reported and skipped.
   mutating func read() {
     if let (place, what) = foreignByte {
       mistakes.error(file.place(place), what, help: "a file of variables is text")
-      // Lines are not told apart yet: it may be within a value, of which others stand before.
+      // The byte may be inside a value, so its whole line is hidden.
       hide(0, at: place)
       return
     }
@@ -144,14 +143,14 @@ struct VariableFile {
 
   private static let byteOrderMark: StaticString = "\u{FEFF}"
 
-  /// `export` before a name, and the blanks behind it.
+  /// Skips `export` and the spaces behind it.
   private mutating func skipExport() {
     let rest = source.part(position..<source.count)
     guard rest.hasPrefix("export"), rest.count > 6, rest[6] == 32 || rest[6] == 9 else { return }
     let before = position
     position += 6
     skipBlanks()
-    // A variable of that name.
+    // Here `export` is the name of a variable.
     if peek.map({ Self.continuesName($0) }) != true { position = before }
   }
 
@@ -162,7 +161,7 @@ struct VariableFile {
 
   // MARK: Values
 
-  /// What stands behind the `=`, to the end of its last line; nil, reported, where that is wrong.
+  /// Reads a value and skips the rest of its last line; returns nil after an error.
   private mutating func readValue() -> Text? {
     let start = position
     switch peek {
@@ -178,14 +177,14 @@ struct VariableFile {
     }
   }
 
-  /// Where a value without quotes ends: before a comment, and blanks before that.
+  /// Returns the end of the value, before spaces and a comment.
   private func unquotedEnd(from start: Int, to limit: Int) -> Int {
     var end = start
     while end < limit, source[end] != 10 {
       if source[end] == UInt8(ascii: "#"), end == start || ASCII.isBlank(source[end - 1]) { break }
       end += 1
     }
-    // `NAME=#x` is no comment, `NAME= #x` is one.
+    // `NAME=#x` has the value `#x`; `NAME= #x` has only a comment.
     if end == start, end < limit, source[end] == UInt8(ascii: "#"),
       start > 0, !ASCII.isBlank(source[start - 1])
     {
@@ -228,7 +227,6 @@ struct VariableFile {
     return value
   }
 
-  /// A value in single quotes.
   private func literal(_ range: Range<Int>) -> Text? {
     var position = range.lowerBound
     while position < range.upperBound {
@@ -264,12 +262,11 @@ struct VariableFile {
     while let byte = peek, byte == 32 || byte == 9 { position += 1 }
   }
 
-  /// To the end of the line.
   private mutating func skipLine() {
     while let byte = peek, byte != 10 { position += 1 }
   }
 
-  /// Has no mistake show what stands from there on, or of a later line all of it.
+  /// Hides text from `start` on in diagnostics, or the whole line of `place` if that is later.
   private func hide(_ start: Int, at place: Int? = nil) {
     var start = start
     if let place {
@@ -280,7 +277,7 @@ struct VariableFile {
     mistakes.hide(Secret(place: file.place(start), extent: .rest))
   }
 
-  /// The first byte that is no text.
+  /// Finds the first byte that is NUL or not UTF-8.
   private var foreignByte: (place: Int, what: String)? {
     if let nul = source.firstIndex(of: 0) { return (nul, "a NUL byte stands here") }
     guard let place = UTF8Check.firstWrong(in: source) else { return nil }

@@ -1,15 +1,13 @@
 internal import OpflowCore
 
-// Values that a manifest names by a word.
-
 enum SignalName {
-  /// Signals that may end a task, by the numbers of Linux on x86-64 and AArch64 (signal(7)).
+  /// Signals that can end a task, on x86-64 and AArch64 (signal(7)).
   private static let table: [(name: StaticString, number: UInt32)] = [
     ("HUP", 1), ("INT", 2), ("QUIT", 3), ("ABRT", 6), ("KILL", 9), ("USR1", 10), ("USR2", 12),
     ("ALRM", 14), ("TERM", 15), ("WINCH", 28), ("PWR", 30),
   ]
 
-  /// A signal by name, with `SIG` in front or without, or by a number from 1 to 64.
+  /// Returns a signal by its name, with or without `SIG`, or by its number.
   static func number(_ text: Text) -> UInt32? {
     if let number = CoreSchema.integer(text) {
       return KeyBounds.signal.contains(number) ? UInt32(number) : nil
@@ -18,10 +16,9 @@ enum SignalName {
     return table.first { name == $0.name }?.number
   }
 
-  /// The name that is nearest to one that there is not.
   static func help(for text: Text) -> String? {
     let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
-    // SAFETY: a literal's bytes live as long as the program.
+    // SAFETY: a literal's bytes are never freed.
     let names = table.map { Text(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount) }
     return Suggestion.nearest(to: name, among: names).map { Suggestion.text($0) }
   }
@@ -37,7 +34,7 @@ enum PriorityName {
     return PriorityLevels.all.first { text == $0.word }?.value
   }
 
-  /// The word that is meant by one of other tools.
+  /// Advice for words of other tools.
   static func help(for text: Text) -> String? {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
@@ -69,7 +66,7 @@ extension NeedCondition {
     }
   }
 
-  /// The word that is meant by one of other tools.
+  /// Advice for words of other tools.
   static func help(for text: Text) -> String? {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
