@@ -1,4 +1,4 @@
-/// How a plain scalar resolves by the core schema of YAML 1.2.2, section 10.3.2.
+/// The types of plain scalars by the core schema (YAML 1.2.2, 10.3.2).
 enum CoreSchema {
   enum ScalarType: Equatable {
     case null
@@ -31,7 +31,6 @@ enum CoreSchema {
     }
   }
 
-  /// The value of a boolean; nil when it is none.
   static func boolean(_ text: Text) -> Bool? {
     switch text.count {
     case 4: text == "true" || text == "True" || text == "TRUE" ? true : nil
@@ -40,20 +39,20 @@ enum CoreSchema {
     }
   }
 
-  /// The value of an integer; nil when it is none or does not fit.
+  /// Returns nil for other text, or if the value does not fit.
   static func integer(_ text: Text) -> Int64? {
     guard isInteger(text) else { return nil }
     if text.hasPrefix("0o") { return Int64(text.part(2..<text.count).string, radix: 8) }
     if text.hasPrefix("0x") { return Int64(text.part(2..<text.count).string, radix: 16) }
     let length = signLength(text)
-    // So many digits always fit.
+    // 18 digits always fit.
     guard text.count - length <= 18 else { return Int64(text.string) }
     var value: Int64 = 0
     for digit in text[length...] { value = value * 10 + Int64(digit - 48) }
     return text.first == UInt8(ascii: "-") ? -value : value
   }
 
-  /// The value of a finite number, an integer too; nil when it is none.
+  /// Returns a finite value, also for an integer.
   static func number(_ text: Text) -> Double? {
     if let integer = integer(text) { return Double(integer) }
     guard isFloat(text), let value = Double(text.string), value.isFinite else { return nil }

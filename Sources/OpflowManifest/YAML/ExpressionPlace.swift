@@ -1,22 +1,21 @@
 internal import CYAML
 
-/// A `${{` of a decoded scalar, in its text and in the source. Mistakes of one scalar mostly come in
-/// order, so each is looked for from the one before.
+/// A `${{` of a decoded scalar, in its text and in the source. The last one is kept, because errors
+/// mostly come in order.
 struct ExpressionPlace {
   var node: Node
   var inText: Int
   var inSource: Int
 
-  /// Before the first.
+  /// The state before the first expression.
   static let none = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
 }
 
 extension YAMLDocument {
-  /// Where the byte at `textOffset` of a scalar's text stands in the source.
+  /// Returns the place in the source of a byte of a scalar's text.
   ///
-  /// Texts that libyaml decoded (folded lines, escapes, blocks) are found again by the `${{` before
-  /// the byte: as many as there are in the text stand in the source.
-  /// Looks from the one that was found last.
+  /// In text that libyaml decoded (folded lines, escapes, blocks), it counts `${{` to find the
+  /// place.
   func place(_ node: Node, textOffset: Int) -> Place {
     file.place(offset(node, textOffset: textOffset))
   }
@@ -38,22 +37,21 @@ extension YAMLDocument {
     lastExpression = pair
     let start = pair.inSource
     let opening = pair.inText
-    // Between the two the bytes are the same, unless a line was folded or a character escaped.
+    // Both are equal, unless a line was folded or a character escaped.
     let end = start + textOffset - opening
     return end <= source.count
       && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
   }
 
-  /// The next `${{` of a text.
   private static func opening(in text: Text, from start: Int) -> Int? {
     let rest = text.part(min(start, text.count)..<text.count)
-    // SAFETY: looks within `rest`.
+    // SAFETY: searches within `rest`.
     let found = cyaml_find_expression(
       rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
     return found < rest.count ? start + found : nil
   }
 
-  /// Where the text of a scalar may begin: behind the first line of a block scalar.
+  /// The text of a block scalar starts behind its first line.
   private func bodyStart(_ node: Node) -> Int {
     var position = offset(node)
     guard position < source.count,

@@ -1,8 +1,8 @@
-/// Where something stands: in a file, so that a mistake in any file is shown in that file.
+/// An offset in a file.
 struct Place: Hashable, Comparable {
   /// `SourceFile.number`.
   var file: UInt32
-  /// In bytes. Files are below 1 GiB.
+  /// Offset in bytes; files are below 1 GiB.
   private var bytes: UInt32
 
   init(file: UInt32, offset: Int) {
@@ -10,9 +10,8 @@ struct Place: Hashable, Comparable {
     bytes = UInt32(truncatingIfNeeded: offset)
   }
 
-  /// In bytes.
   var offset: Int { Int(bytes) }
 
-  /// Files in the order in which they were come upon.
+  /// Sorts by file number, which is the order of discovery.
   static func < (a: Place, b: Place) -> Bool { (a.file, a.bytes) < (b.file, b.bytes) }
 }

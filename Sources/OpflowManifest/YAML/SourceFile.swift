@@ -1,10 +1,10 @@
-/// One file of a manifest: its bytes, and what the user calls it.
+/// The bytes of a file.
 final class SourceFile {
-  /// In the order in which files are come upon; the manifest itself is 0.
+  /// Counts files in order of discovery; the root is 0.
   let number: UInt32
-  /// As diagnostics name it.
+  /// The path shown in diagnostics.
   let displayPath: String
-  /// The bytes, as long as the file lives.
+  /// Valid as long as this object.
   let text: Text
   private let bytes: [UInt8]
 
@@ -12,8 +12,8 @@ final class SourceFile {
     self.number = number
     self.displayPath = displayPath
     self.bytes = bytes
-    // SAFETY: the elements of an array stand where they are until it is changed or released, and this
-    // one is constant and lives as long as `self`.
+    // SAFETY: an array's elements keep their address until it is changed or released, and `bytes`
+    // is constant and lives as long as `self`.
     text = bytes.withUnsafeBytes { $0 }
   }
 

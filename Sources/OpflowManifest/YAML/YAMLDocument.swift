@@ -1,13 +1,13 @@
 internal import CYAML
 
-/// A node of a document: the number of its record.
+/// A node, by the number of its record.
 struct Node: Equatable {
   var record: Int32
 
   init(_ record: Int32) { self.record = record }
   init(_ record: Int) { self.record = Int32(truncatingIfNeeded: record) }
 
-  /// Of a key, which is one record: the next.
+  /// A key is one record, so its value is the next.
   var value: Node { Node(record + 1) }
 }
 
@@ -15,28 +15,24 @@ enum NodeKind: Equatable {
   case scalar, mapping, sequence
 }
 
-/// One YAML document as libyaml read it, in a flat table of records.
-///
-/// What is read of a node is that of the node it stands for, where it is an alias; only its place
-/// is its own.
+/// A YAML document as a flat table of records. An alias behaves like its target, except for its
+/// place.
 final class YAMLDocument {
   let file: SourceFile
-  /// Whether any text of it holds a `${{`.
+  /// Whether any text contains `${{`.
   let hasExpressions: Bool
   let marks: SourceMarks
-  /// Whether any scalar of it is the word `matrix`: where none is, no task has that key.
+  /// Whether any scalar is `matrix`.
   let hasMatrix: Bool
-  // SAFETY: tables of `tables`, which is never written and lives as long as the document.
+  // SAFETY: these point into `tables`, which is constant and lives as long as the document.
   private let records: UnsafeBufferPointer<cyaml_record>
   private let texts: UnsafeBufferPointer<cyaml_text>
   private let textBytes: Text
   private var tables: cyaml_document
-  /// The expression that was looked for last; see `place(_:textOffset:)`.
+  /// The last result of `place(_:textOffset:)`, which speeds up the next call.
   var lastExpression = ExpressionPlace.none
 
-  /// Reads the document.
-  ///
-  /// - Parameter problems: gets what is wrong besides, also when it is not readable.
+  /// - Parameter problems: Receives problems that do not stop the reader.
   init(
     reading file: SourceFile, problems: (YAMLProblem) -> Void = { _ in }
   ) throws(YAMLFailure) {
@@ -63,15 +59,14 @@ final class YAMLDocument {
 
   deinit { cyaml_release(&tables) }
 
-  /// The bytes that the document was read from.
   var source: Text { file.text }
 
   var root: Node { Node(0) }
 
-  /// Nodes as they are written, aliases not expanded.
+  /// The number of nodes; aliases are not expanded.
   var nodeCount: Int { records.count }
 
-  /// The node that an alias stands for; any other node itself.
+  /// Resolves an alias.
   @inline(__always)
   func target(_ node: Node) -> Node {
     let record = records[Int(node.record)]
@@ -87,11 +82,11 @@ final class YAMLDocument {
     }
   }
 
-  /// The text of a scalar; nothing for a collection.
+  /// Returns an empty text for a collection.
   @inline(__always)
   func text(_ node: Node) -> Text { scalarText(node) ?? Text(start: nil, count: 0) }
 
-  /// The text of a scalar; nil for a collection.
+  /// Returns nil for a collection.
   @inline(__always)
   func scalarText(_ node: Node) -> Text? {
     let record = records[Int(target(node).record)]
@@ -106,34 +101,32 @@ final class YAMLDocument {
     return textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
   }
 
-  /// Where a scalar's text stands in the source; nil when libyaml had to decode it.
+  /// Returns nil if libyaml had to decode the text.
   func textStart(_ node: Node) -> Int? {
     let record = records[Int(target(node).record)]
     return record.has(CYAML_OWN_TEXT) ? nil : record.textStart
   }
 
-  /// Whether a scalar's type is what its text says, and not always a string.
+  /// Whether the text of a scalar decides its type.
   @inline(__always)
   func isPlain(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind == UInt32(CYAML_SCALAR) && record.has(CYAML_PLAIN)
   }
 
-  /// Whether a collection is written with brackets.
+  /// Whether a collection is written in brackets or braces.
   func isFlow(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind != UInt32(CYAML_SCALAR) && record.has(CYAML_FLOW)
   }
 
-  /// Where a node stands as it is written, an alias too.
   @inline(__always)
   func place(_ node: Node) -> Place { file.place(offset(node)) }
 
-  /// The same, as an offset in the source.
   @inline(__always)
   func offset(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
 
-  /// The nodes in a collection: items, or keys and values in turn.
+  /// Returns items, or alternately keys and values.
   @inline(__always)
   func children(_ node: Node) -> Children {
     let target = target(node)
@@ -145,7 +138,7 @@ final class YAMLDocument {
       records: records, position: Node(target.record + 1), end: Node(record.value))
   }
 
-  /// Not to outlive its document.
+  /// The sequence must not outlive the document.
   struct Children: Sequence, IteratorProtocol {
     fileprivate let records: UnsafeBufferPointer<cyaml_record>
     fileprivate(set) var position: Node
@@ -168,7 +161,7 @@ final class YAMLDocument {
 
   func isEmpty(_ node: Node) -> Bool { children(node).isEmpty }
 
-  /// Whether the text that begins there, or the rest of its line, has a name of a `matrix` in it.
+  /// Whether the rest of the line contains `matrix.`.
   func speaksOfMatrix(at offset: Int) -> Bool {
     guard offset < source.count else { return false }
     let end = source[offset...].firstIndex(of: 10) ?? source.count
@@ -178,11 +171,11 @@ final class YAMLDocument {
   }
 }
 
-/// What is known of all of a document, so that no value is searched for what none has.
+/// Facts about a document that save searching each value.
 struct SourceMarks {
-  /// Whether any text holds a `$`.
+  /// Whether any text contains `$`.
   var hasDollars = true
-  /// Whether a `{{` stands in the source.
+  /// Whether the source contains `{{`.
   var hasBracePairs = true
   var isASCII = false
 }
@@ -191,6 +184,6 @@ extension cyaml_record {
   fileprivate var kind: UInt32 { bits & 3 }
   fileprivate func has(_ flag: Int) -> Bool { bits & UInt32(flag) != 0 }
   fileprivate var value: Int { Int(bits >> UInt32(CYAML_VALUE_SHIFT)) }
-  /// Of a scalar whose text stands in the input.
+  /// The start of a text that is in the input.
   fileprivate var textStart: Int { Int(start) + (has(CYAML_QUOTED) ? 1 : 0) }
 }

@@ -1,16 +1,14 @@
 internal import CYAML
 
-/// Why a file is no YAML document.
+/// Why a file cannot be read.
 struct YAMLFailure: Error {
   enum Reason: Equatable {
-    /// Nothing but blanks and comments.
+    /// The file has only whitespace and comments.
     case empty
-    /// libyaml's words.
-    ///
-    /// - Parameter beginning: where the construct began that it was reading; nil when it does not say.
+    /// - Parameter beginning: The start of the construct that libyaml was reading.
     case syntax(problem: String, context: String, beginning: Int?)
     case notUTF8
-    /// A character that YAML forbids, by its number.
+    /// A code point that YAML forbids.
     case forbiddenCharacter(UInt32)
     case secondDocument
     case tooDeep, tooExpanded, tooManyRecords, tooLong, tooManyDirectives, longDirective
@@ -18,14 +16,12 @@ struct YAMLFailure: Error {
   }
 
   let reason: Reason
-  /// Where reading ended.
+  /// The offset where the reader stopped.
   let offset: Int
 
-  /// Levels of nesting.
   static let mostLevels = CYAML_MAX_DEPTH
 
-  /// Whether it is one of the bounds within which a document is read, which more bytes behind these do
-  /// not change.
+  /// Whether more input could not change the failure.
   var isFinal: Bool {
     switch reason {
     case .tooDeep, .tooExpanded, .tooLong, .tooManyDirectives, .longDirective: true
@@ -35,7 +31,6 @@ struct YAMLFailure: Error {
     }
   }
 
-  /// Nil for a document that was read.
   init?(_ document: cyaml_document, of source: Text) {
     offset = document.place
     switch document.status {
@@ -60,7 +55,7 @@ struct YAMLFailure: Error {
   }
 }
 
-/// What is wrong with a document that is readable all the same.
+/// An error that does not stop the reader.
 struct YAMLProblem: Equatable {
   enum Kind: Equatable {
     case unknownAlias, recursiveAlias, unknownTag, nulInText
