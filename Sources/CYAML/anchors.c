@@ -12,7 +12,7 @@ static uint64_t name_hash(const char *name, uint64_t seed) {
   return hash ^ (hash >> 32);
 }
 
-// The slot that holds the name, or the free one where it belongs.
+// Returns the slot of a name, or the free slot where it belongs.
 static size_t slot_of(const anchor_table *table, const char *name) {
   size_t mask = table->slot_count - 1;
   size_t slot = name_hash(name, table->seed) & mask;

@@ -5,7 +5,7 @@
 
 enum { MAX_DIRECTIVES = 100, MAX_DIRECTIVE_BYTES = 1000 };
 
-// Numbers of records, texts and lengths of texts all stand in a record's value.
+// A record's value holds record numbers, text numbers and text lengths.
 _Static_assert(CYAML_MAX_RECORDS < UINT32_MAX >> CYAML_VALUE_SHIFT, "records fit");
 _Static_assert(2 * CYAML_MAX_SILENT_BYTES < UINT32_MAX >> CYAML_VALUE_SHIFT, "lengths fit");
 
@@ -40,7 +40,7 @@ size_t reader_byte_offset(reader *reader, size_t index) {
   return byte;
 }
 
-// Looks at all bytes of the input, and decides nothing on the way: so the compiler takes many at once.
+// Scans all bytes without branches, so that the compiler can vectorize the loop.
 static void note_bytes(reader *reader, const uint8_t *bytes, size_t length) {
   uint8_t all = length ? bytes[0] : 0;
   uint8_t pairs = 0;
@@ -52,8 +52,7 @@ static void note_bytes(reader *reader, const uint8_t *bytes, size_t length) {
   if (pairs) reader->document->has_brace_pairs = 1;
 }
 
-// Looks for a `$` and a `${{` among bytes that texts are made of. Once for all of them takes less than once
-// for every text.
+// Searches bytes of texts for `$` and `${{`. One search over all is faster than one per text.
 static void note_dollars(reader *reader, const uint8_t *bytes, size_t length) {
   cyaml_document *document = reader->document;
   if (!document->has_dollars) {
@@ -64,7 +63,7 @@ static void note_dollars(reader *reader, const uint8_t *bytes, size_t length) {
   }
 }
 
-// libyaml's read handler. A value that goes on and on is refused here, before libyaml collects it.
+// The read handler of libyaml. It rejects an endless value before libyaml collects it.
 static int feed(void *data, unsigned char *buffer, size_t size, size_t *size_read) {
   reader *reader = data;
   if (reader->fed - reader->fed_at_event > CYAML_MAX_SILENT_BYTES) {
@@ -75,7 +74,7 @@ static int feed(void *data, unsigned char *buffer, size_t size, size_t *size_rea
   if (size > left) size = left;
   const uint8_t *from = reader->bytes + reader->fed;
   memcpy(buffer, from, size);
-  // An expression may begin in the last two bytes of what was fed before, and a pair in the last one.
+  // An expression may start in the last two bytes of the previous chunk, a pair in the last one.
   size_t before = reader->fed < 2 ? reader->fed : 2;
   note_bytes(reader, from - before, size + before);
   note_dollars(reader, from - before, size + before);
@@ -96,7 +95,7 @@ static void add_problem(reader *reader, uint32_t kind, uint32_t start) {
   document->problems[document->problem_count++] = (cyaml_problem){.kind = kind, .start = start};
 }
 
-// Every node begins here: bounds, its record, the anchor's beginning.
+// Starts a node: checks the limits and adds its record.
 static cyaml_record *add_record(reader *reader, const yaml_event_t *event) {
   cyaml_document *document = reader->document;
   size_t start = reader_byte_offset(reader, event->start_mark.index);
@@ -129,13 +128,13 @@ static void end_anchor(reader *reader, uint32_t position, uint32_t record, uint6
                        uint32_t height) {
   if (position == UINT32_MAX) return;
   anchor *anchor = &reader->anchors.items[position];
-  // A node inside may have taken the name over.
+  // A node inside may have taken over the name.
   if (anchor->record != record) return;
   anchor->expanded = expanded > UINT32_MAX ? UINT32_MAX : (uint32_t)expanded;
   anchor->height = height;
 }
 
-// Tells the enclosing collection how high a child stands, and whether that is too deep.
+// Records a child's height in its collection; returns false if it is too deep.
 static bool note_height(reader *reader, uint32_t height, size_t place) {
   if (reader->depth + height > CYAML_MAX_DEPTH + 1) {
     fail(reader, CYAML_TOO_DEEP, place);
@@ -165,11 +164,11 @@ static bool is_plain(reader *reader, const yaml_event_t *event, uint32_t start) 
   return false;
 }
 
-// Whether a scalar's text is in the input as it is.
+// Whether the text of a scalar is in the input unchanged.
 static bool stands_in_input(const reader *reader, const yaml_event_t *event, size_t place) {
   size_t length = event->data.scalar.length;
   if (length > reader->length || place > reader->length - length) return false;
-  // A plain scalar of one line without anchor and tag is.
+  // This is always true for an ASCII plain scalar on one line without anchor and tag.
   if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && reader->ascii_so_far &&
       event->start_mark.line == event->end_mark.line &&
       event->end_mark.index - event->start_mark.index == length) {
@@ -178,7 +177,7 @@ static bool stands_in_input(const reader *reader, const yaml_event_t *event, siz
   return memcmp(reader->bytes + place, event->data.scalar.value, length) == 0;
 }
 
-// Keeps a text that is not in the input as it is.
+// Stores a text that is not in the input unchanged.
 static bool add_text(reader *reader, const uint8_t *text, size_t length) {
   cyaml_document *document = reader->document;
   if (!reader_reserve((void **)&document->text_bytes, &reader->text_byte_capacity,
@@ -264,7 +263,7 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
   if (!record) return false;
   uint32_t start = record->start;
   uint32_t found = anchors_find(&reader->anchors, (const char *)event->data.alias.anchor);
-  // A plain empty scalar stands in for what an alias fails to name.
+  // A plain empty scalar replaces an alias without a target.
   record->bits = CYAML_SCALAR | CYAML_PLAIN;
   if (found == UINT32_MAX) {
     add_problem(reader, CYAML_UNKNOWN_ALIAS, start);
@@ -276,7 +275,7 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
     return true;
   }
   record->bits = CYAML_ALIAS | anchor->record << CYAML_VALUE_SHIFT;
-  // The alias itself was counted already.
+  // The alias itself is already counted.
   reader->nodes += anchor->expanded - 1;
   reader->alias_nodes += anchor->expanded;
   if (reader->alias_nodes > CYAML_MAX_EXPANDED) {
@@ -286,7 +285,8 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
   return note_height(reader, anchor->height, start);
 }
 
-// How many bytes the line break at `at` has: LF, CR, NEL, LS or PS, as libyaml has them; 0 for none.
+// Returns the length of the line break at `at` (LF, CR, NEL, LS or PS, as in libyaml); 0 if there
+// is none.
 static size_t line_break(const uint8_t *bytes, size_t length, size_t at) {
   size_t left = length - at;
   if (bytes[at] == '\n' || bytes[at] == '\r') return 1;
@@ -297,8 +297,8 @@ static size_t line_break(const uint8_t *bytes, size_t length, size_t at) {
   return 0;
 }
 
-// libyaml compares each `%TAG` with all before it, and copies what one stands for into each tag that
-// uses it. Both are bounded here, for what stands at `at` before a document.
+// libyaml compares each `%TAG` with all earlier ones and copies its expansion into each tag that
+// uses it. This limits both for the directives that start at `at`.
 static bool directives_are_bounded(reader *reader, size_t at) {
   const uint8_t *bytes = reader->bytes;
   size_t directives = 0;
@@ -308,7 +308,7 @@ static bool directives_are_bounded(reader *reader, size_t at) {
       fail(reader, CYAML_TOO_MANY_DIRECTIVES, at);
       return false;
     }
-    // A line with something else ends the directives.
+    // Any other line ends the directives.
     if (!is_directive && bytes[at] != '#' && bytes[at] != ' ' && bytes[at] != '\t' &&
         line_break(bytes, reader->length, at) == 0) {
       return true;
@@ -325,7 +325,7 @@ static bool directives_are_bounded(reader *reader, size_t at) {
   return true;
 }
 
-// Takes one event; false when reading ends here.
+// Handles one event; returns false if reading ends.
 static bool take(reader *reader, const yaml_event_t *event, bool *document_seen) {
   switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -354,7 +354,7 @@ static bool take(reader *reader, const yaml_event_t *event, bool *document_seen)
     case YAML_ALIAS_EVENT:
       return add_alias(reader, event);
     case YAML_DOCUMENT_END_EVENT:
-      // Directives of a second document are read before it is known that it is one.
+      // libyaml reads the directives before it reports a second document.
       return directives_are_bounded(reader, reader_byte_offset(reader, event->end_mark.index));
     case YAML_STREAM_END_EVENT:
       reader->document->status = *document_seen ? CYAML_OK : CYAML_EMPTY;
@@ -366,7 +366,7 @@ static bool take(reader *reader, const yaml_event_t *event, bool *document_seen)
   return true;
 }
 
-// The offset of a character's byte, counted from the beginning.
+// Returns a character's byte offset, counted from the start.
 static size_t offset_from_start(reader *reader, size_t index) {
   reader->known_character = 0;
   reader->known_byte = reader->skipped;
@@ -408,8 +408,8 @@ static void parser_failed(reader *reader) {
   }
 }
 
-// As yaml_event_delete, which takes a fortieth of a whole check of a manifest: it looks for three texts in
-// each event and writes over all of it. Most have one text, which libyaml has from malloc(3), or none.
+// Like yaml_event_delete, which took a fortieth of the time of a check: it looks for three texts
+// per event and overwrites all of it. Most events have one text, from libyaml's malloc(3), or none.
 static void release(yaml_event_t *event) {
   switch (event->type) {
     case YAML_SCALAR_EVENT:
@@ -440,7 +440,7 @@ int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document
 
   if (!directives_are_bounded(&reader, reader.skipped)) return document->status;
   if (!yaml_parser_initialize(&reader.parser)) return fail(&reader, CYAML_OUT_OF_MEMORY, 0);
-  // No manifest can be made to fill one slot of the table on every machine.
+  // The seed differs by process, so no manifest can make all anchors collide.
   reader.anchors.seed = (uint64_t)(uintptr_t)&reader;
   yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input(&reader.parser, feed, &reader);

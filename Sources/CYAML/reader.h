@@ -4,17 +4,17 @@
 
 #include "CYAML.h"
 
-/// An anchor: the node it names, and what an alias to it adds to the document.
+/// An anchor: its node, and what an alias to it adds to the document.
 typedef struct {
   size_t name;
   uint32_t record;
-  /// Nodes of the whole node, aliases expanded; 0 while it is still open.
+  /// The nodes in it with aliases expanded; 0 while the node is still open.
   uint32_t expanded;
-  /// Levels below and including it.
+  /// Its height in levels, including itself.
   uint32_t height;
 } anchor;
 
-/// Anchors by name, newest of each name only.
+/// Anchors by name; only the newest of each name.
 typedef struct {
   anchor *items;
   size_t count, capacity;
@@ -28,7 +28,7 @@ typedef struct {
 /// An open collection.
 typedef struct {
   uint32_t record;
-  /// Position in the anchor table, or `UINT32_MAX`.
+  /// The index in the anchor table, or `UINT32_MAX`.
   uint32_t anchor;
   uint64_t nodes_before;
   uint32_t height;
@@ -40,13 +40,13 @@ typedef struct {
   size_t length;
   size_t fed;
   size_t fed_at_event;
-  /// Bytes of a byte order mark, which libyaml does not get to see.
+  /// The size of a byte order mark, which libyaml does not see.
   size_t skipped;
   bool ascii_so_far;
   bool too_long;
-  /// A character's number and its byte's offset: from here on characters are counted.
+  /// The last known character and its byte offset; counting continues from here.
   size_t known_character, known_byte;
-  /// Nodes so far, aliases expanded.
+  /// The number of nodes so far, with aliases expanded.
   uint64_t nodes;
   uint64_t alias_nodes;
   size_t text_capacity, text_byte_capacity;
@@ -56,19 +56,19 @@ typedef struct {
   cyaml_document *document;
 } reader;
 
-/// Offset of the byte that begins the character `index`; indexes ask in rising order.
+/// Returns the byte offset of the character `index`. It is fast if `index` ascends.
 size_t reader_byte_offset(reader *reader, size_t index);
 
-/// Makes room for one more item in a growing array; false when memory is out.
+/// Grows an array to at least `needed` items; returns false if memory runs out.
 bool reader_reserve(void **items, size_t *capacity, size_t needed, size_t item_size);
 
-/// Makes room for more records, at first for those of a manifest of `length` bytes; false when memory
-/// is out. They are a mapping of their own, which grows without being copied.
+/// Makes room for more records, at first for a manifest of `length` bytes; returns false if memory
+/// runs out. Unless the table is tiny, it is a memory mapping, which grows without copying.
 bool records_grow(cyaml_document *document, size_t length);
 void records_release(cyaml_document *document);
 
-/// The position of a name's anchor, or `UINT32_MAX`.
+/// Returns the index of a name's anchor, or `UINT32_MAX`.
 uint32_t anchors_find(const anchor_table *table, const char *name);
-/// Adds or replaces; `UINT32_MAX` when memory is out.
+/// Adds or replaces an anchor; returns `UINT32_MAX` if memory runs out.
 uint32_t anchors_set(anchor_table *table, const char *name, uint32_t record);
 void anchors_release(anchor_table *table);

@@ -8,21 +8,21 @@
 enum {
   LARGE_PAGE = 2 << 20,
   SMALL_TABLE = 64 << 10,
-  // Of a manifest of a task or two, as programs add them by the thousand: where there are threads, ending a mapping takes
-  // longer than reading such a one.
+  // For manifests of one or two tasks, which programs add by the thousand. With several threads,
+  // unmapping memory takes longer than reading such a manifest.
   TINY_TABLE = 8 << 10,
   TINY_LENGTH = 1 << 10,
   BYTES_PER_RECORD = 4,
 };
 
-// As many records as most manifests of that length have. What is not used is never touched.
+// Enough records for most manifests of that length. Unused memory is never touched.
 static size_t first_size(size_t length) {
   if (length <= TINY_LENGTH) return TINY_TABLE;
   size_t size = length / BYTES_PER_RECORD * sizeof(cyaml_record);
   return size < SMALL_TABLE ? SMALL_TABLE : (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
 }
 
-// The table in `wanted` bytes instead of `size`, 0 for none so far; in a mapping unless it is tiny.
+// Grows the table from `size` bytes (0 at first) to `wanted`; uses a mapping unless it is tiny.
 static void *mapping(cyaml_document *document, size_t size, size_t wanted) {
   if (wanted <= TINY_TABLE) {
     void *table = malloc(wanted);
@@ -41,10 +41,10 @@ bool records_grow(cyaml_document *document, size_t length) {
   size_t size = document->record_capacity * sizeof(cyaml_record);
   size_t wanted = size ? size * 2 : first_size(length);
   void *grown = mapping(document, size, wanted);
-  // Where memory is given by what is asked for, not by what is used, it grows from little.
+  // If the kernel does not overcommit memory, start with a small table.
   if (grown == MAP_FAILED && size == 0) grown = mapping(document, 0, wanted = SMALL_TABLE);
   if (grown == MAP_FAILED) return false;
-  // Small pages cost a fault each. Only advice: a kernel that has no large ones goes on with them.
+  // Small pages cost a page fault each. This is only advice; a kernel may lack large pages.
   if (wanted > LARGE_PAGE) madvise(grown, wanted, MADV_HUGEPAGE);
   document->records = grown;
   document->record_capacity = wanted / sizeof(cyaml_record);
@@ -56,7 +56,7 @@ void records_release(cyaml_document *document) {
   if (size <= TINY_TABLE) {
     free(document->records);
   } else if (document->records) {
-    // Fails only for what is no mapping.
+    // Can only fail if this is not a mapping.
     munmap(document->records, size);
   }
   document->records = NULL;
