@@ -1,9 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Machines that Slurm lends: an allocation is asked for, or this process runs in one.
+/// Slurm allocations: opflow requests them, or already runs inside one.
 extension Coordinator {
-  /// Begins to talk with Slurm about each allocation that is wanted.
   func beginAllocations() {
     guard let sites else { return }
     for (index, want) in sites.settings.allocations.enumerated() {
@@ -26,7 +25,7 @@ extension Coordinator {
       switch news {
       case .pending(let job, let reason):
         let what = reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
-        // Slurm tells no reason before it has looked at it: it may be there at once.
+        // Slurm gives no reason before it has scheduled the job, which may start at once.
         progress.wait(index, for: what, isNews: reason != nil, atMilliseconds: wall)
         noteAwaited(what, of: index, sites)
       case .granted(let job, let left): begin(job, left, index, sites)
@@ -37,7 +36,7 @@ extension Coordinator {
     }
   }
 
-  /// It is there: each of its nodes is one more place for an agent.
+  /// Adds a place for an agent for each node of a granted allocation.
   private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ sites: Sites) {
     sites.allocations[index].setTimeLeft(left, at: Self.now)
     sites.allocations[index].isGranted = true
@@ -53,7 +52,7 @@ extension Coordinator {
     for plan in plans { sites.add(plan, of: index, at: Self.now) }
   }
 
-  /// When the time of its machines is over, for those that joined, and for this one where it is one of them.
+  /// Tells the engine when the allocation's nodes, perhaps this machine too, run out of time.
   private func tellEnd(of index: Int, _ sites: Sites) {
     let end = sites.allocations[index].leavesAt
     for place in sites.places where place.allocation == index {
@@ -63,18 +62,17 @@ extension Coordinator {
     if isHere { tell(.siteEnds(.local, end)) }
   }
 
-  /// There is none, or none any more.
   private func end(_ index: Int, _ sites: Sites, _ complaint: String) {
     progress.wait(index, for: nil, isNews: false, atMilliseconds: wall)
     noteAwaited(nil, of: index, sites)
     for (_, site) in sites.close(index, complaint: complaint) {
       tell(.siteLeaving(site, complaint: complaint))
     }
-    // Where nothing else is left, the run says so as it stops.
+    // If no other node is left, the run reports the complaint when it stops.
     if closing == nil, !sites.areExhausted { progress.warning(complaint) }
   }
 
-  /// For views of other processes.
+  /// Publishes what an allocation waits for, for views in other processes.
   private func noteAwaited(_ what: String?, of index: Int, _ sites: Sites) {
     sites.allocations[index].awaited = what
     writeAwaited(sites)
@@ -89,8 +87,8 @@ extension Coordinator {
     }
   }
 
-  /// Ends what runs on machines whose time is nearly over, so that it ends by its own rules and is
-  /// written down before Slurm ends all that it finds.
+  /// Stops the tasks on nodes whose time is nearly over, so that they end by their own stop rules
+  /// before Slurm kills them.
   func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
     for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
       for (launcher, site) in sites.close(index, complaint: Sites.overText) {

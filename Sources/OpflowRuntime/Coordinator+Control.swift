@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Orders from outside: what is asked is a fact for the engine, and goes back as it says.
+/// Requests from outside: each becomes an event for the engine, whose answer goes back.
 extension Coordinator {
-  /// Before the first task starts. A run that can take no orders goes on without.
+  /// Without a socket the run continues.
   func openControl() {
     do throws(ControlFault) {
       try control.listen(in: request.folder.path)
@@ -22,7 +22,7 @@ extension Coordinator {
     control.take(at: place, now: awakeAt) {
       var workers: [Int32: WorkerID] = [:]
       for case let link? in links {
-        // The number of a process of another machine says nothing here.
+        // A process ID of another machine means nothing here.
         guard let entry = link.entry, entry.host.isEmpty else { continue }
         workers[entry.pid] = link.id
       }
@@ -30,7 +30,8 @@ extension Coordinator {
     }
   }
 
-  /// Called when all that came in this turn was read: who asks may be a task whose start was told in it.
+  /// Runs after all reports of the turn were read, since a client may be a task whose start is
+  /// among them.
   func takeOrders() {
     control.hosts.isLeaving = engine.isLeaving
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
@@ -52,7 +53,6 @@ extension Coordinator {
     if isStopDue { tell(.hostsGone) }
   }
 
-  /// A text of another process without secrets, as what workers say is when it comes.
   func masked(_ text: String) -> String { masker?.masked(text) ?? text }
 
   func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {

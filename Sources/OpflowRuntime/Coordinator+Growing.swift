@@ -2,15 +2,15 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// Tasks that are added to the run (`RunGrowth`): who adds has put a segment into the run's folder, which is
-/// checked here as what anybody may have written, and written into the plan's file.
+/// Additions to the run (`RunGrowth`). Clients write segments into the run's folder; they are
+/// untrusted, so they are checked here before they enter the plan's file.
 extension Coordinator {
   func add(_ request: AddRequest, by asker: OrderAsker, for client: ClientID) {
-    // Before the folder is looked at: what was added is the engine's to know, whatever became of that.
+    // Before the folder is read: the engine knows what was added, even if the folder is gone.
     if let count = engine.count(ofOrder: request.id) {
       return answer(client, request.id, .done(count: count))
     }
-    // The plan's file is that of who has taken the run over.
+    // After a takeover the plan's file belongs to the other process.
     keepClaim()
     if hasLostClaim {
       return answer(client, request.id, .refused(what: "another process has taken the run over"))
@@ -44,7 +44,7 @@ extension Coordinator {
     downloads.plan = changed
   }
 
-  /// Gives tasks other names that the engine withdraws, or says that they keep theirs.
+  /// Renames retracted tasks in the plan, or warns that they keep their names.
   func withdraw(_ withdrawal: Withdrawal) {
     var withdrawal = withdrawal
     do throws(GrowthFault) {
@@ -59,14 +59,13 @@ extension Coordinator {
     tell(.withdrawn(withdrawal))
   }
 
-  /// What was added is shown behind what happened before.
   func show(_ entry: ExtendEntry) {
     guard let place = unshownGrowths.firstIndex(where: { $0.entry.id == entry.id }) else { return }
     let growth = unshownGrowths.remove(at: place)
     display.extend(entry, plan: growth.plan, initial: growth.initial, atMilliseconds: wall)
   }
 
-  /// As a run of nothing else would have them.
+  /// The initial states that the segment's tasks would have in a run of their own.
   private static func initial(of segment: Plan) throws(OrderRefusal) -> [InitialState] {
     do throws(SelectionError) {
       let all = try Selection(only: [], skip: [], of: segment)
@@ -76,7 +75,6 @@ extension Coordinator {
     }
   }
 
-  /// What a drive makes ready before it begins where its tasks need it.
   private func expectMeans(
     of segment: Plan, _ initial: [InitialState]
   ) throws(OrderRefusal) {
@@ -109,7 +107,7 @@ extension Coordinator {
     }
   }
 
-  /// What no task wanted when the drive began was not taken from where it is.
+  /// Secrets that no task listed when the session began were never read.
   private func expectSecrets(
     of segment: Plan, _ initial: [InitialState]
   ) throws(OrderRefusal) {
@@ -124,7 +122,7 @@ extension Coordinator {
     }
   }
 
-  /// What is written down holds no secret. What whoever adds has put into the run's folder goes at once.
+  /// Refuses a segment that contains a secret, and removes the copies in the run's folder at once.
   private func expectNoSecret(
     in segment: Plan, _ request: AddRequest, _ folder: AddedFolder
   ) throws(OrderRefusal) {

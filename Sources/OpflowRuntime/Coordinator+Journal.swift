@@ -4,7 +4,7 @@ internal import OpflowSystem
 extension Coordinator {
   // MARK: - Showing
 
-  /// Shows what became of a task. A start ahead is shown when its worker begins with it.
+  /// A prefetched start is shown only when its worker begins it.
   func show(_ transition: Transition) {
     let task = transition.task
     if let loan, loan.task == task, transition.event != .start { endLoan() }
@@ -16,7 +16,6 @@ extension Coordinator {
     }
   }
 
-  /// A worker has begun with a task that it was handed ahead.
   func showStart(_ task: TaskID, attempt: Int32) {
     display.showStart(task, attempt: attempt, atMilliseconds: wall)
   }
@@ -36,8 +35,8 @@ extension Coordinator {
 
   private static let claimNanoseconds: Int64 = 1_000_000_000
 
-  /// Sees now and then that nobody on another machine took this one for gone, and the run over. From then on nothing of
-  /// it is this process's to write, and nothing of it is to run here.
+  /// Checks once a second for a takeover from another machine. After one, this process stops
+  /// writing and kills its tasks.
   func keepClaim() {
     let now = Self.now
     guard !hasLostClaim, closing == nil, let claim = request.claim,
@@ -53,7 +52,7 @@ extension Coordinator {
     tell(.kill)
   }
 
-  /// The journal cannot be relied on any more. A write or sync that failed is never tried again.
+  /// Gives up on the journal. A failed write or sync is never retried.
   private func fail(_ error: Errno) {
     if journalFailure == nil { journalFailure = error }
     tell(.journalFailed)
@@ -64,8 +63,7 @@ extension Coordinator {
     case .first:
       if syncFolder() { syncNow(upTo: place) }
     case .grouped:
-      // The thread is started when there is something to sync for the first time: a short run needs
-      // none.
+      // The thread starts at the first sync; a short run needs none.
       if syncer == nil { syncer = startSyncer() }
       if let syncer {
         syncer.thread.request(place, first: growing.takeUnsynced())
@@ -86,10 +84,9 @@ extension Coordinator {
     }
   }
 
-  /// Makes last what a resume looks for, before the first task starts. Workers are on their way
-  /// meanwhile.
+  /// Syncs the files that a resume needs, before the first task starts. Workers start meanwhile.
   ///
-  /// - Returns: whether the drive can go on.
+  /// - Returns: Whether the session can continue.
   private func syncFolder() -> Bool {
     do throws(RunFolderError) {
       try request.folder.sync()
@@ -101,8 +98,7 @@ extension Coordinator {
     }
   }
 
-  /// nil where there is no thread or no descriptor to be had: a run that then waits for its disk is
-  /// better than none.
+  /// Returns nil if no thread or descriptor is available. The run then waits for its disk itself.
   private func startSyncer() -> JournalSyncer? {
     do throws(Errno) {
       let new = JournalSyncer(try journal.makeSyncer())

@@ -1,12 +1,10 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Orders from the keyboard: each is a fact for the engine, as those that come from outside are.
 extension Coordinator {
-  /// Who asks by keys, and is no client of the socket.
+  /// The client ID for requests made with keys; it belongs to no client of the socket.
   static let keyboard = ClientID(-1)
 
-  /// Listens to the keyboard while it is the view's.
   func watchKeys() {
     let wanted = progress.keyDescriptor
     if wanted == watchedKeys { return }

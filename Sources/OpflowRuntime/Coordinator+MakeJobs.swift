@@ -1,17 +1,14 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Sharing jobs with a make that started this process.
 extension Coordinator {
-  /// What the make has of the `cpu` that there is.
   private func tellAway(_ make: MakeJobs) {
     let own = UInt64(1 + make.tokens.count)
     let all = request.options.maxParallel
     tell(.away(all - min(all, own)))
   }
 
-  /// Takes from the make what the run has a use for, and gives back what it has none for. Returns whether
-  /// there is more to be done for it.
+  /// Takes or returns tokens. Returns whether the share changed, so that there may be more to do.
   func shareWithMake() -> Bool {
     guard let make else { return false }
     let share = engine.processorShare(at: Self.now)
@@ -27,7 +24,6 @@ extension Coordinator {
     return true
   }
 
-  /// Waits for a job that the make can spare.
   private func awaitJobs(of make: MakeJobs, _ isWanted: Bool) {
     if isWanted == make.isWatched { return }
     do throws(Errno) {
@@ -38,11 +34,10 @@ extension Coordinator {
       }
       make.isWatched = isWanted
     } catch {
-      // The jobs that there are have to do.
+      // The run continues with the jobs that it has.
     }
   }
 
-  /// No task needs any more.
   func leaveMake() {
     guard let make else { return }
     awaitJobs(of: make, false)

@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Programs that have blocks: what they say are facts for the engine, and what it orders to seats in them is sent.
+/// Clients with external tasks: their reports become events for the engine, and messages to their
+/// slots are sent from here.
 extension Coordinator {
-  /// Who is connected says `hello`: the connection is a worker's channel from now on.
   func attach(_ hello: WorkerHello, of client: ClientID) {
     guard let found = control.detach(client) else { return }
     if let fault = fault(of: hello) {
@@ -13,7 +13,6 @@ extension Coordinator {
       let link = try ProgramLink(found, watch: watch)
       programs[link.id] = link
       tell(.block(link.id, .joined))
-      // What came with its hello.
       take(from: link)
     } catch {
       progress.warning("a program that has blocks cannot be heard: \(error)")
@@ -21,7 +20,7 @@ extension Coordinator {
   }
 
   private func fault(of hello: WorkerHello) -> String? {
-    // The plan may have grown since it was read.
+    // The plan may have grown since the client read it.
     hello.fault(
       planKey: formerKeys.contains(hello.planKey) ? hello.planKey : plan.key.description,
       kind: .block
@@ -68,9 +67,10 @@ extension Coordinator {
     tell(.block(link.id, .gone(complaint: complaint)))
   }
 
-  // MARK: - Orders
+  // MARK: - Messages
 
-  /// What is ordered to that worker goes there. Where the program is gone by now, the engine hears of it.
+  /// Routes messages for that worker to the program. If it is gone, the engine learns that
+  /// separately.
   func seat(_ worker: WorkerID, in program: HostID) {
     if let link = programs[program] { seats[worker] = link }
   }
@@ -101,7 +101,8 @@ extension Coordinator {
     }
   }
 
-  /// All is done: each is told, as far as it reads, and the connections end with the drive.
+  /// Tells each program that the session is over, if it still reads. The connections close with the
+  /// session.
   func dismissPrograms() {
     for link in programs.values { enqueue(.bye, for: link) }
   }

@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// While nothing is left but services that stay.
+/// What happens while only services that stay up are left.
 extension Coordinator {
   func attendServices() {
     if engine.isServing {
@@ -11,7 +11,6 @@ extension Coordinator {
     attendChanges()
   }
 
-  /// Takes up what changes, when it is time to look.
   private func attendChanges() {
     guard let serving = request.serving else { return }
     guard mayTakeUpChanges else {
@@ -33,14 +32,13 @@ extension Coordinator {
     if serving.beginLook(held) { takeLook() }
   }
 
-  /// A drive that follows would start what is held back here.
+  /// False while paused or stopping: a new session would start what is held back.
   private var mayTakeUpChanges: Bool {
     engine.isServing && !engine.isPaused && stopsAsked == 0
   }
 
-  /// A look at what changes is done.
   func takeLook() {
-    // Who does not serve any more has it taken in when the drive is over.
+    // If this session serves no longer, the scan is collected after it.
     guard let serving = request.serving, mayTakeUpChanges, serving.isLookDone() else { return }
     let kept = serving.takeLook(at: Self.now, engine.heldServices) { progress.passage($0) }
     listen(to: serving.foldersDescriptor, Place.changes)
@@ -49,7 +47,9 @@ extension Coordinator {
     performSteps()
   }
 
-  /// - Parameter place: nil for no more. Where the system has no room for it, time alone passes.
+  /// Watches or unwatches a descriptor. If it cannot be watched, only the timer is left.
+  ///
+  /// - Parameter place: nil stops watching.
   private func listen(to descriptor: Int32?, _ place: UInt32?) {
     guard let descriptor else { return }
     if let place {
@@ -59,7 +59,6 @@ extension Coordinator {
     }
   }
 
-  /// Tells of services that are to stay and have no room, once.
   private func tellOfLackingRoom() {
     for service in engine.servicesWithoutRoom where lackRoom.insert(service).inserted {
       progress.warning(

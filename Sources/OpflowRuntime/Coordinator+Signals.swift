@@ -2,9 +2,9 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  /// The signals that a drive acts on. What was ignored when this program was started stays ignored:
-  /// a hang-up by nohup(1), an interrupt by a shell without job control for its background jobs. But
-  /// TERM always ends a run.
+  /// The signals that a session handles. Those that were ignored when opflow started stay ignored:
+  /// SIGHUP by nohup(1), SIGINT for background jobs of a shell without job control. SIGTERM always
+  /// ends a run.
   static func watchedSignals() throws(Errno) -> SignalSet {
     for signal in [Signal.terminate, .proceed] { try Dispositions.restore(signal) }
     var watched: SignalSet = [.terminate, .proceed, .windowChange]
@@ -20,7 +20,7 @@ extension Coordinator {
     }
   }
 
-  /// Gives what is still to be shown its time. A further signal ends that, too.
+  /// Writes the rest of the view, within its deadlines. Another signal cuts that short.
   func endProgress() {
     progress.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
       var isStop = false
@@ -37,7 +37,6 @@ extension Coordinator {
     }
   }
 
-  /// A person wants the run to stop.
   func stop(by signal: Signal) {
     stopsAsked += 1
     stopSignal = stopSignal ?? signal
@@ -45,7 +44,7 @@ extension Coordinator {
       progress.warning("stopping: running tasks are ended (once more to kill them at once)")
       tell(.stop(.signal(signal.rawValue)))
     } else {
-      // Where the first only ended services that would have stayed, nothing has stopped the run yet.
+      // If the first signal only ended staying services, nothing has stopped the run yet.
       tell(.stop(.signal(signal.rawValue)))
       tell(.kill)
     }
@@ -66,9 +65,9 @@ extension Coordinator {
     }
   }
 
-  /// Suspends the tasks, then this process, which goes on where it was when it is continued.
+  /// Suspends the tasks, then this process, until it is continued.
   ///
-  /// - Parameter sender: who asks for it; 0 for the terminal.
+  /// - Parameter sender: The process that asked; 0 for the terminal.
   private func suspend(askedBy sender: Int32) {
     guard sites == nil else {
       progress.warning(
@@ -77,7 +76,7 @@ extension Coordinator {
       return
     }
     let isKey = sender == 0 || loan != nil
-    // A key stops nobody whom no shell would continue.
+    // Ignore the key if there is no shell that would continue this process.
     if isKey, ProcessGroup.isOrphaned { return }
     loan?.beginSuspension(askedBy: sender)
     tell(.suspend)
@@ -91,10 +90,10 @@ extension Coordinator {
         while let (signal, sender) = try signals.next() {
           if signal != .windowChange, signal != .terminalStop { late.append((signal, sender)) }
         }
-        // Whoever waits for this process takes the terminal when it stops: the task must not read then.
+        // The shell takes the terminal when this process stops; the task must not read by then.
         isReady = late.isEmpty ? try !awaitsStop(since: began) : true
       }
-      // That takes back a SIGCONT which is pending, and nobody would send another.
+      // Stopping now would discard a pending SIGCONT, and no other would come.
       if late.isEmpty { try ProcessID.stopSelf(asJob: isKey) }
     } catch {
       progress.warning("opflow could not be suspended: \(error)")
@@ -106,7 +105,7 @@ extension Coordinator {
     for (signal, sender) in late where signal != .proceed { take(signal, from: sender) }
   }
 
-  /// Waits a moment, or for a signal, where what has the terminal has yet to stop.
+  /// Waits a moment, or for a signal, while the task with the terminal has not stopped yet.
   private func awaitsStop(since began: Instant) throws(Errno) -> Bool {
     guard let loan, loan.isStopping(since: began, at: Self.now) else { return false }
     _ = try signalWait.wait(nanoseconds: TerminalLoan.lookNanoseconds)

@@ -2,9 +2,8 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  // MARK: - Coming
+  // MARK: - Joining
 
-  /// Reaches for machines, and lets go of those whose time is over.
   func attendSites() {
     guard let sites else { return }
     keepClaim()
@@ -60,7 +59,6 @@ extension Coordinator {
     }
   }
 
-  /// An attempt to reach a machine came to nothing.
   private func fail(_ index: Int, _ complaint: String, _ sites: Sites, _ now: Instant) {
     noteAwaited(nil, place: index, sites)
     sites.places[index].failures += 1
@@ -68,7 +66,7 @@ extension Coordinator {
     giveUpOrRetry(index, complaint, sites, now)
   }
 
-  /// Notes what is waited for so that a machine joins; nil for nothing.
+  /// Publishes what delays a node; nil for nothing.
   private func noteAwaited(_ what: String?, place index: Int, _ sites: Sites) {
     if sites.places[index].awaited == what { return }
     sites.places[index].awaited = what
@@ -77,7 +75,6 @@ extension Coordinator {
     writeAwaited(sites)
   }
 
-  /// The agent on a machine is there: it is one more site.
   func join(_ launcher: RelayLauncher, _ hello: AgentHello) {
     guard let sites, let index = sites.index(of: launcher) else { return }
     let site = SiteID(Int32(truncatingIfNeeded: launcherOfSite.count))
@@ -90,22 +87,21 @@ extension Coordinator {
       leaseMilliseconds: sites.settings.leaseMilliseconds)
     if plan.gpuResource != nil { identity.devicesHere = AgentMachine().devices(alsoOf: hello) }
     var offer = SiteOffer(hello, at: Self.now)
-    // What the job had left when the agent began may be another time by now.
+    // The job's time limit may have changed since the agent read it.
     if let allocation = sites.places[index].allocation {
       offer.endsAt = sites.allocations[allocation].leavesAt ?? offer.endsAt
     }
     tell(.siteJoined(site, offer, identity))
   }
 
-  // MARK: - Going
+  // MARK: - Leaving
 
-  /// Nothing on that stream is believed any more.
   private func lose(_ launcher: RelayLauncher, _ complaint: String) {
     launcher.lose(complaint)
     hear(launcher, at: 0)
   }
 
-  /// The agent ends its workers: nothing is to be started there.
+  /// Stops giving tasks to a node whose agent is ending its workers.
   func noteLeaving(_ launcher: RelayLauncher, _ what: String) {
     guard let sites, let index = sites.index(of: launcher),
       case .joined(_, let site) = sites.places[index].state
@@ -113,7 +109,7 @@ extension Coordinator {
     tell(.siteLeaving(site, complaint: what))
   }
 
-  /// A stream is over. What its workers had stays theirs until they are gone for certain.
+  /// Handles the loss of a stream. Its workers keep their tasks until they are certainly gone.
   func noteLost(_ launcher: RelayLauncher, _ complaint: String) {
     guard let sites, let index = sites.index(of: launcher) else { return }
     let now = Self.now
@@ -134,7 +130,6 @@ extension Coordinator {
     }
   }
 
-  /// Nothing is left of a site and its workers.
   private func bury(
     _ index: Int, _ launcher: RelayLauncher, _ site: SiteID, _ complaint: String, _ sites: Sites,
     _ now: Instant
@@ -159,14 +154,14 @@ extension Coordinator {
       return
     }
     if let why = sites.retry(index, complaint: complaint, at: now), !sites.areExhausted {
-      // Where nothing else is left, the run says so as it stops.
+      // If no other node is left, the run reports this when it stops.
       progress.warning(why)
     }
   }
 
   // MARK: - The end
 
-  /// From KILL to the end of what carries a stream. One that hangs in a network's file system may never end.
+  /// A transport may hang for good in a network file system.
   private static let killedMilliseconds: Int64 = 3_000
 
   func dismissSites() {
@@ -175,31 +170,31 @@ extension Coordinator {
       switch place.state {
       case .connecting(let launcher, _): launcher.killTransport()
       case .joined(let launcher, _): launcher.dismiss()
-      // Nobody waits for what its workers had.
+      // The tasks of its workers no longer matter.
       case .lost(let launcher, _, _, _): forgetAll(behind: launcher)
       case .waiting, .givenUp: break
       }
     }
   }
 
-  /// Whether all transports have ended, or nobody is to wait for them any more.
+  /// Whether all transports have ended, or the time to wait for them is over.
   var sitesAreOver: Bool {
     sitesDeadline.map { $0 <= Self.now } ?? false || liveRelays.isEmpty
   }
 
-  /// Warns of transports that could not be ended.
   func tellLeftTransports() {
     for relay in liveRelays {
       progress.warning("the transport to \(relay.name) was killed, and does not end")
     }
   }
 
-  /// Those whose transport has not ended, of places that were given up too.
+  /// Also those of places that were given up.
   private var liveRelays: [RelayLauncher] {
     launchers.compactMap { $0 as? RelayLauncher }.filter { !$0.isOver }
   }
 
-  /// Ends what did not leave in time. Its stream may never end: somebody else may have the other end of it.
+  /// Kills nodes that did not leave in time. Their streams may never end, since another process may
+  /// hold the other end.
   func killSites() {
     sitesDeadline = Self.now.advanced(byMilliseconds: Self.killedMilliseconds)
     for case let launcher? in (sites?.places ?? []).map(\.launcher) {

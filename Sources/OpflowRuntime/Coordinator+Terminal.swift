@@ -1,12 +1,11 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Lending the terminal to tasks, one at a time (`TerminalLoan`).
 extension Coordinator {
-  /// What is there to be said is said; from then on nothing is, until the task has ended. Before the
-  /// task's worker is told.
+  /// Flushes the view, then lends the terminal, before the task's worker gets the task. The view
+  /// stays silent until the task has ended.
   func lendTerminal(to task: TaskID) {
-    // What is set of it from here on is what the task finds.
+    // The task must find the terminal modes as they were before the view changed them.
     progress.giveKeysBack()
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
@@ -18,16 +17,15 @@ extension Coordinator {
     self.loan = loan
   }
 
-  /// Whether the signal is a key that is for the task which has the terminal.
   func noteKey(_ signal: Signal, from sender: Int32) -> Bool {
-    // What a terminal sends has no sender.
+    // Signals of a terminal have no sender.
     guard let loan, signal == .interrupt, sender == 0 else { return false }
     loan.wasInterrupted = true
     return true
   }
 
-  /// A task has ended. Where it had the terminal and a Ctrl-C ended it, the run is stopped first, and the
-  /// task is one that this stopped.
+  /// If Ctrl-C or a hang-up ended the task with the terminal, the task counts as stopped, and
+  /// Ctrl-C stops the run.
   func heedInterruption(_ task: TaskID, _ outcome: inout Outcome) {
     guard let loan, loan.task == task else { return }
     if loan.isHangUp(outcome) { outcome.reason = .stopped(.signal) }

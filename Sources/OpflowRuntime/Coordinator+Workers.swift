@@ -3,10 +3,10 @@ internal import OpflowSystem
 internal import OpflowWorker
 
 extension Coordinator {
-  /// From `bye` to the end of a worker, before it is killed.
+  /// From `bye` until a worker is killed.
   private static let dismissalMilliseconds: Int64 = 2_000
 
-  // MARK: - Coming
+  // MARK: - Joining
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind, on site: SiteID) {
     do throws(LaunchFailure) {
@@ -24,10 +24,9 @@ extension Coordinator {
     }
   }
 
-  /// Where there are others of its kind, the run goes on with those: once somebody is told why it is
-  /// slower than it could be.
+  /// Warns once per kind that the run continues with fewer workers.
   ///
-  /// - Parameter leaving: how many of those that are there leave.
+  /// - Parameter leaving: How many of the present workers are leaving.
   private func warnOfFewer(_ kind: WorkerKind, what: String, leaving: Int = 0) {
     let count = links.count { $0?.kind == kind } - leaving
     if count == 0, leaving > 0, shortKinds.insert(kind).inserted {
@@ -38,7 +37,7 @@ extension Coordinator {
       "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(what)")
   }
 
-  // MARK: - Talking
+  // MARK: - Messages
 
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
     if let program = seats[worker] { return enqueue(order, for: program) }
@@ -113,7 +112,7 @@ extension Coordinator {
     case .fault(let task, let attempt, let what):
       tell(.fault(link.id, task, attempt: attempt, what: what))
     case .ended(let task, let attempt, var outcome):
-      // Who sends a signal to all processes of a run sent it to this one too, and it may not be read yet.
+      // A signal to all processes of the run reached this one too, but may still be unread.
       if !outcome.isSuccess { takeSignals() }
       heedInterruption(task, &outcome)
       tell(.ended(link.id, task, attempt: attempt, outcome))
@@ -134,7 +133,7 @@ extension Coordinator {
       tell(.unkept(link.id, task, attempt: attempt, what: what))
     case .warning(let what):
       tell(.heard(link.id))
-      // Each worker of this machine may find the same.
+      // Several workers of this machine may send the same warning.
       if warned.count < Self.mostWarnings, warned.insert(what).inserted { progress.warning(what) }
     case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
     case .ready(let task, let attempt, let ports):
@@ -153,7 +152,7 @@ extension Coordinator {
     }
   }
 
-  /// How far a download is: for views here and in other processes, and for no decision.
+  /// Shows the progress of a download. It affects views only, never a decision.
   private func show(_ report: WorkerProgress) {
     let wall = Clock.wallMilliseconds
     guard let progress = downloads.running.take(report, atMilliseconds: wall) else { return }
@@ -173,14 +172,14 @@ extension Coordinator {
     tell(.workerReady(link.id, hello.offer))
   }
 
-  // MARK: - Going
+  // MARK: - Leaving
 
-  /// The worker is no use any more: it is ended, and when it is gone and what it left is ended, the
-  /// engine is told, so that a task never runs beside its own orphan.
+  /// Ends a useless worker. The engine learns of it only when all its processes are gone, so that a
+  /// task never runs beside its own orphan.
   func lose(_ link: WorkerLink, complaint: String?) {
     let giveUpAt = launchers[link.site].end(link, at: Self.now)
     guard case .talking = link.state else {
-      // Its channel is lost too: it may take longer.
+      // The channel of a worker that is already ending broke too: allow it the longer time.
       link.giveUpAt = max(link.giveUpAt, giveUpAt)
       return
     }
@@ -189,12 +188,10 @@ extension Coordinator {
     ending.append(link)
   }
 
-  /// What is known of a worker that wrote nothing before it was gone.
   private static let wordless = "it left without a word"
 
-  /// It is gone, or is taken for that.
   private func forget(_ link: WorkerLink, complaint: String?) {
-    // One that was given up may end after all.
+    // A worker that was given up may still end later.
     guard links[link.id.index] === link else { return }
     links[link.id.index] = nil
     ending.removeAll { $0 === link }
@@ -204,7 +201,7 @@ extension Coordinator {
     tell(.workerLost(link.id, complaint: known ?? complaint ?? Self.wordless))
   }
 
-  /// A try is lost with its worker, and all its processes are ended: what it left for others goes too.
+  /// Removes the values that an attempt left, if it was lost with its worker.
   func removeValues(of transition: Transition) {
     let task = transition.task
     guard transition.outcome.reason == .workerLost, transition.attempt > 0,
@@ -219,7 +216,7 @@ extension Coordinator {
     }
   }
 
-  /// When to go on without one of those whose end is not seen.
+  /// When to give up on the next worker whose end was not seen.
   var nextGiveUp: Instant? { ending.lazy.map { $0.giveUpAt }.min() }
 
   func giveUpOnEnds() {
@@ -231,7 +228,8 @@ extension Coordinator {
     }
   }
 
-  /// All is done: every worker is told to leave, and reaped when it has.
+  /// Tells every worker to leave; each is reaped when it has. Workers of services that the next
+  /// session takes over are kept.
   func dismiss() {
     isDismissed = true
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
@@ -249,7 +247,7 @@ extension Coordinator {
     dismissSites()
   }
 
-  /// The drive ends as any other after all: what was to go on is ended.
+  /// Ends workers that were to be passed on, since this session ends the run after all.
   func regainPassed() {
     for link in passed {
       links[link.id.index] = link
@@ -259,7 +257,6 @@ extension Coordinator {
     passed.removeAll()
   }
 
-  /// Ends workers that were given nothing to do yet.
   func endWorkersAtOnce() {
     for launcher in launchers {
       launcher.endAll()
@@ -267,7 +264,6 @@ extension Coordinator {
     }
   }
 
-  /// Kills what did not leave in time.
   func enforceDismissal() {
     guard let deadline = dismissalDeadline, deadline <= Self.now else { return }
     dismissalDeadline = nil

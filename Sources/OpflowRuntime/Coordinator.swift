@@ -1,9 +1,9 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// Why a drive could not go on, beyond what its journal can say.
+/// Why a session could not continue, beyond what its journal can record.
 package struct CoordinatorError: Error, Sendable {
-  /// What was being done.
+  /// The operation that failed.
   package let what: String
   package let errno: Errno
 
@@ -21,115 +21,98 @@ package struct CoordinatorError: Error, Sendable {
   }
 }
 
-/// How a drive ended.
+/// How a session ended.
 package struct DriveResult {
-  /// That of the journal's `close` (cli.md, "Exit codes").
+  /// The exit code in the journal's `close` entry (cli.md, "Exit codes").
   package let exitCode: Int32
-  /// The signal by which somebody asked for an end first; nil for none.
+  /// The first signal that asked the run to stop; nil for none.
   package let stopSignal: Signal?
-  /// The same where it came too late to change how the drive ended.
+  /// The stop signal, if it came too late to affect the exit code.
   package var lateStop: Signal? { stopSignal.flatMap { exitCode == 128 + $0.rawValue ? nil : $0 } }
-  /// What goes on, with the links of the workers that have it; another drive is to follow at once.
+  /// Services that stay up for the next session, with the links of their workers.
   let passed: [(HeldService, WorkerLink)]
-  /// With what was added to it.
   let plan: Plan
 }
 
-/// Drives a run: one thread that waits for workers, signals and timers, tells the engine what
-/// happened, and performs its steps: a turn of the loop reads all that is there, then does what is to be
-/// done.
+/// Drives a run: one thread waits for workers, signals and timers, passes events to the engine and
+/// performs its steps. Each turn of the loop first reads all that is ready, then acts.
 package final class Coordinator {
   let request: DriveRequest
-  /// With what was added so far.
   var plan: Plan
   let growing: GrowingPlan
-  /// What was added in this turn, and is not shown yet.
+  /// Additions of this turn that are not shown yet.
   var unshownGrowths: [RunGrowth] = []
   var engine: Engine
   let watch: Watch
   let signals: SignalDescriptor
-  /// `signals` alone.
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncer: JournalSyncer?
-  /// That of this machine first; one for each stream to another one.
+  /// The launcher of this machine first, then one per stream to a node.
   var launchers: [any Launcher]
-  /// By site: the number of the launcher that has its workers.
+  /// The launcher's number, by node.
   var launcherOfSite = [0]
-  /// nil in a run on this machine alone.
+  /// nil in a run on this machine only.
   let sites: Sites?
-  /// By worker number; nil once it is gone.
+  /// Indexed by worker number; nil once the worker is gone.
   var links: [WorkerLink?] = []
-  /// Those of them that are on their way to be gone.
   var ending: [WorkerLink] = []
   let display: DriveDisplay
   var progress: ProgressOutput { display.progress }
   var downloads: DownloadNotes
-  /// nil where no make shares its jobs.
+  /// nil if no make shares its jobs.
   let make: MakeJobs?
   let control: ControlSocket
-  /// Finds the run's secrets; nil where it has none.
+  /// Finds the run's secrets in text; nil if it has none.
   lazy var masker = Masker(request.secrets)
 
-  /// What of the keyboard is watched; -1 for nothing.
   var watchedKeys: Int32 = -1
-  /// Orders from there that are not answered yet.
   var keyOrders: [OrderID: OrderRequest] = [:]
 
-  /// Programs that have blocks.
+  /// Connected clients with external tasks.
   var programs: [HostID: ProgramLink] = [:]
-  /// By worker that is a seat in one.
+  /// The client of each slot.
   var seats: [WorkerID: ProgramLink] = [:]
   var unsentPrograms: [ProgramLink] = []
-  /// Those that the plan had before in this drive.
+  /// The plan's earlier keys in this session.
   var formerKeys: Set<String> = []
-  /// Workers with orders that are not sent yet.
+  /// Workers with unsent messages.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
-  /// When it was looked last whether the run is still this process's.
   var claimLookedAt = Coordinator.now
-  /// It is another one's.
   var hasLostClaim = false
-  /// Why the drive cannot go on.
   var failure: CoordinatorError?
-  /// Until then the workers that were told to leave must have left.
+  /// When workers that got `bye` are killed.
   var dismissalDeadline: Instant?
-  /// All is done, though the journal's end may not be on disk yet: no machine is reached for any more.
+  /// The work is done, though the end of the journal may not be synced yet. No node is contacted
+  /// any more.
   var isDismissed = false
-  /// Until then what carried streams must have ended, which may not do so though it was killed.
+  /// When to stop waiting for killed transports, which may never end.
   var sitesDeadline: Instant?
-  /// Workers with services that go on when the drive has ended: nobody hears them any more.
+  /// Workers of services that outlive this session; their reports are not read.
   var passed: [WorkerLink] = []
-  /// How the drive ended, once the engine said so.
   var closing: CloseEntry?
   var stopsAsked = 0
-  /// By which a stop was asked for first.
   var stopSignal: Signal?
-  /// Kinds of which it was said that there are fewer workers than there could be.
+  /// What was reported already, in this and the next four sets.
   var kindsWithFewer: Set<WorkerKind> = []
-  /// Kinds of which it was said that the last worker waits for a process.
   var shortKinds: Set<WorkerKind> = []
-  /// Tasks of which it was told that another run has them.
   var awaited: Set<TaskID> = []
-  /// Services of which it was told that they have no room.
   var lackRoom: Set<TaskID> = []
-  /// What workers warned of.
   var warned: Set<String> = []
   static let mostWarnings = 20
-  /// While an `interactive` task has the terminal.
+  /// Set while an `interactive` task has the terminal.
   var loan: TerminalLoan?
-  /// When the loop last took up what there is.
   var awakeAt = Coordinator.now
-  /// The same in milliseconds since the epoch: the time of what happened in this turn.
+  /// The time of this turn's events, in milliseconds since the epoch.
   var wall = Clock.wallMilliseconds
 
-  /// Drives the run to its end.
-  ///
-  /// The caller holds the run's lock. `journal` is open behind its last whole line.
+  /// Drives the run to its end. The caller holds the run's lock.
   ///
   /// - Parameters:
-  ///   - watch: has what is watched of workers that are there already.
-  ///   - launcher: that of this machine.
+  ///   - journal: Open behind its last complete line.
+  ///   - watch: Already watches existing workers.
+  ///   - launcher: For this machine.
   static func drive(
     _ request: DriveRequest, journal: consuming JournalFile, watch: Watch, launcher: any Launcher
   ) throws(CoordinatorError) -> DriveResult {
@@ -162,7 +145,7 @@ package final class Coordinator {
       entering: request.entering, journal: request.encoder, durability: request.durability,
       opening: request.opening)
     do throws(Errno) {
-      // A child of a worker that dies comes to this process, which ends it.
+      // Orphans of a worker that dies become children of this process, which ends them.
       try ProcessTree.becomeSubreaper()
       try Dispositions.ignore(.pipe)
       signals = try SignalDescriptor(Self.watchedSignals())
@@ -191,7 +174,7 @@ package final class Coordinator {
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
 
-  /// Has what a make shares at the beginning, so that what wants several need not wait for one after the other.
+  /// Takes all available tokens first, for tasks that want several.
   private static func joinMake(_ options: inout SchedulerOptions) -> MakeJobs? {
     guard case .jobs(let make) = MakeJobs.find() else { return nil }
     let others = options.maxParallel - min(options.maxParallel, 1)
@@ -207,11 +190,11 @@ package final class Coordinator {
         "make shares no jobs with opflow, which runs up to \(request.options.maxParallel) at once:"
           + " write + before the command in the makefile, or give opflow -j")
     }
-    // What a drive waited for that died.
     if request.heading.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
-    // What tasks are to find is made while the first workers come up; those that are there begin at once.
+    // New workers start up while the socket and folders are created; existing ones get work at
+    // once.
     if links.isEmpty { performSteps() }
     openControl()
     try makeUnread()
@@ -228,8 +211,8 @@ package final class Coordinator {
         throw CoordinatorError("cannot wait for events", error)
       }
       noteAwake(dueAt: wake)
-      // First of all: who sends one to all processes of a run sends it to this one before they can tell
-      // what came of it.
+      // Signals first: one that is sent to all processes of a run must be seen before their reports
+      // of its effect.
       for event in events where event.isSignal { take(event) }
       for event in events where !event.isSignal { take(event) }
       takeOrders()
@@ -241,7 +224,6 @@ package final class Coordinator {
     return finish()
   }
 
-  /// Makes the folder where tasks leave values that nobody reads.
   private func makeUnread() throws(CoordinatorError) {
     do throws(RunFolderError) {
       try request.folder.makeUnread()
@@ -250,7 +232,7 @@ package final class Coordinator {
     }
   }
 
-  /// Lets reports gather while all workers have work. Signals end it; what else may come can wait.
+  /// Lets reports accumulate while all workers are busy. Only signals end the wait.
   private func rest() throws(Errno) {
     let rest = engine.restNanoseconds
     guard rest > 0, unsent.isEmpty else { return }
@@ -259,8 +241,8 @@ package final class Coordinator {
 
   static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
-  /// Sees whether this process ran when it was to: it may have been stopped, or have waited for a
-  /// disk or a processor, so that nobody listened to the workers.
+  /// Detects that this process slept longer than planned (stopped, or waiting for disk or
+  /// processor), so that it did not listen to workers.
   private func noteAwake(dueAt wake: Instant?) {
     let now = Self.now
     wall = Clock.wallMilliseconds
@@ -269,16 +251,15 @@ package final class Coordinator {
     guard let wake, gap > Self.lateNanoseconds,
       now.nanoseconds - wake.nanoseconds > Self.lateNanoseconds
     else { return }
-    // Whoever took this machine for gone may have gone on with the run.
+    // Another machine may have taken this one for dead and taken the run over.
     claimLookedAt = Instant(nanoseconds: 0)
     keepClaim()
     tell(.late(nanoseconds: gap))
   }
 
-  /// So much later than planned is no more than a busy machine.
+  /// A shorter delay only means a busy machine.
   private static let lateNanoseconds: Int64 = 1_000_000_000
 
-  /// When there is something to do, if nothing happens before.
   private var nextWake: Instant? {
     let wakes = [
       engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, sitesDeadline,
@@ -311,14 +292,13 @@ package final class Coordinator {
     }
   }
 
-  /// Tells the engine a fact; what follows from it is done as the turn ends.
+  /// Passes an event to the engine. Its effects follow at the end of the turn.
   func tell(_ event: SchedulerEvent) { tell(.scheduler(event)) }
 
   func tell(_ fact: EngineFact) {
     engine.take(fact, at: Self.now, wall: wall)
   }
 
-  /// Does what is to be done, then shows it.
   private func endTurn() {
     performSteps()
     while shareWithMake() { performSteps() }
@@ -346,7 +326,7 @@ package final class Coordinator {
       case .withdraw(let withdrawal): withdraw(withdrawal)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
-        // The engine knows why. One whose launch failed is told of as that.
+        // The engine knows why. A failed launch is reported separately.
         if let link = links[worker.index], case .talking = link.state {
           lose(link, complaint: "")
         }
@@ -363,7 +343,7 @@ package final class Coordinator {
     sendOrders()
   }
 
-  /// Another drive follows, which tells more.
+  /// The next session shows the summary.
   private func passOn() {
     closing = CloseEntry(state: .running, exitCode: 0)
     display.passOn(at: Self.now)
@@ -371,7 +351,7 @@ package final class Coordinator {
     downloads.remove()
   }
 
-  /// Does all that need not wait for the workers, which were told to leave.
+  /// Does what need not wait for the workers, which were told to leave.
   private func conclude(_ entry: CloseEntry) {
     if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
@@ -390,7 +370,7 @@ package final class Coordinator {
   }
 
   private func finish() -> DriveResult {
-    // Before the file that it syncs is closed.
+    // The syncer must end before its file is closed.
     syncer = nil
     control.close()
     leaveMake()
@@ -406,7 +386,6 @@ package final class Coordinator {
       passed: Array(zip(held, passed)), plan: plan)
   }
 
-  /// What is watched beside the sites.
   enum Place {
     static let signals: UInt32 = 0
     static let syncer: UInt32 = 1
@@ -415,7 +394,7 @@ package final class Coordinator {
     static let make: UInt32 = 4
     static let changes: UInt32 = 5
     static let look: UInt32 = 6
-    /// And those behind it.
+    /// The first of one token per allocation.
     static let allocations: UInt32 = 7
   }
 }
@@ -426,7 +405,6 @@ extension PollEvent {
   }
 }
 
-/// Holds the thread that syncs the journal where there is one.
 final class JournalSyncer {
   let thread: Syncer
   init(_ thread: consuming Syncer) { self.thread = thread }

@@ -1,14 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Keeps `progress` in the run's folder, from which other processes learn how far downloads are.
+/// Maintains the file `progress`, from which other processes show downloads.
 ///
-/// It is a help to views and nothing more: what cannot be written is left, and nothing is synced.
+/// Only views use it: errors are ignored, and nothing is synced.
 struct DownloadNotes {
   var running = RunningDownloads()
 
   private let path: String
-  /// May have grown.
   var plan: Plan
   private var nextWrite = Instant(nanoseconds: 0)
   private var written: [UInt8] = []
@@ -21,7 +20,6 @@ struct DownloadNotes {
     self.plan = plan
   }
 
-  /// Writes what changed, at most once a second.
   mutating func write(at now: Instant) {
     guard !isBroken, !running.entries.isEmpty, now >= nextWrite else { return }
     nextWrite = now.advanced(byMilliseconds: Self.pauseMilliseconds)
@@ -35,7 +33,6 @@ struct DownloadNotes {
     }
   }
 
-  /// Nothing runs any more.
   func remove() {
     if !written.isEmpty { try? Path.remove(path) }
   }

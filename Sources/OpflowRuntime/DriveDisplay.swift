@@ -1,19 +1,17 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What people see of a drive: what happens, and what its tasks print. Whoever drives the run shows it with
-/// this, and so does who follows its journal (`RunViewer`).
+/// Shows a session: its events and the output of its tasks. The coordinator uses it, and
+/// `RunViewer`, which follows the journal.
 final class DriveDisplay {
   let progress: ProgressOutput
   private let folder: RunFolder
   private var outputs: TaskOutputFiles
-  /// When the ends of logs are read again that a live view shows.
   private var nextTails = Instant(nanoseconds: 0)
 
   private static let tailMilliseconds: Int64 = 100
 
   private var innerRuns: InnerRuns
-  /// When those are looked at again.
   private var nextInner = Instant(nanoseconds: 0)
 
   private static let innerMilliseconds: Int64 = 500
@@ -31,7 +29,7 @@ final class DriveDisplay {
 
   private func readLogs(of plan: Plan) {
     let folder = folder
-    // Made when it is needed: few views show whole logs.
+    // Created on first use: few views show whole logs.
     var logs: TaskOutputFiles?
     progress.readLog = { range, body in
       let files = logs ?? TaskOutputFiles(folder: folder, plan: plan)
@@ -40,11 +38,9 @@ final class DriveDisplay {
     }
   }
 
-  /// Tasks were added to the run.
+  /// Shows an addition.
   ///
-  /// - Parameters:
-  ///   - plan: has them.
-  ///   - initial: how each of them enters the drive.
+  /// - Parameter initial: How each new task enters the session.
   func extend(
     _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds wall: Int64
   ) {
@@ -53,22 +49,17 @@ final class DriveDisplay {
     progress.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
   }
 
-  /// Tasks were withdrawn.
-  ///
-  /// - Parameter plan: has their new names.
   func withdraw(_ entry: WithdrawEntry, plan: Plan, atMilliseconds wall: Int64) {
     outputs.plan = plan
     readLogs(of: plan)
     progress.withdraw(entry, plan: plan, atMilliseconds: wall)
   }
 
-  /// When there is something to show, if nothing happens before.
   var nextWake: Instant? {
     let wakes = [progress.nextWake, progress.followsOutput ? outputs.nextWake : nil]
     return wakes.compactMap { $0 }.min()
   }
 
-  /// The drive goes on already, and this is what is known of it.
   func join(_ history: RunModel, _ plan: Plan, atMilliseconds wall: Int64) {
     progress.join(history, atMilliseconds: wall) { count, task, sink in
       outputs.last(count, of: task, sink)
@@ -84,7 +75,7 @@ final class DriveDisplay {
     }
   }
 
-  /// Shows what became of a task. A start ahead is shown when its worker begins with it.
+  /// A prefetched start is shown only when its worker begins it.
   func show(_ transition: Transition, atMilliseconds wall: Int64) {
     let task = transition.task
     if transition.event == .start {
@@ -110,19 +101,18 @@ final class DriveDisplay {
     progress.transition(transition, atMilliseconds: wall)
   }
 
-  /// A worker has begun with a task that it was handed ahead.
   func showStart(_ task: TaskID, attempt: Int32, atMilliseconds wall: Int64) {
     progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
   }
 
-  /// Nothing is left but services, of which a frame would tell for hours that they run: the terminal is for
-  /// what they print.
+  /// Replaces the live frame by lines: only services are left, and the terminal is for their
+  /// output.
   func showServing() {
     progress.showLines()
     outputs.joinRunning()
   }
 
-  /// Another drive goes on with what runs: what was printed so far is this one's.
+  /// Shows the output so far before the next session takes the services over.
   func passOn(at now: Instant) {
     guard progress.followsOutput else { return }
     outputs.catchUp(at: now, room: { progress.outputRoom }) { task, piece in
@@ -130,7 +120,6 @@ final class DriveDisplay {
     }
   }
 
-  /// What is to be done by the keys that were pressed.
   func takeKeys() -> [LiveKeys.Action] {
     nextTails = Instant(nanoseconds: 0)
     return progress.takeKeys()
@@ -153,7 +142,6 @@ final class DriveDisplay {
     progress.setInner(innerRuns.look(at: wanted.tasks, of: outputs.plan))
   }
 
-  /// Reads on in what tasks print, where that is shown as it comes, or a key asked for it.
   func follow(at now: Instant) {
     readTails(at: now)
     guard progress.followsOutput else { return }

@@ -1,6 +1,6 @@
 package import OpflowCore
 
-/// All that one drive of a run is given.
+/// The parameters of one session.
 package struct DriveRequest {
   package var folder: RunFolder
   package var plan: Plan
@@ -8,28 +8,27 @@ package struct DriveRequest {
   package var options: SchedulerOptions
   package var durability: Durability
   package var entering: Entering
-  /// Goes on behind the last line of the run's journal.
+  /// Continues behind the last line of the run's journal.
   package var encoder: JournalEncoder
-  /// What is journaled before anything starts: `open` of a new run; `resume` and the tasks that
-  /// leave an earlier state of a further drive.
+  /// Entries to journal before anything starts: `open` for a new run; `resume` and the tasks that
+  /// leave an earlier state for a further session.
   package var opening: [JournalEntry]
   package var progress: ProgressOptions
   package var heading: ProgressHeading
-  /// Told to the person before anything starts.
+  /// Shown to the user before anything starts.
   package var warnings: [String] = []
-  /// Whether it has no more jobs than a make leaves it that started this process.
+  /// Whether to run only as many jobs as the make that started this process grants.
   package var sharesJobs = false
-  /// See `RunRequest`.
   var controlDescriptor: Int32?
-  /// What is to end services that stay; nil for nothing but a person.
+  /// Ends staying services when files change; nil if only a user ends them.
   var serving: ServingWatch?
-  /// Of workers that the drive before left, by their numbers: each has one of the services that enter as held.
+  /// Links to workers that the previous session left, indexed by worker number; each has one of the
+  /// held services.
   var links: [WorkerLink] = []
-  /// By what it is seen that nobody has taken the run over; nil where that cannot be known.
+  /// Detects a takeover of the run; nil if that is impossible.
   var claim: RunClaim?
-  /// How other machines are reached; nil for this one alone.
+  /// How to reach nodes; nil for this machine only.
   var sites: SiteSettings?
-  /// For every worker.
   package var secrets: [SecretValue] = []
 
   package init(

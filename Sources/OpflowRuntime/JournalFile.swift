@@ -1,17 +1,17 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// The file of the journal of a run that this process drives. What is written when, and when it is
-/// synced, at once or through a `Syncer`, is the engine's to say.
+/// The journal's file. The engine decides what is written and when it is synced, at once or through
+/// a `Syncer`.
 ///
-/// After a failed write or sync the file takes nothing more. What follows a torn line would not
-/// hurt, but the run must end, and after a failed sync nobody knows what the disk has (fsync(2)).
+/// After a failed write or sync the file accepts nothing more. Lines after a torn one would do no
+/// harm, but after a failed sync the disk's content is unknown (fsync(2)).
 package struct JournalFile: ~Copyable {
   package let path: String
   private let file: Descriptor
   private var failure: Errno?
 
-  /// Begins the journal of a new run. Fails when there is one.
+  /// Fails if the journal exists.
   package static func create(_ path: String) throws(RunFolderError) -> JournalFile {
     let file = try doing("create", path) { () throws(Errno) in
       try File.open(path, [.writeOnly, .create, .exclusive, .append, .noFollow], mode: 0o600)
@@ -19,11 +19,9 @@ package struct JournalFile: ~Copyable {
     return JournalFile(path: path, file: file)
   }
 
-  /// Goes on with the journal of a run whose lock this process holds: cuts off damage at its end and
-  /// syncs the cut, then ends its last line where that has no line feed. Dying at any point of it
-  /// leaves a journal that reads the same.
-  ///
-  /// - Parameter repair: what reading the journal found necessary.
+  /// Reopens the journal of a run whose lock this process holds: truncates a damaged end and syncs
+  /// that, then ends a last line without line feed. A crash at any point leaves a journal that
+  /// reads the same.
   package static func reopen(
     _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {
@@ -45,7 +43,7 @@ package struct JournalFile: ~Copyable {
     self.file = file
   }
 
-  /// Writes whole lines, in one call unless the kernel takes less (write(2)).
+  /// Writes complete lines, in one call unless the kernel takes fewer bytes (write(2)).
   package mutating func write(_ lines: [UInt8]) throws(Errno) {
     if let failure { throw failure }
     do throws(Errno) {
@@ -56,7 +54,7 @@ package struct JournalFile: ~Copyable {
     }
   }
 
-  /// Makes all that was written last, and waits for it (fdatasync(2)).
+  /// Syncs all that was written and waits for it (fdatasync(2)).
   package mutating func syncNow() throws(Errno) {
     if let failure { throw failure }
     do throws(Errno) {
@@ -67,6 +65,6 @@ package struct JournalFile: ~Copyable {
     }
   }
 
-  /// A thread that syncs this file. It must end before this does.
+  /// Starts a thread that syncs this file. It must end before the file is closed.
   package borrowing func makeSyncer() throws(Errno) -> Syncer { try Syncer(file) }
 }

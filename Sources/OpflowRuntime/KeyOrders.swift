@@ -1,27 +1,25 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Orders of somebody who watches a run that another process drives: they go over that one's socket as those
-/// of the commands do, one at a time, and nobody waits for the answer.
+/// Requests by keys in a view of another process's run. They go over that run's socket, one at a
+/// time, without blocking.
 final class KeyOrders {
   private let folder: RunFolder
   private var queue: [OrderRequest] = []
   private var asked: OrderRequest?
   private var socket: Descriptor?
-  /// Of the answer.
   private var heard: [UInt8] = []
 
   private static let connectTimeout = Duration.milliseconds(500)
 
   init(_ folder: RunFolder) { self.folder = folder }
 
-  /// Readable when there is something to `take`; -1 for nothing.
+  /// -1 while no request is open.
   var rawDescriptor: Int32 { socket?.rawValue ?? -1 }
 
-  /// What became of an order, in words.
   typealias Outcome = (request: OrderRequest, told: String)
 
-  /// What is to be told at once, of orders to which no answer is to come.
+  /// Queues a request. Returns the results of requests that cannot be sent.
   func ask(_ request: OrderRequest) -> [Outcome] {
     queue.append(request)
     return askNext()
@@ -35,7 +33,7 @@ final class KeyOrders {
       let at = try File.open(folder.path, [.readOnly, .directory])
       let new = try UnixSocket.connect(
         to: ControlSocket.name, in: at, timeout: Self.connectTimeout)
-      // It may have been told why before it has read all of it.
+      // The run may have answered and closed before it read the whole request.
       do throws(Errno) { try new.writeAll(line) } catch .brokenPipe {}
       socket = consume new
       asked = request
@@ -47,11 +45,10 @@ final class KeyOrders {
     }
   }
 
-  /// What is to be told of the answer, as far as it has come.
   func take() -> [Outcome] {
     guard let asked, socket != nil else { return [] }
     var room = [UInt8](repeating: 0, count: 4096)
-    // An end of it by an error is an end.
+    // A read error counts as end-of-file.
     let read = try? room.withUnsafeMutableBufferPointer { room throws(Errno) -> Int? in
       try socket?.read(into: UnsafeMutableRawBufferPointer(room))
     }

@@ -1,40 +1,35 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Jobs that a make shares with this process, which it started as it would a further make (GNU make's manual,
-/// "POSIX Jobserver Interaction"). One is this process's own; a byte that is read stands for one more, and is
-/// put back when nobody has a use for it here.
+/// Job tokens shared by the make that started this process (GNU make's manual, "POSIX Jobserver
+/// Interaction"). One job is this process's own; each byte read from the jobserver allows one more,
+/// and is written back when it is not needed.
 ///
-/// Its descriptors are this process's own: those that it inherited are shared with the make, and
-/// `O_NONBLOCK` on them would be too. A token that is held when this process is killed is lost to the make, as
-/// with any other client.
+/// The descriptors are opened again: `O_NONBLOCK` on inherited ones would affect the make. If this
+/// process is killed, its tokens are lost to the make, as with any client.
 final class MakeJobs {
   private let reading: Descriptor
   private let writing: Descriptor
   private(set) var tokens: [UInt8] = []
-  /// Whether the coordinator waits for one.
   var isWatched = false
 
   var rawDescriptor: Int32 { reading.rawValue }
 
-  /// What there is of a make for this process.
   enum Found {
     case none
-    /// There is one, which shares nothing.
     case withheld
     case jobs(MakeJobs)
   }
 
   private static let variable = "MAKEFLAGS"
 
-  /// How many jobs the make runs in all that shares them; nil for none.
+  /// The total number of jobs of the make that shares them; nil if there is none.
   static var announced: Int? {
     guard let flags = Environment.value(variable), isShared(flags) else { return nil }
     return MakeFlags.jobs(in: flags.utf8)
   }
 
-  /// Whether a make that started this process runs one job at a time: such a one shares none, and has none
-  /// left.
+  /// Whether the make that started this process runs one job at a time, and so has none to share.
   static var runsOneByOne: Bool {
     guard let flags = Environment.value(variable) else { return false }
     return MakeFlags.server(in: flags.utf8) == nil && MakeFlags.jobs(in: flags.utf8) == 1
@@ -48,7 +43,6 @@ final class MakeJobs {
     }
   }
 
-  /// Looks what the environment speaks of.
   static func find() -> Found {
     guard let flags = Environment.value(variable), let server = MakeFlags.server(in: flags.utf8)
     else { return .none }
@@ -62,7 +56,7 @@ final class MakeJobs {
     }
   }
 
-  /// What this process opened itself is closed on exec, and so is none of a make's.
+  /// Descriptors that this process opened are close-on-exec, so they cannot be the make's.
   private static func isInherited(_ descriptor: Int32) -> Bool {
     DescriptorNumber.isInherited(descriptor)
       && (try? Path.status("/proc/self/fd/\(descriptor)"))?.kind == .fifo
@@ -83,13 +77,11 @@ final class MakeJobs {
 
   deinit { giveBack(tokens.count) }
 
-  /// Takes up to so many more.
-  ///
-  /// - Returns: how many there were.
+  /// Returns how many tokens were taken.
   func take(_ count: Int) -> Int {
     var buffer = [UInt8](repeating: 0, count: min(count, Self.mostAtOnce))
     let taken = buffer.withUnsafeMutableBytes { buffer in
-      // None is there, or others were first.
+      // None is available, or another client was faster.
       (try? reading.read(into: buffer)) ?? 0
     }
     tokens += buffer.prefix(taken)
@@ -98,11 +90,11 @@ final class MakeJobs {
 
   private static let mostAtOnce = 1024
 
-  /// Puts so many back: the bytes that were read, which may tell the make who has them.
+  /// Returns `count` tokens, with the bytes that were read, by which the make may identify holders.
   func giveBack(_ count: Int) {
     let back = Array(tokens.suffix(count))
     tokens.removeLast(back.count)
-    // There was room for them.
+    // The pipe has room, since these bytes came from it.
     try? writing.writeAll(back)
   }
 }

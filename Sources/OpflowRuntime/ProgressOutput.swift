@@ -1,44 +1,41 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Hands what the view of progress gives to threads that write it to standard error and standard
-/// output, so that nobody who reads there holds the run. A reader that goes away ends the view, not
-/// the run; of one that does not read, the view waits in its bounds.
+/// Writes the progress view in threads, so that a slow reader does not block the run. If a reader
+/// goes away, the view ends and the run continues; for one that does not read, the view buffers a
+/// bounded amount.
 final class ProgressOutput {
   private var view: ProgressView
   private let notice: EventDescriptor
   private let errors = ViewStream(.error)
   private let objects = ViewStream(.output)
-  /// Nil where nobody can press any.
   private let keys: ViewKeys?
   private var nextTick: Instant?
-  /// A task has the terminal.
+  /// An `interactive` task has the terminal.
   private var isLent = false
-  /// The closing words are there, and wait for `end`.
+  /// The summary is laid out and waits for `end`.
   private var isClosed = false
 
-  /// What has not been read in the end is given so long.
+  /// How long `end` waits for a reader that makes no progress.
   private static let patienceMilliseconds: Int64 = 1000
-  /// A terminal more: its reader may take some 20 KB from it before that is seen here.
+  /// For a terminal, whose reader may take some 20 KB before that is visible here.
   private static let terminalPatienceMilliseconds: Int64 = 3000
-  /// Then what tasks printed is left out, for the sake of the rest.
+  /// Then output of tasks is dropped in favour of the rest.
   private static let outputPatienceMilliseconds: Int64 = 500
-  /// A reader of `--json` that goes on reading is given more.
+  /// The limit for a reader of `--json` that makes progress.
   private static let mostPatienceMilliseconds: Int64 = 10_000
-  /// Who goes on reading what is told is given more, too: a slow line is no reason to lose the last words.
+  /// The limit for a slow reader that makes progress, so that a slow line loses nothing.
   private static let mostOutputPatienceMilliseconds: Int64 = 60_000
-  /// Of 32 KiB each.
+  /// Pieces of 32 KiB each.
   private static let mostPieces = 32
-  /// Where nothing is to wait: what one write takes to somebody who reads.
+  /// The time that one write to an active reader takes, for cases that must not wait.
   private static let leastPatienceMilliseconds: Int64 = 200
 
   private final class ViewStream {
     let stream: StandardStream
-    /// Somebody may still read.
     var isOpen = true
-    /// Made when there is something to write for the first time.
     var writer: StreamWriter?
-    /// A thread costs more than the one line of a quiet run, so there is none where nothing waits.
+    /// Other streams need no thread, which would cost more than the one line of a quiet run.
     let mayStall: Bool
     private(set) lazy var isTerminal = Terminal.isTerminal(stream.rawValue)
 
@@ -54,21 +51,18 @@ final class ProgressOutput {
     self.view = view
   }
 
-  /// Readable when more can be written; call `takeNotice` and `flush` then.
+  /// Readable when more can be written: call `takeNotice`, then `flush`.
   var rawDescriptor: Int32 { notice.rawValue }
 
   var isLive: Bool { view.isLive }
-  /// Somebody may read what it writes.
   var isRead: Bool { errors.isOpen }
   var followsOutput: Bool { view.followsOutput && errors.isOpen }
   var outputRoom: Int { view.outputRoom }
   var nextWake: Instant? { hasMore && !isClosed ? Instant(nanoseconds: 0) : nextTick }
 
-  /// Reads a piece of a log that is shown as a whole.
   var readLog: (LogRange, (UnsafeRawBufferPointer) -> Void) -> Void = {
     $1(UnsafeRawBufferPointer(start: nil, count: 0))
   }
-  /// More of one could be written at once.
   private var hasMore = false
 
   func wantsLog(of transition: Transition) -> Bool {
@@ -90,9 +84,6 @@ final class ProgressOutput {
   }
 
   func begin(atMilliseconds wall: Int64) { view.begin(atMilliseconds: wall) }
-  /// The drive goes on already.
-  ///
-  /// - Parameter last: gives the last bytes that a task has printed.
   func join(
     _ history: RunModel, atMilliseconds wall: Int64,
     last: (Int, TaskID, TaskOutputFiles.Sink) -> Void
@@ -111,11 +102,10 @@ final class ProgressOutput {
     switch piece {
     case .bytes(let bytes):
       view.output(task, bytes)
-      // Who reads at once makes room for what follows.
+      // A fast reader makes room for the next piece.
       write()
     case .skipped(let bytes, let lines): view.skipped(task, bytes: bytes, lines: lines)
     case .tail(let bytes): view.tail(bytes)
-    // Belongs to a transition.
     case .log: break
     }
   }
@@ -152,16 +142,14 @@ final class ProgressOutput {
 
   // MARK: Keys
 
-  /// Readable when somebody has pressed a key; -1 while that is not to be looked at.
+  /// -1 while keys are not read.
   var keyDescriptor: Int32 { keys?.rawDescriptor ?? -1 }
 
-  /// What is to be done by the keys that were pressed.
   func takeKeys() -> [LiveKeys.Action] {
     guard let typed = keys?.read(), !typed.isEmpty else { return [] }
     return view.type(typed)
   }
 
-  /// What a key asked for is on its way.
   func askByKey(_ request: OrderRequest) { view.ask(request) }
   func tellKey(_ message: String, of request: OrderRequest? = nil) {
     view.tellKey(message, of: request)
@@ -172,7 +160,6 @@ final class ProgressOutput {
   func setTails(_ tails: [TaskID: [UInt8]]) { view.setTails(tails) }
   func setInner(_ inner: [TaskID: InnerRun]) { view.setInner(inner) }
 
-  /// The keyboard is for others from here on.
   func giveKeysBack() {
     keys?.giveBack()
     view.setKeys(false)
@@ -196,7 +183,7 @@ final class ProgressOutput {
     }
   }
 
-  /// Gives the terminal back before this process stops. One that is held stays as it is.
+  /// Does nothing while a task has the terminal.
   func leaveTerminal() {
     giveKeysBack()
     if isHeld(errors) { return }
@@ -212,36 +199,35 @@ final class ProgressOutput {
     } while Coordinator.now < deadline
   }
 
-  /// Tells in lines from here on what a live view drew.
+  /// Prints lines from here on instead of a live frame.
   func showLines() {
     leaveTerminal()
     view.showLines()
     nextTick = nil
   }
 
-  /// Others may have written to the terminal, or changed its size.
+  /// Redraws, since other processes may have used or resized the terminal.
   func returnToTerminal() {
     view.forgetScreen()
     resize()
   }
 
-  /// Says what there is to say. From then on what comes waits, in the bounds of what nobody reads, as
-  /// far as the terminal would show it.
+  /// Flushes the view. Until `takeTerminalBack`, output for the terminal is buffered within the
+  /// bounds of a blocked reader.
   func lendTerminal() {
     write()
     leaveTerminal()
     isLent = true
   }
 
-  /// The terminal is this process's again.
   func takeTerminalBack() {
     isLent = false
     if view.isLive { beginLine() }
     returnToTerminal()
   }
 
-  /// Goes on to the next line, unless the cursor is at the beginning of one: nobody can ask where it is,
-  /// but so many blanks wrap just if it is not.
+  /// Moves to a new line unless the cursor is at column 0. The position cannot be queried, but a
+  /// row of spaces wraps only if the cursor is elsewhere.
   private func beginLine() {
     guard let (columns, _) = Terminal.size(Terminal.standardError), isIdle(errors) else { return }
     put(Array(String(repeating: " ", count: columns).utf8) + [Field.carriageReturn], to: errors)
@@ -250,24 +236,23 @@ final class ProgressOutput {
   private func isHeld(_ target: ViewStream) -> Bool { isLent && target.isTerminal }
 
   func takeNotice() {
-    // Nothing is lost with it: it only says that it is time to look.
     _ = try? notice.take()
   }
 
-  /// Draws anew where that is due, and hands on what has come together.
+  /// Redraws if due, and writes what has accumulated.
   func flush(at now: Instant) {
     if isClosed { return }
     if let interval = view.tickMilliseconds, !isHeld(errors) {
       if view.isLive {
         let isForeground = Terminal.isForeground(Terminal.standardError)
         view.setVisible(isForeground)
-        // Not of a run that is over at once.
+        // The first tick does not take the keyboard, so that a very short run never does.
         if isForeground, nextTick.map({ $0 <= now }) ?? false { keys?.take() }
         if !isForeground { keys?.giveBack() }
         view.setKeys(keys?.isTaken ?? false)
       }
       if let due = nextTick, due <= now {
-        // A frame that is higher than the window by now would leave rows behind, above it.
+        // If the window has shrunk, a frame of the old height would leave rows above it.
         if view.isLive { resize() }
         view.tick(nowMilliseconds: Clock.wallMilliseconds)
       }
@@ -280,7 +265,6 @@ final class ProgressOutput {
     write()
   }
 
-  /// Lays out the closing words, which `end` writes.
   func close(_ close: CloseEntry, atMilliseconds wall: Int64) {
     giveKeysBack()
     view.end(close, atMilliseconds: wall)
@@ -288,18 +272,18 @@ final class ProgressOutput {
     nextTick = nil
   }
 
-  /// Another drive follows, which tells how all ends. No frame is drawn of one that only serves.
+  /// Closes the view without a summary: another session follows. A serving session draws no frame.
   func passOn() {
     giveKeysBack()
     isClosed = true
     nextTick = nil
   }
 
-  /// Writes what is left, as far as somebody reads it.
+  /// Writes the rest, as long as it is read.
   ///
   /// - Parameters:
-  ///   - atOnce: a person wants an end of it.
-  ///   - signals: readable when a person may want that now; then `isStopped` tells.
+  ///   - atOnce: The user wants to leave now.
+  ///   - signals: Readable after a signal, which `isStopped` reads.
   func end(atOnce: Bool, signals: Int32, isStopped: () -> Bool) {
     let began = Coordinator.now
     let patience =
@@ -343,7 +327,7 @@ final class ProgressOutput {
     }
   }
 
-  /// The run cannot go on: clears the terminal and says what is left to say.
+  /// Writes what it can, since the run cannot continue.
   func giveUp() {
     isClosed = true
     leaveTerminal()
@@ -351,14 +335,13 @@ final class ProgressOutput {
 
   // MARK: Writing
 
-  /// Hands on what can be; whether all is written.
   private func isWritten() -> Bool {
     write()
     return !view.hasStandardError && !view.hasStandardOutput && isIdle(errors) && isIdle(objects)
   }
 
   private func write() {
-    // Until nothing is left, or the notice was asked for; and of logs no more than holds nobody.
+    // Logs only in limited pieces, so that the caller is not held up.
     var pieces = 0
     hasMore = false
     while view.hasStandardError, !isHeld(errors), isIdle(errors) {
@@ -379,7 +362,7 @@ final class ProgressOutput {
     }
   }
 
-  /// Whether more can be handed on; where not, the notice comes when it can.
+  /// Whether more can be written; if not, the notice fires when it can.
   private func isIdle(_ target: ViewStream) -> Bool {
     guard target.isOpen, let writer = target.writer else { return true }
     guard writer.isIdle else { return false }
@@ -404,11 +387,11 @@ final class ProgressOutput {
     }
   }
 
-  /// Nil where no thread can be had.
+  /// nil if no thread can be started.
   private func writer(of target: ViewStream) throws(Errno) -> StreamWriter? {
     if let writer = target.writer { return writer }
     let other = target === errors ? objects : errors
-    // One for both streams where they are one file, so that their lines are not mixed.
+    // Two streams to the same file share one writer, so that their lines do not mix.
     if let writer = other.writer, target.stream.isSameFile(as: other.stream) {
       target.writer = writer
     } else {
@@ -417,16 +400,15 @@ final class ProgressOutput {
     return target.writer
   }
 
-  /// Nothing more can be written there.
   private func end(_ target: ViewStream, _ error: Errno) {
     target.isOpen = false
-    // A reader that went away wanted no more. Who reads a file is not there to see that it is cut.
+    // A reader that left wants no more. A file has no reader who would see that it is cut.
     if target === objects, error != .brokenPipe {
       view.warning("standard output cannot be written, --json ends here: \(error)")
     }
   }
 
-  /// Waits for the notice, or for `signals`; whether those came.
+  /// Returns whether `signals` became readable.
   private func wait(until deadline: Instant, _ signals: Int32 = -1) -> Bool {
     var poll = PollSet(slots: 2)
     poll.set(0, notice.rawValue)

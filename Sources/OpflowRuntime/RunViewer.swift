@@ -1,35 +1,33 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// The view of a run that another process drives, as that process shows it: fed by the run's journal
-/// instead of by the engine, it only reads, and what it does never slows the run.
+/// Shows a run of another process from its journal, as that process shows it. It only reads, and
+/// never slows the run.
 ///
-/// It begins with what the journal tells so far, folded and not told one by one; from there on each line
-/// that comes is shown as the process that wrote it shows it, in further drives of the run too, however many
-/// came since the last look. Where it cannot go on line by line, it begins anew in the same way: when the
-/// journal is another file by now, and with a drive whose plan another one has replaced. Of a run that is to
-/// have further rounds (`run --watch`) it waits for the next one.
+/// The history so far is shown as a summary, later lines one by one, across sessions. The view
+/// starts over if the journal was replaced, or if a new session has another plan. For `run --watch`
+/// it waits for the next round.
 package final class RunViewer {
   package enum End {
-    /// Somebody wants no more of it; by that signal, but for Ctrl-C.
+    /// The user left, by this signal; nil for Ctrl-C.
     case left(Signal?)
-    /// Nobody reads it any more.
+    /// The reader of the view is gone.
     case unread
-    /// The run has ended, and its summary is told.
+    /// The run has ended, and its summary was shown.
     case closed(CloseEntry)
-    /// The process that drove the run is gone, and wrote no end.
+    /// The process that drove the run died without an end in the journal.
     ///
-    /// - Parameter on: where tasks of its newest drive ran beside this machine, as that was given.
+    /// - Parameter on: The `--on` options of its last session.
     case died(on: [String])
   }
 
-  /// What it is to be called, how each task entered it, and where its tasks may run beside the coordinator's
-  /// machine: the words above a drive.
+  /// Makes a session's heading from the tasks' initial states, whether it is a resume, and its
+  /// `--on` options.
   package typealias Heading = (
     _ initial: [InitialState], _ isResumed: Bool, _ on: [String]
   ) -> ProgressHeading
 
-  /// How long its tasks are taken to last.
+  /// Estimates how long tasks take.
   package typealias Durations = (OpenEntry, Plan) -> TaskDurations
 
   private let folder: RunFolder
@@ -40,29 +38,24 @@ package final class RunViewer {
   private let orders: KeyOrders
   private var watch: RunWatch
   private var plan: Plan
-  /// What the journal spoke of when the plan was looked at last.
+  /// The plan that the journal named when the plan was last opened.
   private var origin: PlanOrigin?
   private var journal: FollowedJournal
-  /// Of the newest drive; nil until that has begun.
   private var display: DriveDisplay?
-  /// The number of the drive that is shown, or was shown last.
   private var drive = 0
-  /// The tasks that the display knows.
   private var shownTasks = 0
-  /// How that ended, as far as it was read.
   private var closing: (entry: CloseEntry, milliseconds: Int64)?
-  /// Why there is no more to be seen, found while lines were read.
   private var ending: End?
   private var failure: RunFolderError?
-  /// The number of the drive whose end was told, though there may be another round.
+  /// The number of the session whose end was shown, while another round may follow.
   private var toldDrive = 0
-  /// When it was looked last for what is in no journal.
+  /// When `progress` and other files beside the journal were last read.
   private var lookedForNotes = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
 
-  /// From one look at the journal to the next: half of what a frame takes.
+  /// Between two checks of the journal: half the time of a frame.
   private static let restNanoseconds: Int64 = 50_000_000
-  /// The process that drives the run tells it no more often.
+  /// The process that drives the run writes them no more often.
   private static let notesMilliseconds: Int64 = 500
 
   package init(
@@ -83,7 +76,7 @@ package final class RunViewer {
     journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
   }
 
-  /// Shows the run until it ends, or nobody wants to see more of it.
+  /// Shows the run until it ends or the user leaves.
   package func view() throws(RunFolderError) -> End {
     while true {
       let began = Coordinator.now
@@ -95,7 +88,7 @@ package final class RunViewer {
           guard RunFolderLock.isWatched(folder) else { return end(close) }
           if let end = endRound(close) { return end }
         } else if try !HostsLock.goesOn(folder) {
-          // No resume has begun between the two looks, nor is a program about to go on with its queue.
+          // No resume began between the two checks, and no client continues its queue.
           return leave(.died(on: journal.model.on))
         }
       }
@@ -103,14 +96,14 @@ package final class RunViewer {
     }
   }
 
-  // MARK: - Looking
+  // MARK: - Reading
 
   private func look(_ isHeld: Bool) throws(RunFolderError) {
     let isAnew: Bool
     do throws(RunFolderError) {
       isAnew = try journal.look(toEnd: !isHeld, each: follow)
     } catch {
-      // Its first line is about to be written.
+      // The first line is not written yet.
       guard isHeld, case .journal(_, .empty) = error, display == nil else { throw error }
       return
     }
@@ -121,7 +114,7 @@ package final class RunViewer {
     if isHeld { showNotes() }
   }
 
-  /// Shows what is new. A further drive is shown from its beginning on, where it is of the plan that is known.
+  /// Shows a new line. A further session is shown from its start if it uses the known plan.
   private func follow(_ line: JournalLine, _ model: RunModel, _ grown: Plan) {
     plan = grown
     if model.drives == drive {
@@ -130,7 +123,7 @@ package final class RunViewer {
     }
     guard model.drives > drive else { return }
     endDrive()
-    // A resume gives the tasks of a plan that grew other numbers.
+    // A resume renumbers the tasks of a plan that grew.
     guard drive > 0, !model.isInHead, model.resume?.planKey == plan.key.description, !plan.hasRoom
     else { return }
     do throws(RunFolderError) {
@@ -169,7 +162,7 @@ package final class RunViewer {
     }
   }
 
-  /// How far downloads are is in no journal, nor is what is waited for so that machines come.
+  /// Shows what the journal does not contain: progress of downloads, and what nodes wait for.
   private func showNotes() {
     guard let display else { return }
     let now = Coordinator.now
@@ -192,9 +185,9 @@ package final class RunViewer {
     toldDownloads = told
   }
 
-  // MARK: - Drives
+  // MARK: - Sessions
 
-  /// Begins with the newest drive, once all is known that it begins with.
+  /// Shows the newest session once all lines of its head are known.
   private func join(_ isHeld: Bool) throws(RunFolderError) {
     var model = journal.model
     let found = PlanOrigin(model)
@@ -209,7 +202,7 @@ package final class RunViewer {
       if display != nil { return }
       model = journal.model
     }
-    // Of a run that is held, the end is that of the drive before, or the process is about to leave.
+    // This is the end of the session before, or the process is leaving.
     if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
     try begin(
       model, isHeld: isHeld,
@@ -239,7 +232,7 @@ package final class RunViewer {
     toldDownloads = [:]
   }
 
-  /// Another drive has begun, or the journal is another one.
+  /// Ends the display of a session that another one follows, or whose journal was replaced.
   private func endDrive() {
     guard let display else { return }
     self.display = nil
@@ -261,14 +254,13 @@ package final class RunViewer {
     return .closed(close)
   }
 
-  /// Tells the end of a round, and that there may be another one; how all is to end instead.
   private func endRound(_ close: CloseEntry) -> End? {
     guard display != nil else { return nil }
     toldDrive = drive
     let end = end(close)
     display = nil
     guard case .closed = end else { return end }
-    // Nobody else writes there now. Where nobody reads, there is nobody to be told.
+    // No other thread writes there now. If nobody reads, there is no one to inform.
     try? StandardStream.error.writeAll(
       Array("opflow: waiting for the next round of `opflow run --watch`; Ctrl-C leaves\n".utf8),
       patienceMilliseconds: Self.patienceMilliseconds)
@@ -282,7 +274,6 @@ package final class RunViewer {
     return end
   }
 
-  /// Writes what is left; how that was ended before.
   private func finish(_ display: DriveDisplay, atOnce: Bool) -> End? {
     var left: End?
     display.progress.end(atOnce: atOnce, signals: signals.rawValue) {
@@ -294,9 +285,10 @@ package final class RunViewer {
 
   // MARK: - Waiting
 
-  /// Waits until there may be more, and shows what time shows; how it is to end instead.
+  /// Waits for more lines while updating the view.
   private func pause(since began: Instant) throws(RunFolderError) -> End? {
-    // To look at a million tasks again and again must not take a whole processor.
+    // Rest nine times as long as a check took: a run of a million tasks must not occupy a
+    // processor.
     let took = Coordinator.now.nanoseconds - began.nanoseconds
     let rested = Coordinator.now.nanoseconds + max(Self.restNanoseconds, 9 * took)
     while true {
@@ -324,7 +316,6 @@ package final class RunViewer {
     }
   }
 
-  /// Acts on keys that were pressed, and on what became of those before; how it is to end by them.
   private func takeKeys() -> End? {
     guard let display else { return nil }
     if Self.isReadable(orders.rawDescriptor) { tell(orders.take(), display) }
@@ -351,7 +342,6 @@ package final class RunViewer {
     return (try? poll.wait(nanoseconds: 0)) ?? false
   }
 
-  /// Acts on the signals that came; how it is to end by them.
   private func takeSignals() -> End? {
     while let (signal, sender) = (try? signals.next()) ?? nil {
       switch signal {
@@ -366,13 +356,12 @@ package final class RunViewer {
     return nil
   }
 
-  /// Stops this process alone; the run goes on.
   private func suspend(askedBy sender: Int32) {
     let isKey = sender == 0
-    // A key stops nobody whom no shell would continue.
+    // Ignore the key if there is no shell that would continue this process.
     if isKey, ProcessGroup.isOrphaned { return }
     display?.progress.leaveTerminal()
-    // A process may always stop itself.
+    // A process can always stop itself.
     try? ProcessID.stopSelf(asJob: isKey)
     display?.progress.returnToTerminal()
   }

@@ -1,54 +1,50 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Reads the logs of running tasks for the view of progress, no more of them than somebody reads there.
-/// Workers write them; a silent task has none.
+/// Reads the logs of running tasks for the progress view, no faster than its reader. Workers write
+/// the logs; a silent task has none.
 struct TaskOutputFiles {
-  /// Of what a task printed.
   enum Piece {
     case bytes(UnsafeRawBufferPointer)
-    /// Left out, since the view was too far behind.
+    /// Output that was left out because the view was too far behind.
     case skipped(bytes: Int64, lines: Int?)
-    /// The last bytes of a try that has ended.
+    /// The last bytes of an attempt that has ended.
     case tail(UnsafeRawBufferPointer)
-    /// Where in the log all of that stands.
+    /// The range of an attempt's output in its log.
     case log(Range<Int64>)
   }
 
   typealias Sink = (TaskID, Piece) -> Void
 
   private let folder: RunFolder
-  /// May have grown.
   var plan: Plan
   private var running: [TaskID: OpenLog] = [:]
   private var nextLook: Instant?
-  /// There is more in the logs than there was room for.
+  /// The logs have more than there was room for.
   private var isBehind = false
-  /// Which task is read first, so that all have their turn.
+  /// Rotates which task is read first.
   private var turn = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(
     byteCount: TaskOutputFiles.pieceBytes, alignment: 16)
 
   private static let pieceBytes = 32_768
-  /// Between two looks at the logs of running tasks.
+  /// For logs of running tasks.
   private static let lookMilliseconds: Int64 = 100
-  /// What one look takes at most, so that nothing waits for it.
+  /// The most that one check reads, so that other work is not delayed.
   private static let lookBytes = 1 << 18
-  /// Of a task that is further behind than that, and than there is room, only the newest is shown.
+  /// A task that is further behind than this, and than the room, skips to its newest output.
   private static let mostBehindBytes: Int64 = 1 << 20
   private static let newestBytes: Int64 = 65_536
-  /// So much is shown of what a task printed before somebody came.
+  /// The number of earlier lines shown when the view joins a running task.
   private static let joinedLines = 10
-  /// The beginning of a try is looked for in so many bytes at most.
+  /// The limit of the backward search for the start of an attempt.
   private static let searchedBytes: Int64 = 64 << 20
-  /// Lines that are left out are counted in so many bytes at most.
+  /// Skipped lines are counted only within this many bytes.
   private static let countedBytes: Int64 = 4 << 20
 
   private final class OpenLog {
     var file: Descriptor?
-    /// Read so far.
     var offset: Int64
-    /// Where the try begins.
     var start: Int64
     init(offset: Int64) {
       self.offset = offset
@@ -61,15 +57,14 @@ struct TaskOutputFiles {
     self.plan = plan
   }
 
-  /// A try starts: what is in the log already belongs to others.
+  /// Starts following an attempt. Bytes already in the log belong to earlier attempts.
   mutating func begin(_ task: TaskID, attempt: Int32) {
     var offset: Int64 = 0
     if attempt > 1, let status = try? Path.status(path(task)) { offset = status.sizeBytes }
     running[task] = OpenLog(offset: offset)
   }
 
-  /// A try runs already: its last lines and what it prints from now on are wanted as they come. Of what it has
-  /// printed before, its end tells as of any other one.
+  /// Joins a running attempt: shows its last lines and new output.
   mutating func join(_ task: TaskID, attempt: Int32) {
     let log = OpenLog(offset: 0)
     running[task] = log
@@ -78,7 +73,7 @@ struct TaskOutputFiles {
     skipToLastLines(log, of: size)
   }
 
-  /// A try runs since before the drive, where it was not known: what it prints from now on is wanted.
+  /// Follows an attempt that began before this session, from the current end of its log.
   mutating func goOn(_ task: TaskID, attempt: Int32) {
     if running[task] != nil { return }
     let log = OpenLog(offset: 0)
@@ -88,8 +83,8 @@ struct TaskOutputFiles {
     log.offset = size
   }
 
-  /// Shows the last lines of all running attempts, and what they print from now on. What a service printed before
-  /// this session began (`goOn`) was shown then.
+  /// Shows the last lines of running attempts and follows them. A service's output before this
+  /// session (`goOn`) was shown then.
   mutating func joinRunning() {
     for (task, log) in running where log.offset == log.start {
       if let size = open(log, task) { skipToLastLines(log, of: size) }
@@ -105,7 +100,7 @@ struct TaskOutputFiles {
       + Int64(Self.lastLines(Self.joinedLines, of: bytes, areWhole: first == log.start))
   }
 
-  /// Where the last lines begin, and the line that has no end yet after them.
+  /// Returns where the last `count` lines begin, including an incomplete last line.
   private static func lastLines(
     _ count: Int, of bytes: UnsafeRawBufferPointer, areWhole: Bool
   ) -> Int {
@@ -121,7 +116,7 @@ struct TaskOutputFiles {
     return begin ?? bytes.count
   }
 
-  /// Gives the last bytes that a task has printed, in this try where it runs.
+  /// Passes on the last bytes of a task's output, of the current attempt if it runs.
   func last(_ count: Int, of task: TaskID, _ sink: Sink) {
     let log = OpenLog(offset: running[task]?.start ?? 0)
     guard let size = open(log, task) else { return }
@@ -129,7 +124,7 @@ struct TaskOutputFiles {
     while let bytes = read(log) { sink(task, .tail(bytes)) }
   }
 
-  /// Reads the next of what all is shown of a log: nothing at its end, or where it cannot be read.
+  /// Reads the next piece of a log that is shown in full; an empty piece at its end or on an error.
   func read(_ range: LogRange, _ body: (UnsafeRawBufferPointer) -> Void) {
     let log = OpenLog(offset: range.bytes.lowerBound)
     let most = Int(clamping: range.bytes.upperBound - range.bytes.lowerBound)
@@ -139,12 +134,12 @@ struct TaskOutputFiles {
     body(UnsafeRawBufferPointer(rebasing: bytes.prefix(most)))
   }
 
-  /// A try ended: gives what was not given yet, as far as there is room, and then its last bytes.
+  /// Ends an attempt: passes on the unread output, as far as there is room, then its last bytes.
   ///
   /// - Parameters:
-  ///   - follows: what tasks print is wanted as it comes.
-  ///   - tailBytes: how many of the last bytes are wanted.
-  ///   - wantsLog: all of it is shown later.
+  ///   - follows: Output is shown as it comes.
+  ///   - tailBytes: How many of the last bytes are shown.
+  ///   - wantsLog: The whole output is shown later.
   mutating func end(
     _ transition: Transition, follows: Bool, tailBytes: Int, wantsLog: Bool, room: () -> Int,
     _ sink: Sink
@@ -166,15 +161,14 @@ struct TaskOutputFiles {
     }
   }
 
-  /// Gives what came since the last look: every tenth of a second, and at once where more was there
-  /// than one look takes.
+  /// Passes on new output every tenth of a second, or at once if one check did not read all.
   mutating func follow(at now: Instant, room: () -> Int, _ sink: Sink) {
     guard !running.isEmpty else {
       nextLook = nil
       isBehind = false
       return
     }
-    // Without room the next turn comes when the reader has taken something.
+    // The next call comes when the reader has made room.
     guard room() > 0 else {
       nextLook = nil
       isBehind = true
@@ -188,7 +182,6 @@ struct TaskOutputFiles {
     }
   }
 
-  /// Gives what came since the last look, at once.
   mutating func catchUp(at now: Instant, room: () -> Int, _ sink: Sink) {
     isBehind = true
     follow(at: now, room: room, sink)
@@ -196,7 +189,7 @@ struct TaskOutputFiles {
 
   var nextWake: Instant? { nextLook }
 
-  /// Reads of each log in turn; whether more is there.
+  /// Reads all logs in turn. Returns whether more is left.
   private mutating func look(_ room: () -> Int, _ sink: Sink) -> Bool {
     let logs = Array(running)
     turn += 1
@@ -221,34 +214,32 @@ struct TaskOutputFiles {
 
   private func path(_ task: TaskID) -> String { folder.log(of: task, in: plan) }
 
-  /// The log's size. A log that is not there yet, or cannot be read, shows nothing; the task itself is
-  /// unharmed.
+  /// nil for a missing or unreadable log, which shows nothing.
   private func open(_ log: OpenLog, _ task: TaskID) -> Int64? {
     if log.file == nil { log.file = try? File.openRegular(path(task), .readOnly) }
     return try? log.file?.status().sizeBytes
   }
 
-  /// Where a try begins, of which the log may hold others before it: at the line that stands before what it prints,
-  /// or, where it has printed nothing yet, at the end.
+  /// Returns where an attempt begins in the log: at its header line, or at the log's end if it has
+  /// printed nothing.
   private func start(of attempt: Int32, _ log: OpenLog, _ size: Int64) -> Int64 {
     if attempt <= 1 { return 0 }
     let header = [Field.lineFeed] + Array(AttemptHeader.line(attempt).utf8)
     var end = size
     while end > 0 {
-      // What lies further back is that try's too, or nobody would have been told so much of it.
+      // Beyond the search limit, all bytes in between count as this attempt's.
       if size - end >= Self.searchedBytes { return end }
       let begin = max(0, end - Int64(buffer.count))
       guard let count = try? log.file?.read(into: buffer, at: begin), count > 0 else { return size }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       if let place = Self.last(header, in: bytes) { return begin + Int64(place) + 1 }
       if begin == 0 { return bytes.starts(with: header.dropFirst()) ? 0 : size }
-      // The line may stand across two pieces.
+      // The header may span two pieces.
       end = begin + Int64(header.count)
     }
     return size
   }
 
-  /// Where some bytes begin that stand in others, the last time that they do.
   private static func last(_ wanted: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int? {
     var place = bytes.count - wanted.count
     while place >= 0 {
@@ -266,7 +257,7 @@ struct TaskOutputFiles {
     return UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
 
-  /// Leaves out all but about the last bytes, and tells that; from there on lines are whole.
+  /// Skips all but about the last bytes, reports that, and continues at the start of a line.
   private func skip(
     _ log: OpenLog, _ task: TaskID, toLast newest: Int64, of size: Int64, _ sink: Sink
   ) {
@@ -278,7 +269,7 @@ struct TaskOutputFiles {
     sink(task, .skipped(bytes: end - start, lines: lines))
   }
 
-  /// Where a line starts at or soon behind an offset.
+  /// Returns the start of the first line at or soon after an offset.
   private func lineStart(_ log: OpenLog, from offset: Int64) -> Int64 {
     guard let count = try? log.file?.read(into: buffer, at: offset),
       let end = buffer[..<count].firstIndex(of: Field.lineFeed)

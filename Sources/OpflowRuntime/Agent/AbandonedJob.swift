@@ -1,15 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A job of Slurm that was asked for by a coordinator which may be dead, with all that would end the job.
+/// A Slurm job whose coordinator, and the processes that would cancel it, may be dead.
 ///
-/// The agents of the job are left then. One of them that hears no more of its coordinator waits until its
-/// lease has run out, and ends the job if that coordinator does not drive the run: the run's lock says that, which a
-/// living coordinator holds, and who lost only the way to this agent.
+/// Its agents remain. An agent without news of its coordinator waits for the heartbeat timeout and
+/// cancels the job if the run's lock is free. A coordinator that has only lost this agent holds the
+/// lock.
 struct AbandonedJob {
   private let job: Int64
   private let lock: String
-  /// What stood in it as the agent began: who drove the run then.
+  /// The lock file's contents when the agent started: the process that drove the run.
   private let driver: [UInt8]?
 
   init(job: Int64, runFolder: RunFolder) {
@@ -18,14 +18,13 @@ struct AbandonedJob {
     driver = try? LockHolder.content(lock)
   }
 
-  /// Waits until then, and ends it where nobody drives the run.
   func end(after leaseEnd: Instant, now: () -> Instant) {
     while case let left = leaseEnd.nanoseconds - now().nanoseconds, left > 0 {
       Clock.sleep(milliseconds: Int32(clamping: left / 1_000_000 + 1))
     }
-    // What cannot be looked at is as good as held: Slurm's own limits end the job then.
+    // An unreadable lock counts as held: then Slurm's time limit ends the job.
     guard let isHeld = try? FileLock.isHeld(lock) else { return }
-    // Whoever drives it by now has machines of its own.
+    // A new coordinator has nodes of its own, and does not use this job.
     let isOthers = driver != nil && (try? LockHolder.content(lock)) != driver
     guard !isHeld || isOthers else { return }
     AgentMain.complain("who asked for job \(job) drives the run no more: ending it")

@@ -2,7 +2,7 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// The agent of a machine, which starts, carries and ends its workers as the coordinator says.
+/// The agent of a node: starts and ends workers and relays their lines on the coordinator's behalf.
 ///
 /// States
 /// ------
@@ -10,21 +10,19 @@ internal import OpflowWorker
 ///     waiting ──> serving ──> leaving ──> gone
 ///        └───────────────────────^
 ///
-/// - *waiting* for `open`, and for the run's folder to be seen here.
-/// - *serving* while the lease holds, and until it is told to leave, the stream ends, or somebody wants the
-///   machine (TERM). Nothing on the stream is believed from then on, which is also how it takes a line that
-///   is no message.
-/// - *leaving*: no worker is started, and all are ended: each sees the end of its orders first, by which
-///   it gives its tasks half a second at most, and is killed after that. When nothing is left it says
-///   `bye`, if anybody still reads, and is *gone*.
+/// - *waiting* for `open`, and for the run's folder to appear here.
+/// - *serving* until the heartbeat timeout, `bye`, end-of-file, SIGTERM or a malformed line. After
+///   that, input is ignored.
+/// - *leaving*: no worker starts, and all end: each sees end-of-file first, gives its tasks at most
+///   half a second, and is killed after that. When no process is left, the agent sends `bye` if it
+///   can, and is *gone*.
 ///
-/// Nothing here waits for the coordinator to read: beyond so much that it has not taken, workers are not
-/// listened to, while its orders and the lease are heeded all the same.
+/// The agent never waits for the coordinator to read: beyond a limit of unsent bytes it stops
+/// reading from workers, while requests and the heartbeat are still handled.
 final class Agent {
   private enum Phase {
     case waiting
     case serving
-    /// From then on workers are killed.
     case leaving(killAt: Instant)
   }
 
@@ -35,11 +33,11 @@ final class Agent {
 
   private static let mostUnsentBytes = 65_536
   private static let mostReadBytes = 16_384
-  /// From the end of a worker's orders to KILL: what it gives its tasks, and a little.
+  /// From end-of-file for a worker until SIGKILL: its tasks' grace time and a margin.
   private static let graceMilliseconds: Int64 = 700
-  /// For the last words, where the coordinator reads slowly.
+  /// For the last messages, if the coordinator reads slowly.
   private static let farewellMilliseconds: Int64 = 1_000
-  /// For the first word: a transport may stand there with nobody behind it.
+  /// For the first message: a transport may be up without a coordinator behind it.
   private static let openMilliseconds: Int64 = 60_000
 
   private let orders: Descriptor
@@ -51,15 +49,13 @@ final class Agent {
   private var phase = Phase.waiting
   private var input = LineBuffer(
     longestLineBytes: RelayLines.longestLineBytes, bytes: Agent.mostReadBytes)
-  /// A line that is for a worker.
   private var aside = LineBuffer()
   private var output = FieldWriter()
   private var sentBytes = 0
   private var doubt = AgentDoubt()
   private let endsJob: Bool
-  /// The coordinator said that there is no more to do.
   private var isDismissed = false
-  /// Nobody reads what is said.
+  /// The stream cannot be written.
   private var isDeaf = false
   private var hasFailed = false
 
@@ -70,9 +66,7 @@ final class Agent {
   private var lease: AgentLease?
   private var launcher: LocalLauncher?
   private var links: [WorkerID: WorkerLink] = [:]
-  /// Those of them that are on their way to be gone.
   private var ending: [WorkerLink] = []
-  /// Those that have orders which were not sent yet.
   private var unsent: [WorkerLink] = []
 
   init(endsJob: Bool) throws(Errno) {
@@ -87,7 +81,7 @@ final class Agent {
     reports = try StandardStream.output.duplicate()
     try orders.setNonblocking(true)
     try reports.setNonblocking(true)
-    // So that nothing which is printed by mistake gets between the lines.
+    // Keeps stray output of this process out of the stream.
     let nothing = try File.openNull()
     try StandardStream.input.redirect(to: nothing)
     try StandardStream.output.redirect(to: .error)
@@ -99,15 +93,16 @@ final class Agent {
     poll.set(Slot.workers, workerWatch.rawDescriptor)
   }
 
-  /// CLOCK_BOOTTIME: a lease goes on while the machine sleeps.
+  /// CLOCK_BOOTTIME: the heartbeat timeout goes on while the machine sleeps.
   private static var now: Instant { Instant(nanoseconds: Clock.bootNanoseconds) }
 
-  /// Works until it leaves. Returns whether it could work for the run.
+  /// Works until the agent leaves. Returns false if it could not work for the run.
   func work() throws(Errno) -> Bool {
     while !isGone {
       _ = try poll.wait(nanoseconds: timeout)
       let now = Self.now
-      // Before anything that came meanwhile is passed on or done: after a standstill that is nobody's any more.
+      // Time first: after a long stop, the timeout must take effect before any other event is
+      // handled.
       passTime(now)
       if poll.isReady(Slot.signals) { try takeSignals(now) }
       if poll.isReady(Slot.orders) { readOrders(now) }
@@ -169,7 +164,7 @@ final class Agent {
     }
   }
 
-  // MARK: - Orders
+  // MARK: - Requests
 
   private func takeSignals(_ now: Instant) throws(Errno) {
     while let (signal, _) = try signals.next() {
@@ -201,7 +196,6 @@ final class Agent {
     leave(saying: nil, now)
   }
 
-  /// Returns false for an order that cannot be.
   private func obey(_ order: AgentOrder, _ now: Instant) -> Bool {
     switch order {
     case .open(let opening):
@@ -214,14 +208,14 @@ final class Agent {
       }
       let look = AgentOpeningLook(opening, from: now)
       self.opening = look
-      // At once, since what is launched may stand behind it in the same piece.
+      // At once, since a launch may follow in the same read.
       lookForPlan(look, now)
     case .variable(let entry): variables.append(entry)
     case .arguments(let task, let count): return arguments.begin(task, count: count)
     case .argument(let number, let bytes): return arguments.add(bytes, to: number)
     case .launch(let worker, let kind): launch(worker, kind)
     case .kill(let worker):
-      // One that is not there was told to be gone, and that is on its way.
+      // A missing worker was reported as gone; that report is on its way.
       if let link = links[worker] { end(link, complaint: nil, now) }
     case .line(let worker):
       if let link = links[worker], case .talking = link.state {
@@ -255,10 +249,8 @@ final class Agent {
   }
 
   private var folder: RunFolder?
-  /// The one that goes with who asked for it.
   private var ownJob: AbandonedJob?
 
-  /// It is no use for the run, and says why.
   private func fail(_ what: String, _ now: Instant) {
     hasFailed = true
     AgentMain.complain(what)
@@ -279,7 +271,7 @@ final class Agent {
     }
   }
 
-  /// With what came before the first worker.
+  /// Creates the launcher for the first worker, with the variables and arguments received so far.
   private func readyLauncher() throws(LaunchFailure) -> LocalLauncher {
     if let launcher { return launcher }
     guard let folder, let opening else { throw LaunchFailure(what: "there is no run") }
@@ -308,7 +300,7 @@ final class Agent {
           for warning in warnings { AgentMain.complain(warning) }
           if let survivors { AgentMain.complain("process \(survivors.names) could not be ended") }
           forget(link, complaint: complaint)
-        // Of streams to other machines.
+        // Only streams to other machines report these.
         case .joined, .heard, .leaving, .lost: break
         }
       }
@@ -357,21 +349,21 @@ final class Agent {
     ending.removeAll { $0 === link }
     var known: String?
     if case .ending(let complaint) = link.state { known = complaint }
-    // What it leaves by, when it is told to, is no complaint.
+    // A worker's end is not an error now.
     if case .leaving = phase { return RelayLines.gone(link.id, complaint: nil, into: &output) }
     let start = output.bytes.count
     RelayLines.gone(link.id, complaint: known ?? complaint, into: &output)
     keep(from: start, isBad: (known ?? complaint) != nil, Self.now)
   }
 
-  /// What was written last is not said yet where it may be due to a signal that this agent is to hear too.
+  /// Delays the last output if a signal that this agent has not seen yet may be its cause.
   private func keep(from start: Int, isBad: Bool, _ now: Instant) {
     if case .serving = phase { doubt.take(from: start, of: &output, isBad: isBad, at: now) }
   }
 
   // MARK: - Leaving
 
-  /// - Parameter reason: for the coordinator; nil where it knows.
+  /// - Parameter reason: For the coordinator; nil if it knows.
   private func leave(saying reason: String?, _ now: Instant) {
     if case .leaving = phase { return }
     phase = .leaving(killAt: now.advanced(byMilliseconds: Self.graceMilliseconds))
@@ -394,7 +386,6 @@ final class Agent {
       flush()
       let left = deadline.nanoseconds - Self.now.nanoseconds
       guard !output.isEmpty, !isDeaf, left > 0 else { return }
-      // What fails here is only told to nobody.
       guard (try? room.wait(nanoseconds: left)) == true else { return }
     }
   }
@@ -407,9 +398,8 @@ final class Agent {
       output.removeAll()
       sentBytes = 0
     } catch .wouldBlock {
-      // Waits for room.
     } catch {
-      // The end of the orders follows, or the end of the lease.
+      // End-of-file on the input follows, or the heartbeat timeout.
       isDeaf = true
       output.removeAll()
       sentBytes = 0

@@ -1,22 +1,20 @@
 internal import OpflowCore
 
-/// What one of the tasks gets behind its command, as it comes to an agent in pieces.
+/// A task's command-line arguments, received in pieces.
 struct AgentArguments {
   private var task: TaskID?
   private var words: [[UInt8]] = []
   private var byteCount = 0
 
-  /// As much as a program can be started with (execve(2), "Limits on size of arguments").
+  /// The kernel's limit (execve(2), "Limits on size of arguments").
   private static let mostBytes = 6 << 20
 
-  /// nil where nothing was told.
   var whole: TaskArguments? {
     task.map {
       TaskArguments(task: $0, words: words.map { String(decoding: $0, as: UTF8.self) })
     }
   }
 
-  /// Returns false where that cannot be.
   mutating func begin(_ task: TaskID, count: Int) -> Bool {
     guard self.task == nil, count <= Self.mostBytes else { return false }
     self.task = task
@@ -24,7 +22,6 @@ struct AgentArguments {
     return true
   }
 
-  /// Returns false where that cannot be.
   mutating func add(_ bytes: [UInt8], to number: Int) -> Bool {
     guard words.indices.contains(number), byteCount + bytes.count <= Self.mostBytes else {
       return false

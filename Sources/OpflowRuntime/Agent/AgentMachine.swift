@@ -1,10 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What the machine of an agent has for tasks: all of it, or what Slurm gave the step that the agent is
-/// (srun(1), "OUTPUT ENVIRONMENT VARIABLES").
+/// The resources of an agent's machine: all of it, or what Slurm gave the step (srun(1), "OUTPUT
+/// ENVIRONMENT VARIABLES").
 struct AgentMachine {
-  /// By name.
   private let environment: (String) -> String?
 
   init(environment: @escaping (String) -> String? = { Environment.value($0) }) {
@@ -27,16 +26,16 @@ struct AgentMachine {
     return hello
   }
 
-  /// Several nodes may share a host's name, as those of a cluster on one machine do.
+  /// The node's name: nodes of a test cluster on one machine share a host name.
   var host: String { environment("SLURMD_NODENAME") ?? Machine.hostName }
 
-  /// Of each GPU of another agent's machine, which of this one's it is: where both are one machine, and by its name.
-  /// Empty where it has none of those.
+  /// Maps each GPU of another agent to the same GPU here, by name, if both are on one machine;
+  /// empty if none are shared.
   func devices(
     alsoOf other: AgentHello, bootID: String = Machine.bootID,
     names: [String] = GraphicsProcessors.names
   ) -> [Int?] {
-    // Several nodes of a cluster on one machine have one kernel, and not the same GPUs.
+    // Several nodes of a cluster on one machine have one kernel, but different GPUs.
     guard !bootID.isEmpty, other.bootID == bootID, other.host == host else { return [] }
     let own = other.gpus.map { names.firstIndex(of: $0) }
     return own.contains { $0 != nil } ? own : []

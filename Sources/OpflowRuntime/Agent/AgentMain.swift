@@ -1,17 +1,16 @@
 internal import OpflowSystem
 
-/// `opflow agent`: starts and ends the workers of its machine for a coordinator on another one, which it
-/// reads from standard input and writes to on standard output (`RelayLines`).
+/// `opflow agent`: runs workers on its machine for a coordinator on another one, over standard
+/// input and output (`RelayLines`).
 package enum AgentMain {
-  /// The word on the command line.
   package static let command = "agent"
 
-  /// An argument: the job of Slurm that the agent is a part of was asked for by its coordinator alone, and
-  /// goes with it.
+  /// Option: the coordinator alone requested the agent's Slurm job, so cancel the job if the
+  /// coordinator is gone.
   static let endsJob = "--end-job"
 
-  /// `arguments` are those behind the command. Returns the exit code: 0 when it left as it should, 1 when
-  /// it could not work for the run, 2 for wrong arguments, 74 where the machine failed it.
+  /// Returns the exit code: 0 after a regular end, 1 if the agent could not work for the run, 2 for
+  /// wrong arguments, 74 for a system error.
   package static func run(arguments: [String]) -> Int32 {
     guard arguments.isEmpty || arguments == [endsJob] else {
       complain("usage: opflow agent (it is started by `opflow run --on`, not by hand)")
@@ -27,7 +26,6 @@ package enum AgentMain {
   }
 
   static func complain(_ text: String) {
-    // Nobody is left to tell when this fails.
     try? StandardStream.error.writeAll(Array("opflow agent: \(text)\n".utf8))
   }
 }

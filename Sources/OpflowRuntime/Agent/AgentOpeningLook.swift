@@ -1,13 +1,12 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Looks whether the run that an agent is to work for is to be seen on its machine. On a network's file
-/// system that may take some seconds after another machine wrote it.
+/// Waits for the run's folder to appear on an agent's machine. A network file system may take
+/// seconds to show what another machine wrote.
 struct AgentOpeningLook {
   enum Finding {
     case found(RunFolder)
     case notYet
-    /// Why, for people.
     case unusable(String)
   }
 
@@ -31,7 +30,7 @@ struct AgentOpeningLook {
     guard let id = RunID(opening.run) else { return .unusable("\(opening.run) is no run") }
     let folder = RunFolder(id: id, path: opening.folder)
     do throws(RunFolderError) {
-      // Its names anew: what a network's file system remembers of them may be old.
+      // Listing the folder makes a network file system drop cached names.
       _ = try doing("read", folder.path) { () throws(Errno) in try Path.names(in: folder.path) }
       let plan = try folder.mapPlan()
       if plan.key.description == opening.planKey { return .found(folder) }

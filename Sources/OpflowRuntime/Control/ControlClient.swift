@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Somebody who is connected to a run's socket.
+/// A connection to a run's control socket.
 ///
 /// States
 /// ------
@@ -9,13 +9,13 @@ internal import OpflowSystem
 ///     listening ──> queued ──> asked ──> answering ──> listening …
 ///         └────────────────────────────────┴──> gone
 ///
-/// - *listening*: no whole line of it is there. The watch tells when it says more.
-/// - *queued*: a whole line is there and waits for its turn.
-/// - *asked*: its order is with the engine, which answers it.
-/// - *answering*: the kernel had no room for all of the answer. The watch tells when there is some.
+/// - *listening*: no complete line has arrived. The watch reports more.
+/// - *queued*: a complete line waits for its turn.
+/// - *asked*: the engine has the request.
+/// - *answering*: the kernel had no room for the whole answer. The watch reports when it has.
 ///
-/// One order of a client is on its way at a time, and while it is, nothing more is read: so who sends
-/// without end, or never reads what is answered, fills the buffers that the kernel gives him and waits there.
+/// Only one request per client is in progress, and nothing is read meanwhile: a client that sends
+/// without end, or never reads answers, fills the kernel's buffers and blocks there.
 final class ControlClient {
   enum State: Equatable { case listening, queued, asked, answering }
 
@@ -24,19 +24,17 @@ final class ControlClient {
   let origin: PeerOrigin
   private let descriptor: Descriptor
   var state = State.listening
-  /// Since when nothing was answered.
+  /// The time of the last answer, or of the connection.
   var since: Instant
-  /// What it said and nobody took; a whole line at most, and what came with its end.
+  /// Unprocessed input: at most a complete line, and what came with its end.
   private var inbox: [UInt8] = []
   private var start = 0
-  /// Up to there no line feed stands.
+  /// No line feed occurs before this index.
   private var scanned = 0
-  /// An answer, or what is left of it.
   private var outbox: [UInt8] = []
   private var sent = 0
-  /// It says no more. What it has said is answered all the same.
+  /// The client has closed its end. Its complete lines are still answered.
   private(set) var hasEnded = false
-  /// Nothing that it says is taken any more.
   var isDismissed = false
 
   init(
@@ -52,13 +50,12 @@ final class ControlClient {
 
   var rawDescriptor: Int32 { descriptor.rawValue }
 
-  // MARK: - What it says
+  // MARK: - Input
 
   var unreadBytes: Int { inbox.count - start }
 
-  /// Reads once into `room`, which is shared, and keeps what came.
-  ///
-  /// - Throws: what makes it useless; that nothing is there does not.
+  /// Reads once through the shared buffer `room`. Throws if the client is useless, not if there is
+  /// nothing to read.
   func read(through room: UnsafeMutableRawBufferPointer) throws(Errno) {
     let count: Int
     do throws(Errno) {
@@ -75,10 +72,9 @@ final class ControlClient {
     inbox.append(contentsOf: room[..<count])
   }
 
-  /// Whether a whole line is there.
   var hasLine: Bool { endOfLine() != nil }
 
-  /// Where the first line ends. What was looked through is not looked through again: a line may come byte by
+  /// Returns the end of the first line. Remembers what was scanned, since a line may come byte by
   /// byte.
   private func endOfLine() -> Int? {
     let from = scanned
@@ -87,7 +83,6 @@ final class ControlClient {
     return end
   }
 
-  /// Calls `body` with the first line, without its line feed, and takes it away.
   func takeLine<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     guard let end = endOfLine() else { return nil }
     let from = start
@@ -104,9 +99,9 @@ final class ControlClient {
     scanned = 0
   }
 
-  // MARK: - What it is answered
+  // MARK: - Output
 
-  /// - Returns: whether the kernel took all of it.
+  /// - Returns: Whether the kernel took the whole line.
   func send(_ line: [UInt8]) throws(Errno) -> Bool {
     outbox = line
     sent = 0
@@ -123,7 +118,6 @@ final class ControlClient {
     return true
   }
 
-  /// The same of bytes of another's.
   func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
     try descriptor.write(bytes, behind: &sent)
   }

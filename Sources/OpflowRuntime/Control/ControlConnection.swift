@@ -1,30 +1,30 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// Why nobody answered an order. Whether it was done is then known by no answer.
+/// Why a request got no answer. Whether it took effect is then unknown.
 package enum ControlError: Error, Equatable {
-  /// No process drives the run, or none does any more.
+  /// No process drives the run, or no longer.
   case notLive
-  /// A process drives it and takes no orders here. Nil where it could not be read which.
+  /// The process that drives the run accepts no requests here; nil if its name could not be read.
   case deaf(LockHolder?)
-  /// So many wait already.
   case crowded
   case failed(Errno)
 }
 
-/// One who asks a live run for something: connects, asks, waits for the answer.
+/// A client's request to a live run: connects, sends it, and waits for the answer.
 ///
-/// What may happen meanwhile, and what is done then:
+/// What may happen meanwhile:
 ///
-/// - The run has not opened its socket yet: the lock is held first, and the socket comes with the drive. It is
-///   looked for again, for as long as `patience`.
-/// - The connection ends without an answer: the run has ended, or made room for others. The order may have
-///   been journaled all the same. Where the journal has its id it was done; where the run still is live the
-///   order is sent again, which does nothing twice, since it has the same id; else it was not done.
-/// - The process that drives the run stands still (Ctrl-Z): it answers when it goes on. Whoever waits is told,
-///   and may leave; a time limit would leave the order done and the asker without knowing it.
+/// - The run has not opened its socket yet, since it takes its lock first. The client tries again,
+///   for as long as `patience`.
+/// - The connection ends without an answer: the run has ended, or made room for others. The request
+///   may still have been journaled. If the journal has its ID, it took effect; if the run is still
+///   live, it is sent again with the same ID, which has no effect the second time; otherwise it did
+///   not take effect.
+/// - The process that drives the run is stopped (Ctrl-Z): it answers when it continues. The user is
+///   informed and may leave. There is no time limit, since the request might take effect afterwards
+///   without the user knowing.
 package struct ControlConnection {
-  /// What it is called in the run's folder.
   package static let socketName = ControlSocket.name
 
   private let folder: RunFolder
@@ -34,7 +34,7 @@ package struct ControlConnection {
   private static let patience: Int64 = 3_000_000_000
   private static let interval: Int64 = 20_000_000
   private static let connectTimeout = Duration.seconds(10)
-  /// Until somebody who waits is told what for, in nanoseconds.
+  /// Until a waiting user is informed, in nanoseconds.
   private static let silence: Int64 = 3_000_000_000
   private static let mostTries = 20
 
@@ -44,8 +44,8 @@ package struct ControlConnection {
   }
 
   /// - Parameters:
-  ///   - line: of an order with that id.
-  ///   - waits: called once where the answer does not come soon, with the process that is to give it.
+  ///   - line: The encoded request.
+  ///   - waits: Called once if the answer is late, with the process that should give it.
   package func ask(
     _ line: [UInt8], _ id: OrderID, waits: (LockHolder?) -> Void
   ) throws(ControlError) -> OrderAnswer {
@@ -56,7 +56,7 @@ package struct ControlConnection {
       do throws(ControlError) {
         socket = try connect()
       } catch {
-        // It may have been done meanwhile.
+        // The request may have taken effect meanwhile.
         if !isFirst, error == .notLive, let answer = try journaled(id) { return answer }
         throw error
       }
@@ -85,7 +85,6 @@ package struct ControlConnection {
       } catch .noSuchFile {
         try expectSocket(until: deadline)
       } catch .connectionRefused {
-        // Left by a drive that was killed.
         try expectSocket(until: deadline)
       } catch {
         throw .failed(error)
@@ -98,7 +97,7 @@ package struct ControlConnection {
     guard Clock.monotonicNanoseconds < deadline else {
       throw .deaf(RunFolderLock.holder(folder))
     }
-    // Fails for no reason that waiting less would not mend.
+    // An error only means a shorter pause.
     try? PollSet.pause(nanoseconds: Self.interval)
   }
 
@@ -111,9 +110,9 @@ package struct ControlConnection {
     }
   }
 
-  /// What the journal says of an order whose asker was told nothing; nil where it may be asked for again.
+  /// Looks for an unanswered request in the journal; nil if it may be sent again.
   private func journaled(_ id: OrderID) throws(ControlError) -> OrderAnswer? {
-    // Before the journal: who has ended writes no more.
+    // Before the journal: a session that has ended writes no more.
     let isHeld = try isHeld()
     let history = try? folder.readHistory(plan: plan).history
     if let count = history?.orders.counts[id] { return .done(count: count) }
@@ -121,14 +120,13 @@ package struct ControlConnection {
     throw .notLive
   }
 
-  // MARK: - Talking
+  // MARK: - Messages
 
-  /// - Returns: nil when the other end went away.
   private static func exchange(
     _ socket: borrowing Descriptor, _ line: [UInt8], _ id: OrderID, waits: () -> Void
   ) throws(ControlError) -> OrderAnswer? {
     do throws(Errno) {
-      // It may have been told why before it has read all of it.
+      // The run may have answered and closed before it read the whole request.
       do throws(Errno) { try socket.writeAll(line) } catch .brokenPipe {}
       guard let answer = try readLine(socket, waits: waits) else { return nil }
       let read = answer.withUnsafeBytes { OrderLines.answer($0) }
@@ -145,7 +143,7 @@ package struct ControlConnection {
 
   private static let foreignAnswer = "it was answered with something that opflow does not say"
 
-  /// Without its line feed; nil where the other end went away before there was one.
+  /// Returns a line without its line feed; nil if the connection closed before one was complete.
   private static func readLine(
     _ socket: borrowing Descriptor, waits: () -> Void
   ) throws(Errno) -> [UInt8]? {

@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What clients say, and what they are told.
 extension ControlSocket {
   func hear(_ client: ControlClient) throws(Errno) {
     try room.withUnsafeMutableBufferPointer { room throws(Errno) in
@@ -19,13 +18,13 @@ extension ControlSocket {
   }
 
   private func enqueue(_ client: ControlClient) {
-    // What goes on behind its line waits: see `ControlClient`.
+    // Further input waits: see `ControlClient`.
     if client.state == .listening { try? watch.remove(client.rawDescriptor) }
     client.state = .queued
     queue.append(client)
   }
 
-  /// Whoever has said most without coming to an end is dismissed, not who came last.
+  /// Dismisses the client with the longest incomplete line, not the last one that came.
   private func boundMemory() {
     while true {
       let halfLines = clients.values.filter { $0.state == .listening }
@@ -40,23 +39,21 @@ extension ControlSocket {
     }
   }
 
-  /// One that was detached is told, and goes.
   func dismiss(_ client: ControlClient, _ what: String, at now: Instant) {
     _ = try? client.send(OrderLines.line(.refused(what: what), to: nil))
   }
 
-  /// It is told, and goes.
+  /// Refuses a client and drops it once it has the answer.
   private func dismiss(_ client: ControlClient, _ what: String) throws(Errno) {
     client.forgetInbox()
     client.isDismissed = true
     try answer(client, nil, .refused(what: what), at: client.since)
   }
 
-  /// What one who is connected asks for, as far as that is sound by itself.
   enum Demand {
     case order(Order)
     case addition(AddRequest, OrderAsker)
-    /// It has blocks, and is a worker from now on.
+    /// The client has external tasks; its connection becomes a worker channel.
     case hello(WorkerHello)
   }
 
@@ -72,9 +69,9 @@ extension ControlSocket {
       : .refused(what: "the run is for \(Hosts.most) programs already that are connected")
   }
 
-  /// The orders whose turn has come, after all that workers said.
+  /// Returns the requests whose turn has come, after all reports of workers.
   ///
-  /// - Parameter running: the task that a worker runs; `none` where it runs none.
+  /// - Parameter running: Returns a worker's task; `none` if it is idle.
   func takeTurn(
     at now: Instant, running: (WorkerID) -> TaskID
   ) -> [(client: ClientID, demand: Demand)] {
@@ -147,8 +144,8 @@ extension ControlSocket {
     }
   }
 
-  /// - Parameter answers: what is asked is an answer to the run's own question.
-  /// - Returns: and the task of the run that it is, or none.
+  /// - Parameter answers: The request approves or rejects.
+  /// - Returns: The requester, and its task of the run or none.
   private func asker(
     _ by: String, _ client: ControlClient, _ running: (WorkerID) -> TaskID, answers: Bool = false
   ) throws(OrderRefusal) -> (OrderAsker, TaskID) {
@@ -180,7 +177,6 @@ extension ControlSocket {
 
   // MARK: - Answers
 
-  /// Tells what became of an order. Who has left is told nothing.
   func answer(_ client: ClientID, _ id: OrderID?, _ answer: OrderAnswer, at now: Instant) {
     guard let client = clients[client.rawValue] else { return }
     do throws(Errno) {
@@ -203,7 +199,6 @@ extension ControlSocket {
     }
   }
 
-  /// Its answer is sent.
   func goOn(_ client: ControlClient, at now: Instant, isWatched: Bool = true) throws(Errno) {
     if isWatched { try watch.remove(client.rawDescriptor) }
     client.since = now

@@ -1,76 +1,72 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Where a live run takes orders: `control.sock` in its folder. Lines become orders here, and answers become
-/// lines; what an order does is the engine's to say.
+/// `control.sock` in a live run's folder. It turns lines into requests and answers into lines; the
+/// engine decides what a request does.
 ///
 /// The socket
 /// ----------
 ///
-/// It is there from before the first task starts until the drive is over, and only while this process holds
-/// the run's lock: so what stands under its name when the lock was taken is what a drive that was killed
-/// left, and is removed, provided that it is a socket. A daemon that listens beside such a file instead, or
-/// that refuses to start because of it, needs a person to clean up (Supervisor issues 261 and 1567). A file
-/// without a listener refuses whoever connects, so nobody waits for a run that is dead.
+/// It exists from before the first task until the session ends, and only while this process holds
+/// the run's lock. So a socket found when the lock was taken is left by a killed session and is
+/// removed. Daemons that listen beside such a file, or refuse to start because of it, need a manual
+/// clean-up (Supervisor issues 261 and 1567). A socket file without a listener refuses connections,
+/// so no client waits for a dead run.
 ///
-/// Who asks
-/// --------
+/// Who may ask
+/// -----------
 ///
-/// - The file's mode lets in its owner and root; the kernel says who is at the other end besides
-///   (SO_PEERCRED), as of when they connected.
-/// - Whoever descends from one of the run's own workers asks for the task that this worker runs *when the
-///   order's turn comes*, after all that workers said in the same turn of the loop: a task that was handed
-///   ahead may ask before its `started` was read.
+/// - The file's mode admits its owner and root; the kernel identifies the peer as of its connection
+///   (SO_PEERCRED).
+/// - A descendant of one of the run's workers acts for the task that this worker runs *when the
+///   request's turn comes*, after all reports of workers in the same turn of the loop: a prefetched
+///   task may ask before its `started` was read.
 ///
-/// What nobody can do
-/// ------------------
+/// What a client cannot do
+/// -----------------------
 ///
-/// - Stop the loop: nothing waits here, and no turn takes more than `mostBytesPerTurn` of lines, a line of a
-///   million tasks aside. Schedulers have stood still for all since one client did not read its answer
-///   (openpbs pull request 1466).
-/// - Take the memory: of a client one line is kept, and of all lines that have no end yet `mostUnreadBytes`
-///   (see `ControlClient`).
-/// - Keep others out: there are `mostClients` at a time, or as many as there are descriptors for, further
-///   ones wait in the backlog, and where all are silent for `patience` the one that is so longest goes. Who
-///   has said half a line is silent. Programs that the run is for (`Hosts`) are no such clients: they stay, and
-///   `Hosts.most` of them may.
-/// - Make the loop spin: while no client can be taken, for want of descriptors too, the socket is not
-///   watched (libuv issue 690, twisted issue 5368).
+/// - Stop the loop: nothing blocks, and a turn processes at most `mostBytesPerTurn` of lines,
+///   except for a single line of a million tasks. Schedulers have stalled because one client did
+///   not read its answer (openpbs pull request 1466).
+/// - Exhaust memory: each client has one line buffered, and incomplete lines together at most
+///   `mostUnreadBytes` (see `ControlClient`).
+/// - Lock others out: there are at most `mostClients`, or as many as descriptors allow; more wait
+///   in the backlog. If all are silent for `patience`, the one silent longest is dropped; half a
+///   line counts as silence. Clients of the library (`Hosts`) are exempt, up to `Hosts.most`.
+/// - Make the loop spin: while no client can be accepted, even for lack of descriptors, the socket
+///   is not watched (libuv issue 690, twisted issue 5368).
 final class ControlSocket {
   static let name = "control.sock"
 
   static let mostClients = 64
-  /// What is silent for so long, in milliseconds, makes room for others. Who has something to ask says it
-  /// when it connects; with a long patience a few hundred silent ones keep everybody out for as long.
+  /// In milliseconds. Clients send their request when they connect; with a longer time a few
+  /// hundred silent ones would lock out the others.
   static let patience: Int64 = 250
   static let mostUnreadBytes = 8 << 20
-  /// Of lines and of tasks, four bytes each.
+  /// Counts lines, and four bytes for each task.
   static let mostBytesPerTurn = 1 << 20
   private static let mostAcceptedPerTurn = 16
   private static let backlog: Int32 = 128
-  /// Until it is looked again whether there are descriptors, in milliseconds.
+  /// Until descriptors are tried again, in milliseconds.
   private static let retryMilliseconds: Int64 = 1000
 
-  /// Grows with the run.
   var plan: Plan
   let watch: Watch
-  /// nil where it does not listen.
   private var listener: Listener?
-  /// While the socket is not watched: when it is to be again.
+  /// When to watch the socket again; nil while it is watched.
   private var reopensAt: Instant?
   private(set) var clients: [Int32: ControlClient] = [:]
-  /// Those of them that the run is for.
   var hosts = Hosts()
-  /// How many there may be by now: fewer where there were no descriptors for more, until it is tried again.
+  /// The current limit of clients: fewer after descriptors ran out, until it is tried again.
   private var limit = ControlSocket.mostClients
   private var limitEndsAt = Instant(nanoseconds: 0)
   private var lastClient: Int32 = 0
-  /// Those that wait for their turn, in the order in which their lines came.
+  /// Clients whose turn is next, by arrival.
   var queue: [ControlClient] = []
-  // SAFETY: only what was read into it is looked at. Zeroing it would touch pages that most runs have no use for.
+  // SAFETY: only bytes that were read into it are used. Zeroing it would touch pages that most runs
+  // never need.
   var room = [UInt8](unsafeUninitializedCapacity: 1 << 16) { $1 = $0.count }
 
-  /// Closed when it goes.
   private final class Listener {
     let descriptor: Descriptor
     private let folder: Descriptor
@@ -84,25 +80,22 @@ final class ControlSocket {
     }
 
     func removeFile() {
-      // Another one in its place is somebody else's.
       guard let status = try? folder.status(of: name), status.identity == identity else { return }
       try? folder.remove(name)
     }
   }
 
-  /// Place 0 is the socket's own, a client's is its number.
+  /// Place 0 is the listener's; a client's is its number.
   private static let listenerPlace: UInt32 = 0
 
-  // MARK: - Coming and going
+  // MARK: - Opening and closing
 
   init(plan: Plan, watch: Watch) {
     self.plan = plan
     self.watch = watch
   }
 
-  /// Called under the run's lock, once.
-  ///
-  /// - Throws: why nobody can connect to this drive.
+  /// Called once, under the run's lock. Throws why no client can connect.
   func listen(in path: String) throws(ControlFault) {
     do throws(Errno) {
       let folder = try File.open(path, [.readOnly, .directory])
@@ -121,7 +114,6 @@ final class ControlSocket {
     }
   }
 
-  /// Who still waits is told by the end of the connection.
   func close() {
     clients.removeAll()
     queue.removeAll()
@@ -129,16 +121,13 @@ final class ControlSocket {
     listener = nil
   }
 
-  /// When there is something to do though nobody says anything.
   func nextWake(_ now: () -> Instant) -> Instant? {
     if !queue.isEmpty { return now() }
     guard let stop = hosts.stopDueAt else { return reopensAt }
     return reopensAt.map { min($0, stop) } ?? stop
   }
 
-  /// Something is ready there.
-  ///
-  /// - Parameter workers: those of this machine, by their pids.
+  /// - Parameter workers: The workers of this machine, by process ID.
   func take(at place: UInt32, now: Instant, workers: () -> [Int32: WorkerID]) {
     if place == Self.listenerPlace { return accept(at: now, workers) }
     guard let client = clients[Int32(truncatingIfNeeded: place)] else { return }
@@ -159,13 +148,14 @@ final class ControlSocket {
     if limitEndsAt <= now { limit = Self.mostClients }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
-      // That somebody waits is known of the first alone, and nobody goes for one who is not there.
+      // Only the first connection is known to be waiting; do not drop a client for one that does
+      // not exist.
       if guestCount >= limit, count > 0 || !makeRoom(at: now) { return }
       do throws(Errno) {
         guard let found = try UnixSocket.accept(listener.descriptor) else { return }
         try welcome(found, at: now, workers)
       } catch {
-        // For want of descriptors or memory: who waits goes on waiting, until one who is silent goes.
+        // Descriptors or memory ran out: others wait until a silent client is dropped.
         limit = guestCount
         limitEndsAt = now.advanced(byMilliseconds: Self.retryMilliseconds)
         if limit == 0 { stopAccepting(until: limitEndsAt) }
@@ -185,7 +175,6 @@ final class ControlSocket {
       ClientID(lastClient), peer, .of(peer.pid, workers: workers()), found.takeDescriptor(), at: now
     )
     guard peer.user == ProcessID.ownUser || peer.user == 0 else {
-      // As far as he reads it.
       _ = try? client.send(
         OrderLines.line(.refused(what: "the run is that of another user"), to: nil))
       return
@@ -194,7 +183,8 @@ final class ControlSocket {
     clients[lastClient] = client
   }
 
-  /// Lets one go that is silent. Where none is for long enough, nobody is accepted until one is, or leaves.
+  /// Drops a client that has been silent long enough. If there is none, stops accepting until there
+  /// is or one leaves.
   private func makeRoom(at now: Instant) -> Bool {
     let silent = clients.values.filter {
       ($0.state == .listening || $0.state == .answering) && !hosts.contains($0.id)
@@ -203,7 +193,7 @@ final class ControlSocket {
       stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
       return false
     }
-    // Where there is room for few, as many take their turns as fast.
+    // With a lower limit the time is shorter, so that as many clients per second get a turn.
     let patience = Self.patience * Int64(limit) / Int64(Self.mostClients)
     let due = silent.since.advanced(byMilliseconds: patience)
     if due > now {
@@ -231,19 +221,19 @@ final class ControlSocket {
     }
   }
 
-  /// It is no client any more, and its connection stays; nil where it has left.
+  /// Removes a client but keeps its connection; nil if it has left.
   func detach(_ client: ClientID) -> ControlClient? { clients.removeValue(forKey: client.rawValue) }
 
   func forget(_ client: ControlClient) {
     guard clients.removeValue(forKey: client.id.rawValue) != nil else { return }
-    // The file of one that this process was started with may be open elsewhere.
+    // An inherited socket may be open in another process too, so closing it would not remove it
+    // from the watch.
     try? watch.remove(client.rawDescriptor)
     queue.removeAll { $0 === client }
     hosts.remove(client.id)
   }
 }
 
-/// Why a drive takes no orders, in words for a person.
 struct ControlFault: Error {
   let what: String
 }

@@ -1,26 +1,24 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Where a process that asks something of a run stands to it.
+/// How a client process relates to the run.
 enum PeerOrigin: Equatable {
   case outside
-  /// It descends from that worker, and so from the task that this one runs.
+  /// It descends from that worker, and so from the task that the worker runs.
   case worker(WorkerID)
-  /// It descends from this process, and from no worker that it has.
   case inside
 
   /// Follows the chain of parents.
   ///
-  /// A guard against accident, not against the user, who may do whatever a task may do: a process that was
-  /// handed to somebody else's care (a container, a service manager) is outside, and so is one that has
-  /// ended since it asked, or of which nothing is to be seen.
+  /// It guards against accidents, not against the user: a process of a container or service manager
+  /// counts as outside, and so does one that has ended.
   ///
-  /// - Parameter workers: by their pids.
+  /// - Parameter workers: By process ID.
   static func of(_ pid: Int32, workers: [Int32: WorkerID]) -> PeerOrigin {
     let own = ProcessID.own
     if pid <= 0 || pid == own { return .outside }
-    // A parent that ends while the chain is read leaves its children to the worker, which is the subreaper:
-    // then the chain is another, and is read again.
+    // If a parent ends meanwhile, its children move to the worker, the subreaper; then the chain is
+    // read again.
     for _ in 0..<mostReadings {
       var current = pid
       for _ in 0..<longestChain {

@@ -1,22 +1,21 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The coordinator's end of a program that has blocks: a connection of control.sock that became a worker's channel.
+/// The coordinator's end of a client with external tasks: a connection of control.sock that became
+/// a worker channel.
 ///
-/// Nothing of the program is the coordinator's: it is not launched, not ended and not waited for. That it is gone shows
-/// as the end of the connection, which a killed process leaves as well; all that it says before is read first.
+/// The coordinator neither starts nor ends the program, nor waits for it. Its end, even by a kill,
+/// shows as the connection's end, after its last reports.
 final class ProgramLink {
-  /// What it may have been told without reading it, in bytes.
+  /// The most unread bytes that may be queued for the program.
   static let mostUnreadBytes = 8 << 20
 
   let id: HostID
   private let client: ControlClient
   private let watch: Watch
-  /// Orders that were not handed to the kernel.
   private var outbox = FieldWriter()
   private var sent = 0
   private var isFull = false
-  /// It is listed among those that have orders which are not sent yet.
   var isListed = false
 
   init(_ client: ControlClient, watch: Watch) throws(Errno) {
@@ -30,16 +29,15 @@ final class ProgramLink {
 
   func close() { try? watch.remove(client.rawDescriptor) }
 
-  // MARK: - What it says
+  // MARK: - Reports
 
-  /// Reads what is there, once.
   func read(through room: UnsafeMutableRawBufferPointer) throws(Errno) {
     try client.read(through: room)
   }
 
-  /// The next thing that it said; nil where there is no whole line.
+  /// Returns the next report; nil if no line is complete.
   ///
-  /// - Throws: what is wrong with the line, from which on nothing means anything.
+  /// - Throws: A malformed line, after which nothing can be trusted.
   func nextReport() throws(ProgramFault) -> BlockReport? {
     guard client.hasLine else {
       if client.unreadBytes >= MessageCodec.longestLineBytes { throw .malformed }
@@ -52,16 +50,15 @@ final class ProgramLink {
     return found
   }
 
-  /// It says no more.
   var hasEnded: Bool { client.hasEnded }
 
-  // MARK: - What it is told
+  // MARK: - Messages
 
   func enqueue(_ order: WorkerOrder) { MessageCodec.encode(order, into: &outbox) }
 
-  /// Sends what there is, as far as there is room; the rest follows when there is more.
+  /// Sends queued messages as far as there is room.
   ///
-  /// - Throws: why it is of no use any more.
+  /// - Throws: Why the program is of no use any more.
   func send() throws(ProgramFault) {
     if outbox.bytes.isEmpty { return }
     do throws(Errno) {
@@ -90,14 +87,12 @@ final class ProgramLink {
   }
 }
 
-/// Why a program is of no use any more.
 enum ProgramFault: Error {
   case malformed
   case deaf
   case unsendable(Errno)
   case noSuchTask(TaskID)
 
-  /// For people.
   var what: String {
     switch self {
     case .malformed: "it sent a line that is no message"

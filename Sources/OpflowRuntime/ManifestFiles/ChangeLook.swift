@@ -1,30 +1,28 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// What can be done about what has changed while services run.
+/// What to do about changes while services run.
 package enum ChangeOutlook: Sendable {
-  /// The run could be resumed with what is there now, and these services would go on then.
+  /// The run can be resumed with the new state, and these services stay up.
   case goesOn(keeping: Set<TaskID>)
-  /// It could not be: why, for a person. The services that run are better than none.
+  /// The run cannot be resumed, for this reason; keep the services running.
   case obstacle(String)
 }
 
-/// Looks at what a run was made of, in a thread: an open may wait for long, for who holds a lease of the file or
-/// for a server that is gone, and who drives a run waits for nothing.
+/// Checks a run's files in a thread, since opening a file may block for long (file leases, dead
+/// servers).
 ///
-/// SAFETY: from `submit` until `takeDone` it is the thread's alone, else its owner's.
+/// SAFETY: from `submit` until `takeDone` only the thread uses it, otherwise only its owner.
 package final class ChangeLook: @unchecked Sendable {
   enum Finding {
     case nothing
-    /// Another manifest stands there now.
+    /// The path now leads to another manifest.
     case other
-    /// What has changed since the last look, and what is to be done about that.
     case changed([String], ChangeOutlook)
   }
 
   package var watch: ManifestWatch
   private(set) var finding = Finding.nothing
-  /// What tells of changes from here on; nil where the system has none left.
   private var folders: FolderWatch?
   private let outlook: @Sendable (HeldServices) -> ChangeOutlook
 
@@ -35,15 +33,13 @@ package final class ChangeLook: @unchecked Sendable {
     self.outlook = outlook
   }
 
-  /// - Parameters:
-  ///   - held: the services that are up.
-  ///   - isDue: there is a change that nothing was done about.
+  /// - Parameter isDue: An earlier change was not acted on.
   func perform(_ held: HeldServices, isDue: Bool) {
-    // What changes from here on is seen by this look, or told by that.
+    // Watch before the check, so that no change falls between the two.
     let names = watch.watchedFolders
     folders = try? FolderWatch(names)
     switch watch.takePlace() {
-    // With it what stands beside it may be back in a moment.
+    // The files beside it may be back together with it.
     case .nothing: finding = .nothing
     case .other: finding = .other
     case .same:

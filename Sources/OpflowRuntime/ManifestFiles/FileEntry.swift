@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// The files of a manifest, as the journal keeps them: `HASH PATH`, the root first.
+/// The format of a manifest's files in the journal: `HASH PATH`, the root file first.
 enum FileEntry {
-  /// - Parameter folder: the manifest's, from which paths within it start.
+  /// - Parameter folder: Paths below it become relative.
   static func texts(_ files: [PlanFile], from folder: String) -> [String] {
     files.map { "\($0.content) \(KeptFiles.relative($0.path, to: folder))" }
   }
 
-  /// The paths of files but the root whose hashes are others now, in the order that they have now.
+  /// Returns the paths of files, except the root, whose hashes differ, in the new order.
   static func changed(from old: [String], to new: [String]) -> [String] {
     var hashes: [Substring: Substring] = [:]
     for entry in old { hashes[path(entry)] = hash(entry) }
@@ -16,7 +16,6 @@ enum FileEntry {
     }.map { String(path($0)) }
   }
 
-  /// The hashes by absolute path.
   static func hashes(of entries: [String], from folder: String) -> [String: String] {
     var hashes: [String: String] = [:]
     for entry in entries {
@@ -31,8 +30,8 @@ enum FileEntry {
 }
 
 extension KeptFiles {
-  /// Just the texts that those entries of a journal name, which are the files of one drive; all of them
-  /// where it names none, as that of an older opflow.
+  /// Returns only the contents that the journal entries name, those of one session; all, if an
+  /// older opflow left no entries.
   func named(by entries: [String]) -> KeptFiles {
     if entries.isEmpty { return self }
     let entries = Set(entries)

@@ -1,12 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The hash of a file by which plans know what they were compiled from.
+/// The hash by which a plan identifies its source files.
 enum FileHash {
-  /// Small enough to stay in the processor's cache from the read to the hash.
+  /// Small enough to stay in the processor's cache between read and hash.
   private static let pieceBytes = 128 << 10
 
-  /// Reads it piece by piece: memory for all of a large file takes longer than its hash.
+  /// Hashes a file in pieces: allocating memory for a whole large file takes longer than hashing
+  /// it.
   static func planKey(_ path: String) throws(Errno) -> PlanKey {
     try planKey(of: File.openRegular(path, .readOnly, followsLink: true))
   }

@@ -1,25 +1,22 @@
 package import OpflowSystem
 
-/// The place of a manifest, as a person named it. Links on the way to it may be aimed elsewhere, a file
-/// may take the name of one, and a folder may have another name for a while: what is found there is then
-/// another manifest, or none.
+/// A manifest's path as the user gave it. Links on the path may be redirected, files replaced by
+/// links, and folders renamed, so that it leads to another manifest or nowhere.
 package struct ManifestPlace: Sendable {
-  /// Absolute, with the links that are in it.
+  /// Absolute, with links unresolved.
   private let path: String
-  /// Where it led at first.
   private let realPath: String
 
   package enum Finding: Sendable, Equatable {
-    /// What was there at first, by its place; of its contents that says nothing.
+    /// The same file path as at the start; its contents may differ.
     case same
-    /// The real path of what is there now.
     case other(String)
     case nothing
   }
 
-  /// Nil where nothing is.
+  /// Returns nil if nothing is there.
   ///
-  /// - Parameter path: seen from the working directory.
+  /// - Parameter path: May be relative to the working directory.
   package init?(_ path: String) {
     guard let folder = try? Path.workingDirectory(), let realPath = try? Path.real(path) else {
       return nil
@@ -33,10 +30,10 @@ package struct ManifestPlace: Sendable {
     return found == realPath ? .same : .other(found)
   }
 
-  /// Of what is there now; nil for nothing.
+  /// nil if nothing is there now.
   package var status: FileStatus? { try? Path.status(path) }
 
-  /// The folders in which a link may be aimed elsewhere, and that in which something is missing.
+  /// The folders on the path that contain a link, and the folder where a component is missing.
   var folders: [String] {
     var folders: [String] = []
     var current = "/"
@@ -56,7 +53,7 @@ package struct ManifestPlace: Sendable {
       }
       folders.append(current)
       links += 1
-      // path_resolution(7)
+      // The kernel's limit (path_resolution(7)).
       if links > 40 { return folders }
       if target.hasPrefix("/") { current = "/" }
       left += Self.names(target)
@@ -64,7 +61,6 @@ package struct ManifestPlace: Sendable {
     return folders
   }
 
-  /// The names of a path, the last one first.
   private static func names(_ path: String) -> [String] {
     path.split(separator: "/").reversed().map(String.init)
   }

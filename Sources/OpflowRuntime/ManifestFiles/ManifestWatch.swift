@@ -2,39 +2,34 @@ internal import OpflowCore
 package import OpflowSystem
 internal import OpflowWorker
 
-/// Waits until what a run's plan was made of is another: the manifest, the files that it names, and which
-/// files fit its patterns; or what its tasks declare as `inputs`.
+/// Waits for a change of a plan's sources: the manifest, the files that it names, the files that
+/// match its patterns, and the `inputs` of its tasks.
 ///
-/// What the system tells of folders only says when to look. Contents decide, so that a file that is
-/// written again as it was is no change; and since not every file system tells anything, it is looked
-/// now and then without being told.
+/// Contents decide, events only say when to check. Since some file systems report no events, checks
+/// also happen at intervals.
 package struct ManifestWatch: ~Copyable {
-  /// Nil where the manifest was in no place when this began.
+  /// nil if the manifest did not exist at the start.
   package let place: ManifestPlace?
-  /// What was found there last.
   private var found = ManifestPlace.Finding.same
-  /// Tells those who look at the run that there may be another round; nil where it cannot be had, which is no
-  /// harm to the run.
+  /// Tells viewers of the run that another round may follow; nil if it could not be taken, which
+  /// does no harm.
   private var lock: FileLock?
-  /// What there was when it was looked last, by path and by pattern; nil for what was not there.
+  /// The state at the last check, by path and by pattern; nil for missing files.
   private var seen: [String: String?]
-  /// So that nothing is read again of which the system says that it is the same.
+  /// Avoids reading files whose status is unchanged.
   private var statuses: [String: FileStatus] = [:]
   private var patterns: [(pattern: String, folder: String)] = []
   private var inputs = InputsLook()
-  /// How long the last look at them took.
   private var inputsNanoseconds: Int64 = 0
   private let state: String
 
   private static let leastPatienceNanoseconds: Int64 = 2_000_000_000
-  /// Who writes several files, or one in pieces, is given that long for the next.
+  /// The pause after a change, for writers of several files or of one in pieces.
   private static let restNanoseconds: Int64 = 50_000_000
 
   /// - Parameters:
-  ///   - place: of the manifest.
-  ///   - files: the files of the drive that begins, as the journal has them: what is another by now has
-  ///     changed since they were read.
-  ///   - initial: how the tasks enter that drive: what those read that are no part of it is not looked at.
+  ///   - files: The session's files, as in the journal; they may have changed since.
+  ///   - initial: How the tasks enter the session; inputs of excluded tasks are not watched.
   init(
     _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String],
     initial: [InitialState]
@@ -46,10 +41,9 @@ package struct ManifestWatch: ~Copyable {
     follow(plan, files, initial)
   }
 
-  /// There is to be no further round.
+  /// Ends the announcement of further rounds.
   package mutating func leave() { lock = nil }
 
-  /// Goes on with a further drive, the plan of which may be made of other files.
   mutating func follow(_ plan: Plan, _ files: [String], _ initial: [InitialState]) {
     let hashes = FileEntry.hashes(of: files, from: plan.string(plan.manifest.folder))
     patterns = plan.patternsRead
@@ -60,7 +54,7 @@ package struct ManifestWatch: ~Copyable {
         continue
       }
       let now = hash(path)
-      // What is gone was taken from the run's folder, and is no change.
+      // A missing file was read from its copy in the run's folder, which is no change.
       known.updateValue(now == nil ? nil : hashes[path] ?? now, forKey: path)
     }
     for (pattern, folder) in patterns {
@@ -71,16 +65,15 @@ package struct ManifestWatch: ~Copyable {
     inputs.follow(plan, state: state) { initial[$0.index] != .excluded }
   }
 
-  /// How many files it looks at.
   package var fileCount: Int { seen.count - patterns.count + inputs.fileCount }
 
-  /// Looks whether the manifest is where it was.
+  /// Checks whether the manifest is where it was.
   package mutating func takePlace() -> ManifestPlace.Finding {
     found = place?.look() ?? .same
     return found
   }
 
-  /// The paths of what has changed since the last look; a pattern where other files fit it.
+  /// Returns the paths that changed since the last check, and patterns that match other files.
   package mutating func takeChanges() -> [String] {
     var changed: [String] = []
     for (path, before) in seen where !Self.isName(path) {
@@ -102,7 +95,6 @@ package struct ManifestWatch: ~Copyable {
     return changed.sorted()
   }
 
-  /// The folders that are there in which something may change.
   var watchedFolders: [String] {
     var folders: Set<String> = []
     for path in seen.keys where !Self.isName(path) { folders.insert(Path.parent(of: path)) }
@@ -112,21 +104,20 @@ package struct ManifestWatch: ~Copyable {
     return folders.filter { Path.isDirectory($0) }.sorted()
   }
 
-  /// Returns when something may have changed, at once when it has since the last call.
+  /// Returns when something may have changed since the last call.
   package mutating func wait() throws(Errno) {
-    // Where none can be watched, time passes alone.
     guard let watch = try? FolderWatch(watchedFolders) else {
       try PollSet.pause(nanoseconds: patienceNanoseconds)
       return
     }
     var folderWatch = watch
-    // What changed before the watch was there is seen by this look.
+    // Checked after the watch began, to see changes before it.
     if hasChanged { return }
     try folderWatch.wait(nanoseconds: patienceNanoseconds)
     try PollSet.pause(nanoseconds: Self.restNanoseconds)
   }
 
-  /// Looks at many files are to cost a twentieth of a processor at most.
+  /// Checks may use at most a twentieth of a processor.
   var patienceNanoseconds: Int64 {
     max(Self.leastPatienceNanoseconds, 20 * inputsNanoseconds)
   }
@@ -134,7 +125,7 @@ package struct ManifestWatch: ~Copyable {
   private var hasChanged: Bool {
     mutating get {
       if let place, place.look() != found { return true }
-      // Those that are gone with it may be back with it.
+      // Files that vanished with the manifest may come back with it.
       if found == .nothing { return false }
       for (path, before) in seen where !Self.isName(path) && hash(path) != before { return true }
       return inputs.haveChanged()
@@ -152,7 +143,7 @@ package struct ManifestWatch: ~Copyable {
     return hash
   }
 
-  /// No path has a NUL in it.
+  /// Paths cannot contain NUL, so these keys cannot collide with them.
   private static func name(_ pattern: String, _ folder: String) -> String {
     "\0\(folder)\0\(pattern)"
   }

@@ -1,46 +1,45 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// Looks at what a run was made of (`run --watch`), also while nothing is left in it but services that stay:
-/// what changes then ends those of them that it concerns, so that the run is resumed for it. The others go on.
+/// Watches a run's files (`run --watch`), even while only staying services are left: a change ends
+/// the affected services, so that the run is resumed.
 package final class ServingWatch {
-  /// For who looks between drives, once `takeDue` was called.
+  /// Usable between sessions, after `takeDue`.
   package let look: ChangeLook
   private let begun: (Int) -> String
   private let told: ([String]) -> String
-  /// What the last drive left up for the next one.
+  /// Services that the last session left for the next one.
   package internal(set) var passed: PassedServices?
 
-  /// The last drive, where tasks were added to it: what those read is looked at from then on.
+  /// Set if tasks were added in the last session, so that their files are watched from then on.
   var grown: (plan: Plan, files: [String], initial: [InitialState])?
 
-  /// Something has changed that the run was not resumed for.
+  /// A change was seen that the run was not resumed for.
   private var isDue = false
   private var hasBegun = false
-  /// What is to be told of it once the services are up.
   private var note: String?
-  /// What was told last of why it could not be.
+  /// The last obstacle shown, to avoid repeating it.
   private var complaint = ""
-  /// Of one thread; nil before it is wanted, and where none can be had.
+  /// One thread, created on first use.
   private var pool: ThreadPool?
-  /// The services that a look is about which was begun and not taken in.
+  /// The services that the running check is about.
   private var asked: [HeldService]?
   private var isDone = false
-  /// Nil while nobody waits for changes, and where the system has no watch left.
+  /// nil while changes are not awaited, or if the system has no watch left.
   private var folders: FolderWatch?
   private(set) var isLooking = false
-  /// When to look; nil for never, and while a thread does.
+  /// nil for never, and while a check runs.
   private(set) var nextLook: Instant?
-  /// When to look though more may come; nil while nothing has come.
+  /// The latest time for a delayed check.
   private var lastLook: Instant?
 
-  /// A manifest is compiled there.
+  /// The thread compiles manifests.
   private static let stackBytes = 8 << 20
 
   /// - Parameters:
-  ///   - begun: for a person: that so many files are looked at.
-  ///   - told: the same: that these have changed.
-  ///   - outlook: what can be done about a change, called in a thread.
+  ///   - begun: Makes the message that so many files are watched.
+  ///   - told: Makes the message that these files changed.
+  ///   - outlook: Decides what to do about a change, in a thread.
   package init(
     _ watch: consuming ManifestWatch, begun: @escaping (Int) -> String,
     told: @escaping ([String]) -> String,
@@ -55,12 +54,12 @@ package final class ServingWatch {
     if asked != nil { pool?.abandon() }
   }
 
-  // MARK: Between drives
+  // MARK: Between sessions
 
-  /// Waits for the look that the drive before has begun; a signal then does what it does to any program.
+  /// Waits for a check that the last session started. Signals have their default effect meanwhile.
   ///
-  /// - Parameter tell: tells a person what that has found.
-  /// - Returns: whether the run is to be resumed though nothing has changed since the last look.
+  /// - Parameter tell: Shows the result to the user.
+  /// - Returns: Whether to resume the run even without a further change.
   package func takeDue(tell: (String) -> Void) throws(Errno) -> Bool {
     if asked != nil {
       try SignalSet.all.unblock()
@@ -75,7 +74,6 @@ package final class ServingWatch {
     return isDue
   }
 
-  /// Takes in what a look has found that is done.
   private func takeFinding(_ tell: (String) -> Void) -> ChangeLook.Finding {
     asked = nil
     switch look.finding {
@@ -88,16 +86,16 @@ package final class ServingWatch {
     return look.finding
   }
 
-  /// A drive has it now.
+  /// A session has taken the services over.
   package func forgetPassed() { passed = nil }
 
-  /// No drive follows that could take over what was left up for it.
+  /// Ends the services that were left up, since no session follows.
   package func endPassed() {
     passed?.end(but: [])
     passed = nil
   }
 
-  /// The drive is over.
+  /// Called at the end of a session.
   package func endDrive() {
     end()
     hasBegun = false
@@ -106,12 +104,9 @@ package final class ServingWatch {
 
   // MARK: While services run
 
-  /// Readable when there may be something new; nil for never.
   var foldersDescriptor: Int32? { folders?.rawDescriptor }
-  /// Readable when a look is done; nil where no thread can do one.
   var lookDescriptor: Int32? { pool?.rawDescriptor }
 
-  /// Begins to look.
   func begin(at now: Instant) {
     isLooking = true
     if asked != nil { return }
@@ -121,13 +116,13 @@ package final class ServingWatch {
     hasBegun = true
   }
 
-  /// What is to be told of it when the services are up, once for each drive.
+  /// Returns the message to show when the services are up, once per session.
   func takeNote() -> String? {
     defer { note = nil }
     return note
   }
 
-  /// What a thread is at goes on.
+  /// Stops watching. A check that runs in the thread continues.
   func end() {
     isLooking = false
     folders = nil
@@ -135,8 +130,7 @@ package final class ServingWatch {
     lastLook = nil
   }
 
-  /// Something has changed in one of the folders. An end of services costs more than a look, so who writes
-  /// several files is waited for until nothing has come for a while.
+  /// Delays the check until changes cease, since ending services costs more than a check.
   func note(at now: Instant) {
     try? folders?.takeChanges()
     guard isLooking, asked == nil else { return }
@@ -148,10 +142,8 @@ package final class ServingWatch {
   private static let restMilliseconds: Int64 = 200
   private static let mostRestMilliseconds: Int64 = 2_000
 
-  /// Has a thread look. What changes meanwhile is for the look behind it.
-  ///
-  /// - Parameter held: the services that are up.
-  /// - Returns: whether it is done already, where there is no thread to be had.
+  /// Changes during a check are left to the next one. Returns whether it is finished, without a
+  /// thread.
   func beginLook(_ held: HeldServices) -> Bool {
     folders = nil
     nextLook = nil
@@ -165,19 +157,13 @@ package final class ServingWatch {
     return true
   }
 
-  /// Whether a look that was begun waits to be taken in.
   func isLookDone() -> Bool {
     guard asked != nil else { return false }
     try? pool?.takeDone { _ in isDone = true }
     return isDone
   }
 
-  /// Acts on what a look has found that is done.
-  ///
-  /// - Parameters:
-  ///   - held: the services that are up by now.
-  ///   - tell: tells a person, in lines.
-  /// - Returns: that the services are to end, but for these; nil where all stay.
+  /// - Returns: The services to keep while all others end; nil if all stay.
   func takeLook(at now: Instant, _ held: [HeldService], tell: (String) -> Void) -> Set<TaskID>? {
     let isOfThese = asked == held
     folders = look.takeFolders()
@@ -187,7 +173,6 @@ package final class ServingWatch {
     case .other: return []
     case .changed(_, let outlook):
       guard isOfThese else {
-        // What was found out is of others.
         nextLook = now
         return nil
       }

@@ -2,9 +2,6 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension AddedFolder {
-  /// The copy of what was added.
-  ///
-  /// - Parameter located: where the run's files are now.
   func manifestFile(
     _ entry: ExtendEntry, _ located: RunManifest
   ) throws(PreparationError) -> ManifestFile {

@@ -2,18 +2,17 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension RunsAround {
-  /// Those around this process.
   static var here: RunsAround {
     RunsAround(Environment.value(variable), own: Environment.value(ownVariable))
   }
 
-  /// Whether this process is part of that run, though perhaps of one within it.
+  /// Whether this process is part of that run, or of one nested in it.
   package static func isHere(_ run: RunID) -> Bool { here.contains(run) }
 
-  /// The run that this process is part of; nil for none.
+  /// The innermost run that contains this process; nil for none.
   package static var innermost: RunID? { Environment.value(ownVariable).flatMap { RunID($0) } }
 
-  /// The folder of that run, wherever this process works; nil where it is not told, or moved since.
+  /// The folder of that run; nil if unknown or moved.
   package static var innermostFolder: RunFolder? {
     guard let run = innermost, let path = Environment.value(folderVariable), path.hasPrefix("/"),
       Path.name(path) == run.description, Path.isDirectory(path)
@@ -23,7 +22,6 @@ extension RunsAround {
 }
 
 extension TasksAround {
-  /// Those around this process.
   static var here: TasksAround {
     TasksAround(
       Environment.value(variable), manifest: Environment.value(manifestVariable),
@@ -32,13 +30,13 @@ extension TasksAround {
 }
 
 extension PreparationError {
-  /// - Throws: for the first task that would run, and that this process is part of already.
+  /// - Throws: The first task to run that already contains this process.
   static func expectNotAround(
     _ plan: @autoclosure () throws(PreparationError) -> Plan, of manifest: String,
     _ initial: @autoclosure () -> [InitialState]
   ) throws(PreparationError) {
     let around = TasksAround.here
-    // Any number of manifests come from standard input.
+    // Manifests from standard input cannot be told apart.
     if around.isEmpty || manifest == ManifestFile.standardInput { return }
     let (plan, initial) = (try plan(), initial())
     for task in plan.tasks.lazy.map({ TaskID($0) })
@@ -50,15 +48,15 @@ extension PreparationError {
 }
 
 extension TaskAround {
-  /// The task that this process is part of; nil for none.
+  /// The task that contains this process; nil for none.
   package static var here: TaskAround? {
     guard let run = RunsAround.innermost, let task = Environment.value(variable), !task.isEmpty
     else { return nil }
     return TaskAround(run: run, task: task)
   }
 
-  /// The task of that run that this process is part of, though perhaps of a run within it; nil where it is of none, or
-  /// where that cannot be seen.
+  /// Returns the task of `run` that contains this process, even through a nested run; nil if there
+  /// is none or it is not visible.
   package static func here(of run: RunID) -> TaskAround? {
     if let here, here.run == run { return here }
     guard RunsAround.isHere(run) else { return nil }
@@ -67,7 +65,7 @@ extension TaskAround {
       guard let status = ProcessStatus.read(current) else { return nil }
       current = status.parent
       let environment = ProcessStatus.environment(of: current) ?? []
-      // What drives the run within is started by the task.
+      // The coordinator of the nested run was started by the task.
       if let found = TaskAround(environment: environment), found.run == run { return found }
     }
     return nil
@@ -75,7 +73,8 @@ extension TaskAround {
 
   private static let longestChain = 4096
 
-  /// The same where the task was tried before: what it ran then may have been cut short.
+  /// The task that contains this process, if this is not its first attempt: nested runs of an
+  /// earlier one may be unfinished.
   package static var triedAgain: TaskAround? {
     guard let attempt = Environment.value("OPFLOW_ATTEMPT").flatMap({ Int($0) }), attempt > 1 else {
       return nil

@@ -1,12 +1,11 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// What an earlier run of a manifest means for the next one.
 extension StateFolder {
-  /// The run that a request goes on with, the newest of the same manifest, values and tasks; nil where
-  /// all is done, or where there is none.
+  /// Returns the newest run with the same manifest, values and tasks; nil if it succeeded or there
+  /// is none.
   ///
-  /// - Throws: `held` where another process drives it.
+  /// - Throws: `held` if another process drives it.
   package func resumable(
     ofManifest path: String, _ request: RunRequest
   ) throws(RunFolderError) -> RunFolder? {
@@ -18,17 +17,17 @@ extension StateFolder {
     }
     guard let folder = newest else { return nil }
     try RunFolderLock.expectFree(folder)
-    // Not with its plan, which another opflow may have made: the resume sees to that.
+    // Read without its plan, which may be of another opflow version; the resume handles that.
     let history = try folder.readRunHistory()
     return history.close?.state != .succeeded ? folder : nil
   }
 
-  /// How the newest run of a manifest stands; nil where there is none, or it cannot be read.
+  /// Returns the state of the newest run of a manifest; nil if there is none, or it cannot be read.
   package func newestState(
     ofManifest path: String
   ) -> (run: RunID, state: RunState, on: [String])? {
     guard let newest = try? newestRun(ofManifest: path),
-      // Before the journal: a run that ends meanwhile is taken for running, never for interrupted.
+      // Before the journal: a run that ends in between counts as running, never as interrupted.
       let isHeld = try? RunFolderLock.isHeld(newest), let history = try? newest.readRunHistory()
     else { return nil }
     return (newest.id, history.state(isHeld: isHeld), history.on)

@@ -2,9 +2,9 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// The files that a manifest names. Nothing here waits: a FIFO, a device or a socket is no such file.
+/// Reads the files that a manifest names. Refuses FIFOs, devices and sockets, so that reading never
+/// blocks.
 enum FurtherFile {
-  /// Reads the file at an absolute path.
   static func read(_ path: String, atMost limit: Int) throws(NamedFileFault) -> NamedFile {
     let status: FileStatus
     let realPath: String
@@ -15,7 +15,8 @@ enum FurtherFile {
       throw error == .noSuchFile ? .missing : .failed("\(error)")
     }
     if let kind = words(for: status.kind) { throw .noFile(kind) }
-    // The first line of one shows in an error: in /proc/self/environ that is the environment.
+    // Error messages show the first line of a file: /proc/self/environ would reveal the
+    // environment.
     if isOfProcesses(status) { throw .noFile("an entry of /proc") }
     if status.sizeBytes > limit { throw .tooLarge }
     do throws(Errno) {
@@ -29,7 +30,7 @@ enum FurtherFile {
       number: FileNumber(device: status.identity.device, inode: status.identity.inode))
   }
 
-  /// The same, as a plan knows it; nil where it cannot be read.
+  /// Returns the file's path and hash for a plan; nil if it cannot be read.
   static func planFile(_ path: String) -> PlanFile? {
     do throws(Errno) {
       let realPath = try Path.real(path)
@@ -45,7 +46,6 @@ enum FurtherFile {
     (try? Path.linkStatus("/proc/self"))?.identity.device == status.identity.device
   }
 
-  /// Nil for a file.
   private static func words(for kind: FileStatus.Kind) -> String? {
     switch kind {
     case .file: nil

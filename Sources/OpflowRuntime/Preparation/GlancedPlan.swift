@@ -2,8 +2,8 @@ package import OpflowCore
 internal import OpflowWorker
 
 extension ManifestFile {
-  /// The plan of it, for who only looks at names: that of an earlier run where the manifest still gives
-  /// it, else one that is compiled now, else that of its newest run; nil where there is none.
+  /// Returns a plan for its names: of an earlier run if it is current, else compiled now, else of
+  /// the newest run.
   package func planToGlanceAt(_ state: StateFolder) -> Plan? {
     let inputs = inputs(set: [])
     let earlier = try? state.runs(ofManifest: realPath, amongNewest: Self.mostRunsGlancedAt)
@@ -24,6 +24,6 @@ extension ManifestFile {
   }
 
   private static let mostRunsGlancedAt = 3
-  /// What is compiled while somebody waits for it.
+  /// The limit for compiling while the user waits.
   private static let mostBytesCompiled = 4 << 20
 }

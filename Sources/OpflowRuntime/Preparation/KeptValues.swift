@@ -2,8 +2,8 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// The values that tasks left in earlier drives, as they are now. What the journal says of them is no more
-/// than their hashes: a power loss may have taken the files, which nobody waits for.
+/// The values that tasks left in earlier sessions. The journal has only their hashes: the files are
+/// not synced, so a power failure may have destroyed them.
 struct KeptValues {
   private let plan: Plan
   private let folder: RunFolder
@@ -17,8 +17,8 @@ struct KeptValues {
     isDone = { history[$0].state.holdsValues }
   }
 
-  /// Those of all tasks, with the texts that an `if` may read. A text that is not there any more is told
-  /// as none.
+  /// Returns the values of all tasks, with the strings that an `if` may read. Missing strings are
+  /// left out.
   func withTexts() -> [TaskID: ValueSet] {
     var values = left
     for task in left.keys where plan.flags(task).contains(.decidesOthers) {
@@ -32,15 +32,14 @@ struct KeptValues {
     return values
   }
 
-  /// Whether what a task left is there and as it was.
   func areThere(_ task: TaskID) -> Bool {
     guard let set = left[task] else { return true }
     return set.values.allSatisfy { read($0, of: task, set.attempt) != nil }
   }
 
-  /// Removes what tries left that did not succeed, and of which nobody was left to remove it.
+  /// Removes values of unsuccessful attempts that were not removed at their end.
   ///
-  /// - Returns: why something is still there.
+  /// - Returns: An error if some are left.
   func removeOthers() -> Errno? {
     let names = left.filter { plan.flags($0.key).contains(.leavesValues) && isDone($0.key) }
       .map { ValueFolder.name(of: plan.nameBytes($0.key), attempt: $0.value.attempt) }

@@ -2,22 +2,19 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// Where the family of a task is declared that makes its legs while the run goes on: in the run's manifest, or in what
-/// was added to it.
+/// The source of a matrix whose tasks are generated while the run is live: the run's manifest or an
+/// addition.
 struct LegSource {
   private let folder: RunFolder
   private let open: OpenEntry
 
-  /// - Throws: why the journal cannot be read.
   init(_ folder: RunFolder) throws(PreparationError) {
     self.folder = folder
     open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
   }
 
-  /// Makes the legs, of the declaration as the run has it.
-  ///
-  /// - Parameter found: gets names that patterns fit.
-  /// - Returns: and the manifest that declares them.
+  /// - Parameter found: Receives the names that match patterns.
+  /// - Returns: The segment and the manifest that declares the matrix.
   func compile(
     _ maker: TaskID, of plan: Plan, _ found: PatternNames
   ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {
@@ -32,7 +29,7 @@ struct LegSource {
         return (manifest, made)
       }
     }
-    // The same file may have been added more than once.
+    // The same file may have been added several times.
     for entry in try Self.additions(of: folder, plan) {
       let added = AddedFolder(entry.id, of: folder)
       var manifest = try added.manifestFile(entry, RunManifest(open, folder))
@@ -47,7 +44,6 @@ struct LegSource {
     throw .noLegSource(plan.nameString(maker))
   }
 
-  /// What was added to a run by manifests of their own, the newest first.
   static func additions(
     of folder: RunFolder, _ plan: Plan
   ) throws(PreparationError) -> [ExtendEntry] {
@@ -57,7 +53,7 @@ struct LegSource {
     return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfLegs }
   }
 
-  /// As it was when the plan was made.
+  /// The manifest as of the plan's compilation.
   private func root(_ history: RunModel) throws(PreparationError) -> ManifestFile {
     let located = RunManifest(open, folder)
     do throws(Errno) {

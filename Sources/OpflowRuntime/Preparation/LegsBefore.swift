@@ -2,22 +2,20 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// The legs that a task of a run made in an earlier drive, made anew of their family as it is declared now, and of what
-/// the task read then.
+/// Compiles matrix tasks that were generated in an earlier session again, from the current
+/// declaration and the files that the generator read then.
 struct LegsBefore {
-  /// The run's.
   let manifest: ManifestFile
-  /// Variables that it is compiled with.
+  /// From `--set`.
   let set: [String]
-  /// That it names besides itself: these are as they are now.
+  /// The files that it names, which are read as they are now.
   let files: Set<String>
   let entry: ExtendEntry
   let run: RunFolder
-  /// Where the run's files are now.
   let located: RunManifest
 
-  /// Nil where the task makes none any more, or has to make others: what is declared now does not go with what was
-  /// read.
+  /// Returns nil if the task no longer generates, or must generate again because the current
+  /// declaration does not fit what was read.
   func compile(_ task: String, in plan: Plan) -> CompiledManifest? {
     guard let maker = plan.task(named: task), plan.makesLegs(maker) else { return nil }
     let made =
@@ -33,7 +31,7 @@ struct LegsBefore {
     return compile(manifest, maker, in: plan, set: set)
   }
 
-  /// What was added holds as it was.
+  /// Additions do not change: they are compiled from their copies.
   private func compileOfAddition(_ maker: TaskID, in plan: Plan) -> CompiledSegment? {
     let read = AddedFolder(entry.id, of: run).readKeptFiles()
     let added = (try? LegSource.additions(of: run, plan)) ?? []
@@ -56,7 +54,6 @@ struct LegsBefore {
       state: StateFolder(holding: run))
   }
 
-  /// A path among copies, absolute.
   private func place(_ path: String) -> String {
     path.hasPrefix("/") ? path : "\(manifest.folder)/\(path)"
   }

@@ -3,22 +3,21 @@ package import OpflowManifest
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// A manifest, read whole.
+/// A manifest in memory.
 package struct ManifestFile {
   package let bytes: [UInt8]
-  /// As the person wrote it, for diagnostics.
+  /// The path as the user wrote it, for diagnostics.
   package let displayPath: String
   /// `-` for standard input.
   package let realPath: String
-  /// Absolute: where relative paths in it start.
+  /// The base of relative paths; absolute.
   package let folder: String
-  /// Of a run that is resumed: copies of the files that it names.
+  /// For a resume: copies of the files that it names, for those that are missing.
   var kept = KeptFiles()
-  /// What is taken as it is here, whatever is there by now; and names of files that patterns fitted.
+  /// Files, and names matched by patterns, to use instead of the current ones.
   var copies = KeptFiles()
-  /// Gets the names that patterns fit.
   var foundNames: PatternNames?
-  /// It may have no task: they are added later.
+  /// It may have no task, since tasks are added later.
   package var mayBeEmpty = false
 
   package static let defaultName = "opflow.yaml"
@@ -31,9 +30,9 @@ package struct ManifestFile {
     self.folder = folder
   }
 
-  /// One without a task, in the folder that opflow works in.
+  /// A manifest without tasks in the working directory.
   ///
-  /// - Parameter name: of letters, digits, `.`, `_` and `-`; empty for none.
+  /// - Parameter name: Letters, digits, `.`, `_` and `-`; empty for the default.
   package static func none(named name: String) throws(PreparationError) -> ManifestFile {
     do throws(Errno) {
       var manifest = ManifestFile(
@@ -47,13 +46,12 @@ package struct ManifestFile {
     }
   }
 
-  /// One that nobody wrote, with tasks whose relative paths start at that folder.
+  /// A generated manifest whose relative paths start at `folder`.
   package static func composed(_ bytes: [UInt8], folder: String) -> ManifestFile {
     ManifestFile(bytes: bytes, displayPath: "<none>", realPath: standardInput, folder: folder)
   }
 
-  /// The path that a person's word means: a folder, with its slash, stands for the manifest
-  /// in it.
+  /// Returns the path that an argument means: a folder with a slash stands for the manifest in it.
   package static func path(_ word: String) -> String {
     word.hasSuffix("/") ? word + defaultName : word
   }
@@ -82,9 +80,9 @@ package struct ManifestFile {
     }
   }
 
-  /// What can be read once only: a pipe, of `<(…)` for example, a terminal, and a file that is open
-  /// under a name in /proc and has no other any more, as a shell's here-document. It counts as standard
-  /// input: nobody finds it again. Nil for a file that has a path.
+  /// Opens a file that can be read only once: a pipe such as `<(…)`, a terminal, or an unlinked
+  /// file in /proc such as a here-document. It counts as standard input, since it cannot be found
+  /// again. nil for other files.
   private static func pipe(_ path: String) throws(Errno) -> Descriptor? {
     switch try Path.status(path).kind {
     case .directory: return nil
@@ -100,15 +98,14 @@ package struct ManifestFile {
     return try File.open(path, .readOnly)
   }
 
-  /// Of a manifest that is larger than any that people write, this much is looked at before the rest
-  /// is read: a value of a gigabyte shall not take one.
+  /// A very large manifest is checked this far first: a value of a gigabyte must not take a
+  /// gigabyte of memory.
   private static let beginningBytes = 16 << 20
   private static let largeBytes = 64 << 20
 
-  /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
+  /// One byte more than the limit, so that the compiler reports a too large manifest.
   static let mostBytes = ManifestCompiler.maximumBytes + 1
 
-  /// Reads a file, but nothing beyond a beginning that is refused whatever follows.
   private static func read(_ path: String) throws(Errno) -> [UInt8] {
     let file = try File.open(path, .readOnly)
     if try file.status().sizeBytes > largeBytes {
@@ -119,9 +116,9 @@ package struct ManifestFile {
     return try file.readAll(atMost: mostBytes)
   }
 
-  /// Compiles it into a plan.
+  /// Compiles the manifest into a plan.
   ///
-  /// - Throws: all its mistakes.
+  /// - Throws: All its errors.
   package func compile(
     runID: String, set: [String], maxParallel: UInt32?, state: StateFolder? = nil,
     fingerprints: FingerprintStyle = .relative
@@ -135,10 +132,10 @@ package struct ManifestFile {
     }
   }
 
-  /// Compiles it into a segment of the plan of a run.
+  /// Compiles the manifest into a segment of a run's plan.
   ///
-  /// - Parameter adder: the task of the run that adds it; `none` for somebody else.
-  /// - Throws: all its mistakes.
+  /// - Parameter adder: The task that adds it; `none` for another process.
+  /// - Throws: All its errors.
   func compile(
     addedTo plan: Plan, by adder: TaskID, runID: String, state: StateFolder
   ) throws(PreparationError) -> CompiledSegment {
@@ -151,10 +148,9 @@ package struct ManifestFile {
     }
   }
 
-  /// Makes the legs of a family that it declares, as a segment of the plan of a run; nil where it declares none that
-  /// are made by that task.
+  /// Compiles the matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
   ///
-  /// - Throws: all its mistakes.
+  /// - Throws: All its errors.
   func compileLegs(
     madeBy maker: TaskID, of plan: Plan, runID: String, set: [String], state: StateFolder
   ) throws(PreparationError) -> CompiledSegment? {
@@ -166,7 +162,7 @@ package struct ManifestFile {
     }
   }
 
-  /// The mistakes that secrets make where tasks list them which cannot be had.
+  /// Turns unavailable secrets into errors with places.
   func mistakes(
     _ secrets: SecretFaults, runID: String, _ request: RunRequest
   ) -> PreparationError {
@@ -178,14 +174,14 @@ package struct ManifestFile {
     }
     do throws(ManifestError) {
       _ = try ManifestCompiler.check(source, options: options)
-      // It is another by now, in which no task lists them.
       return .secrets(secrets)
     } catch {
       return .mistakes(error)
     }
   }
 
-  /// The places of `interactive` tasks that would have no terminal, where it is not another by now.
+  /// Turns `interactive` tasks without a terminal into errors with places, unless the manifest
+  /// changed.
   func mistakes(
     withoutTerminal tasks: [String], runID: String, _ request: RunRequest
   ) -> PreparationError {
@@ -200,9 +196,9 @@ package struct ManifestFile {
     }
   }
 
-  /// Finds what is wrong with it.
+  /// Checks the manifest.
   ///
-  /// - Throws: all its mistakes.
+  /// - Throws: All its errors.
   package func check(
     set: [String], state: StateFolder
   ) throws(PreparationError) -> CheckedManifest {
@@ -214,7 +210,7 @@ package struct ManifestFile {
     }
   }
 
-  /// What `run.id` stands for where there is no run.
+  /// The value of `run.id` outside a run.
   package static let runIDOfCheck = "check"
 
   private func options(
@@ -233,7 +229,6 @@ package struct ManifestFile {
     return options
   }
 
-  /// Looks for the names that a pattern fits.
   private var names: @Sendable (String, String) -> Result<[String], FileNameFault> {
     let (copies, folder, found) = (copies, folder, foundNames)
     return { pattern, start in
@@ -248,8 +243,8 @@ package struct ManifestFile {
     }
   }
 
-  /// Reads the files that it names; one that is gone and may not be
-  /// from its copy, where there is one.
+  /// Reads the files that the manifest names, and copies of missing ones, unless a file is
+  /// optional.
   private var furtherFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile {
     let (kept, copies, folder, manifest) = (kept, copies, folder, realPath)
     return { (path, limit, mayBeMissing) throws(NamedFileFault) in
@@ -268,7 +263,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Checks a file that is read only where it is found: in a folder such as `/tmp` anybody can put it there.
+  /// Checks the owner of an optional file: in a folder like `/tmp` any user could create it.
   private static func expectTrusted(
     _ path: String, of manifest: String
   ) throws(NamedFileFault) {
@@ -278,13 +273,12 @@ package struct ManifestFile {
   }
 
   private static func copy(_ bytes: [UInt8], of path: String) -> NamedFile {
-    // No file has that number.
+    // Cannot be the number of a real file.
     let number = FileNumber(device: .max, inode: Hash.xxh3(Array(path.utf8)))
     return NamedFile(bytes: bytes, realPath: path, number: number)
   }
 
-  /// The plan that an older opflow would have made of it, in the folder that it was in: for its
-  /// fingerprints.
+  /// Compiles the plan as an older opflow did, in the original folder, for its fingerprints.
   func compileAsBefore(
     runID: String, set: [String], folder: String
   ) throws(PreparationError) -> Plan {
@@ -295,7 +289,7 @@ package struct ManifestFile {
     return try compiled.openPlan()
   }
 
-  /// - Throws: a word that names no task of it.
+  /// - Throws: A selector that matches no task.
   package func expectTasks(_ words: [String], in plan: Plan) throws(PreparationError) {
     for word in words {
       do throws(UnfitSelector) {
@@ -310,15 +304,13 @@ package struct ManifestFile {
     }
   }
 
-  /// How many tasks a mistake in their names may list.
+  /// The most tasks in an error message.
   package static let mostTasksTold = 20
 
-  /// What a plan of it is compiled from, as far as it is known before the manifest is read.
   func inputs(set: [String]) -> PlanInputs {
     source.inputs(opflowVersion: Version.text, set: set)
   }
 
-  /// What the compiler reads.
   private var source: ManifestSource {
     var source = ManifestSource(
       bytes: bytes, displayPath: displayPath, path: realPath, folder: folder,
@@ -332,8 +324,8 @@ package struct ManifestFile {
     return source
   }
 
-  /// What relative paths in it are shown behind: its folder as the person wrote it, where that is the
-  /// one it lies in.
+  /// Returns the prefix for showing relative paths: the folder as the user wrote it, if that is the
+  /// manifest's.
   private static func displayFolder(_ displayPath: String, folder: String) -> String {
     let slash = displayPath.lastIndex(of: "/")
     let written = slash.map { String(displayPath[...$0]) } ?? ""
@@ -341,13 +333,11 @@ package struct ManifestFile {
     return folder == "/" ? folder : folder + "/"
   }
 
-  /// The run's name where the manifest gives none.
   private var defaultName: String {
     if realPath == Self.standardInput { return "stdin" }
     return Path.name(realPath)
   }
 
-  /// `NAME=VALUE` in two.
   private static func pair(_ text: String) -> (name: String, value: String) {
     guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (text, "") }
     return (String(text[..<equals]), String(text[text.utf8.index(after: equals)...]))

@@ -1,9 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Whether `memory_limit` of a plan's tasks can be kept.
 enum MemoryLimits {
-  /// - Throws: why not.
   static func expect(_ plan: Plan) throws(PreparationError) {
     guard plan.hasMemoryLimits else { return }
     do throws(MemoryDelegation.Obstacle) {
@@ -13,10 +11,10 @@ enum MemoryLimits {
     }
   }
 
-  /// Has memory shared out to the groups of a drive, for as long as what is returned is kept; nil where that
-  /// cannot be, or nothing is limited.
+  /// Enables memory limits for a session while the result is kept; nil if that is impossible or
+  /// unneeded.
   ///
-  /// - Parameter warn: is told why it cannot be.
+  /// - Parameter warn: Called with the reason if it is impossible.
   static func begin(_ plan: Plan, warn: (String) -> Void) -> MemoryDelegation? {
     guard plan.hasMemoryLimits else { return nil }
     do throws(MemoryDelegation.Obstacle) {

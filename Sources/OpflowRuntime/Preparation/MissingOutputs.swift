@@ -2,15 +2,13 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// Looks for the files that settled tasks say they made.
 struct MissingOutputs {
   private let network: NetworkFiles
-  /// Looked at anew once: that asks a file server for the whole of a folder.
+  /// Folders that were listed again, once each, since that is expensive on a file server.
   private var refreshed: Set<String> = []
 
-  /// The downloads that succeeded and whose `to` is not there any more, and the tasks that are not looked at by
-  /// their contents and one of whose `outputs` is not there; nil for none. Only those that could be reused are
-  /// looked for.
+  /// Returns finished downloads without `to`, and successful tasks without content checks that lack
+  /// one of their `outputs`; nil for none.
   static func find(
     _ plan: Plan, _ history: RunModel, network: NetworkFiles = NetworkFiles()
   ) -> TaskSet? {
@@ -23,7 +21,6 @@ struct MissingOutputs {
       }
     }
     if plan.declaresFiles {
-      // Tasks mostly look into the same few folders.
       let folders = FolderMemory(network: network)
       for number in plan.tasks {
         let task = TaskID(number)
@@ -54,7 +51,7 @@ struct MissingOutputs {
     }
   }
 
-  /// Of a path that cannot be looked at, for lack of a permission for example, nothing is claimed.
+  /// A path that cannot be checked, for lack of permission for example, does not count as missing.
   private mutating func areMissing(at path: String, followingLinks: Bool = true) -> Bool {
     if !Self.isUnseen(path, followingLinks: followingLinks) { return false }
     let folder = Path.parent(of: path)

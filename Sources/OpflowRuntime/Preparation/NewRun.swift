@@ -2,26 +2,26 @@ package import OpflowCore
 package import OpflowManifest
 internal import OpflowSystem
 
-/// A run that is to begin, as far as that is known before there is a folder for it.
+/// A run that is about to begin, before its folder exists.
 package struct NewRun {
   private let manifest: ManifestFile
   private let state: StateFolder
   private let request: RunRequest
   private let nowMilliseconds = Clock.wallMilliseconds
   private let random = UInt16.random(in: 0 ... .max)
-  /// The id that the run will have, unless another process is faster.
+  /// The run's ID, unless another process takes it first.
   private let expected: RunID
   private var prepared: PreparedPlan
-  /// How each task enters the scheduler: all run, until some are selected.
+  /// How each task enters the scheduler: all run unless some are selected.
   package private(set) var initial: [InitialState]
   /// See `ResumeDecision`.
   private var owesFinally = false
   private var arguments: TaskArguments?
   private var rerun: TaskSet?
-  /// Tasks that the command line names, where some are services.
+  /// The tasks named on the command line, if the plan has services.
   private var named: TaskSet?
 
-  /// - Throws: all mistakes of the manifest.
+  /// - Throws: All errors of the manifest.
   package init(
     _ manifest: ManifestFile, _ state: StateFolder, _ request: RunRequest
   ) throws(PreparationError) {
@@ -38,10 +38,9 @@ package struct NewRun {
 
   private var secrets: [SecretValue] = []
 
-  /// Of the manifest.
   package var warnings: [Diagnostic] { prepared.warnings }
 
-  /// Leaves just the tasks that were asked for.
+  /// Applies the selection of tasks.
   package mutating func selectTasks() throws(PreparationError) {
     let asksNothing = [request.tasks, request.only, request.skip, request.rerun]
       .allSatisfy { $0.isEmpty }
@@ -51,11 +50,11 @@ package struct NewRun {
     do throws(SelectionError) {
       let selection = try Selection(
         tasks: request.tasks, only: request.only, skip: request.skip, of: plan)
-      // What stays open may have all of its tasks to come.
+      // A run that stays open may get all its tasks later.
       if request.openness == .ordinary || !asksNothing {
         try selection.expectSomething(of: plan)
       }
-      // It decides over those that would be found up to date.
+      // It overrides up-to-date checks.
       if !request.rerun.isEmpty { rerun = try Selection.tasks("--rerun", request.rerun, plan) }
       if plan.hasServices { named = selection.namedForItself(of: plan) }
       arguments = try TaskArguments(request.arguments, of: request.tasks, in: plan)
@@ -66,10 +65,10 @@ package struct NewRun {
     }
   }
 
-  /// Takes the values of the secrets that its tasks need.
+  /// Reads the secrets that its tasks need.
   ///
-  /// - Parameter complain: gets what the commands wrote to standard error that print them.
-  /// - Throws: those that cannot be had, where tasks list them.
+  /// - Parameter complain: Receives standard error of commands that print secrets.
+  /// - Throws: Unavailable secrets, where tasks list them.
   package mutating func takeSecrets(_ complain: (String) -> Void) throws(PreparationError) {
     guard prepared.hasSecrets else { return }
     let plan = try prepared.open()
@@ -82,7 +81,6 @@ package struct NewRun {
     }
     try request.expectNoSecret(secrets)
     guard let arguments, let masker = Masker(secrets) else { return }
-    // The journal has them, and whoever looks at processes.
     if arguments.words.contains(where: { masker.finds($0) }) {
       throw .selection(
         .noArguments(
@@ -92,15 +90,15 @@ package struct NewRun {
     }
   }
 
-  /// What is to be said of secrets that a run would miss; nil where it would miss none.
+  /// Returns a warning about secrets that are missing; nil if none are.
   package mutating func missingSecrets() throws(PreparationError) -> String? {
     guard prepared.hasSecrets else { return nil }
     return try SecretFaults.warning(SecretTaking.missing(prepared.open(), initial))
   }
 
-  /// Sees whether there is a terminal, where tasks need one.
+  /// Checks that there is a terminal if tasks need one.
   ///
-  /// - Throws: the places of those tasks, where there is none.
+  /// - Throws: The tasks that lack it.
   package mutating func expectTerminal() throws(PreparationError) {
     guard prepared.hasInteractive else { return }
     let tasks = MissingTerminal.tasks(of: try prepared.open(), initial)
@@ -108,33 +106,32 @@ package struct NewRun {
     throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
   }
 
-  /// Sees whether none of its tasks runs this process.
+  /// Checks that no task contains this process.
   package mutating func expectNotAround() throws(PreparationError) {
     try PreparationError.expectNotAround(
       try prepared.open(), of: manifest.realPath, initial)
   }
 
-  /// Sees whether this machine has the GPUs that its tasks want.
+  /// Checks that this machine has enough GPUs.
   package mutating func expectDevices() throws(PreparationError) {
     try PreparationError.expectDevices(
       of: try prepared.open(), usesSites: !request.on.isEmpty, initial)
   }
 
-  /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to begin else.
+  /// Checks that `memory_limit` can be enforced, if that is required.
   package mutating func expectMemoryLimits() throws(PreparationError) {
     if request.memory == .enforce { try MemoryLimits.expect(try prepared.open()) }
   }
 
-  /// The runs of which one is to be live at a time.
   package var group: RunGroup {
     RunGroup(
       prepared.concurrency, manifest: manifest.realPath, in: state, asked: request.ifRunning)
   }
 
-  /// The plan, without a run.
+  /// Opens the plan without starting a run.
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 
-  /// How its tasks enter the engine, but for how long they take.
+  /// How its tasks enter the engine, without durations.
   package func entering(_ plan: Plan) -> Entering {
     var entering = Entering(
       initial: initial, attempts: [Int32](repeating: 0, count: plan.taskCount),
@@ -146,15 +143,15 @@ package struct NewRun {
     return entering
   }
 
-  /// Where the state folder is, whether or not it is there.
+  /// The state folder's path, even if it does not exist.
   package var statePath: String { state.path }
 
-  /// What earlier runs of the manifest tell of how long tasks take.
+  /// From earlier runs of the manifest.
   package func durations(of plan: Plan) -> TaskDurations {
     state.durations(ofManifest: manifest.realPath, plan: plan)
   }
 
-  /// Makes the run: from then on it is there, is held by this process, and can be resumed.
+  /// Creates the run: from then on it exists, is held by this process, and can be resumed.
   package consuming func begin() throws(PreparationError) -> PreparedDrive {
     let (state, manifest) = (state, manifest)
     let (now, random) = (nowMilliseconds, random)
@@ -164,7 +161,7 @@ package struct NewRun {
     let lock = try withFolder { () throws(RunFolderError) in try RunFolderLock.take(folder) }
     var prepared = prepared
     if folder.id != expected, prepared.isOfOneRun {
-      // Another process was faster, and expressions hold the run's id.
+      // Another process took the ID, which expressions contain.
       prepared = try PreparedPlan(manifest, state, runID: folder.id.description, request)
     }
     var journal = try withFolder { () throws(RunFolderError) in
@@ -192,7 +189,6 @@ package struct NewRun {
     return drive
   }
 
-  /// The first line of its journal.
   private func open(
     _ folder: RunFolder, _ prepared: PreparedPlan, _ plan: Plan
   ) -> OpenEntry {

@@ -1,14 +1,13 @@
-/// The names of files that patterns fitted while a manifest was compiled, so that it can be compiled again as it was.
-///
-/// Among copies of files each stands as one of its own.
+/// The file names that matched patterns of a manifest, to compile it the same way again. Each is
+/// stored like a copy of a file.
 final class PatternNames: @unchecked Sendable {
-  // SAFETY: @unchecked, because a manifest is compiled by one thread, and read from here after that.
+  // SAFETY: @unchecked, because one thread compiles the manifest, and this is read only afterwards.
 
   private(set) var all: [(path: String, bytes: [UInt8])] = []
 
   func add(_ path: String, _ bytes: [UInt8]) { all.append((path, bytes)) }
 
-  /// What stands for a path, and is none: nothing else begins so.
+  /// Returns a key that cannot be a real path.
   static func path(_ pattern: String, in folder: String) -> String {
     "//names/\(folder)//\(pattern)"
   }

@@ -4,52 +4,43 @@ package import OpflowSystem
 
 /// Why a run or a resume cannot be prepared.
 package enum PreparationError: Error {
-  /// The manifest that was named cannot be read.
   case unreadable(manifest: String, Errno)
-  /// The manifest is wrong.
   case mistakes(ManifestError)
   case folder(RunFolderError)
-  /// A word that was to name tasks of a manifest names none. With the manifest's first tasks.
+  /// A selector matches no task; `tasks` lists the first tasks or tags.
   case noSuchTask(UnfitSelector, manifest: String, tasks: [String])
   case selection(SelectionError)
-  /// The plan that was compiled cannot be used: a mistake of ours.
+  /// The compiled plan is invalid: a bug in opflow.
   case unsoundPlan(PlanError)
-  /// What was added to a run cannot be added to its plan as it is now, though it was compiled for it: a mistake of
-  /// ours, or too much.
+  /// An addition does not fit the plan that it was compiled for: too large, or a bug in opflow.
   case unfitAddition(GrownPlanError)
-  /// No manifest of the run declares the family any more whose legs that task is to make: a mistake of ours.
+  /// No manifest of the run declares the matrix of that generator: a bug in opflow.
   case noLegSource(String)
-  /// Why processes cannot be found: without that nothing can be started, and nothing ended.
+  /// Processes cannot be inspected, so none can be started or ended safely.
   case noProcesses(String)
-  /// Secrets that tasks want cannot be had, and the manifest is not the one any more that says so.
+  /// Secrets are unavailable, and the manifest has changed meanwhile.
   case secrets(SecretFaults)
-  /// The value that `--set` gives this name holds a secret, and would be written down.
+  /// The value of this `--set` variable contains a secret, which would be stored.
   case secretSet(name: String)
-  /// What leads to another machine holds a secret.
   case secretOn
-  /// The same of an option that names a run or tasks.
+  /// An option that names a run or tasks contains a secret.
   case secretNamed(option: String)
-  /// A run needs so many descriptors, which are not to be had.
+  /// A run needs this many descriptors, which are not available.
   case noDescriptors(Int, Errno)
-  /// Why memory cannot be limited as tasks say it is.
   case noMemoryLimits(String)
-  /// `interactive` tasks are to be run, there is no terminal, and the manifest is not the one any more
-  /// that says so.
+  /// `interactive` tasks have no terminal, and the manifest has changed meanwhile.
   case noTerminal(tasks: [String])
-  /// Workers of an earlier drive are still at work on these machines, or may be.
+  /// Workers of an earlier session are, or may be, alive on these machines.
   case workersElsewhere([String])
-  /// What `--on` asks for needs this program, which is not in PATH.
   case noProgram(String, for: String)
-  /// A task that this process is part of would run.
+  /// A task that contains this process would run.
   case taskAround(String)
   /// Processes of an earlier session that could not be ended.
   case survivors([Orphans.Survivor])
-  /// A task wants more GPUs than this machine has.
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }
 
 extension PreparationError {
-  /// - Throws: for the first task that wants more GPUs than there are.
   static func expectDevices(
     of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
   ) throws(PreparationError) {
@@ -60,7 +51,6 @@ extension PreparationError {
   }
 }
 
-/// Runs `body` on the files of runs, as a part of a preparation.
 func withFolder<Result: ~Copyable>(
   _ body: () throws(RunFolderError) -> Result
 ) throws(PreparationError) -> Result {

@@ -1,18 +1,18 @@
 package import OpflowCore
 package import OpflowManifest
 
-/// What is to be added to a live run, compiled against its plan as it is at the moment.
+/// An addition to a live run, compiled against its current plan.
 package struct PreparedAddition {
-  /// How many tasks are new.
+  /// Of the new tasks.
   package let taskCount: Int
-  /// Their ids, as they are declared.
+  /// Their IDs as declared.
   package let added: [String]
   private let plan: Plan?
-  /// Ids that the run has with the same definition: nothing comes of them.
+  /// IDs that the run already has with the same definition; they are not added.
   package let unchanged: [String]
   package let warnings: [Diagnostic]
   package var request: AddRequest
-  /// The ids of all of them, also of those of a matrix.
+  /// The IDs of all new tasks, including matrix tasks.
   package var ids: [String] {
     plan.map { plan in plan.tasks.map { plan.nameString(TaskID($0)) } } ?? []
   }
@@ -22,9 +22,9 @@ package struct PreparedAddition {
   private let folder: AddedFolder
 
   /// - Parameters:
-  ///   - id: of the order, for this try alone.
-  ///   - adder: the task of the run that this process is of; `none` for one from outside.
-  /// - Throws: all mistakes of the manifest.
+  ///   - id: The request's ID, for this attempt only.
+  ///   - adder: The task of the run that contains this process; `none` outside.
+  /// - Throws: All errors of the manifest.
   package init(
     _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID
   ) throws(PreparationError) {
@@ -34,7 +34,7 @@ package struct PreparedAddition {
       compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: adder, nil)
   }
 
-  /// The legs of a family of the run, which that task makes.
+  /// Prepares the matrix tasks that `maker` generates.
   package init(
     legsMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: OrderID
   ) throws(PreparationError) {
@@ -73,19 +73,19 @@ package struct PreparedAddition {
     self.kept = kept
   }
 
-  /// Has the order itself carry what is added, where that is short and names no other file: nothing is written into the
-  /// run's folder then, and nothing synced, before the order.
+  /// Embeds a short addition without further files in the request, which saves writing and syncing
+  /// files first.
   package mutating func carry() {
     guard case .manifest(let copy) = source, kept.files.isEmpty, taskCount > 0 else { return }
     let carried = CarriedAddition(copy: copy, segment: segment)
     if carried.isShort { request.carried = carried }
   }
 
-  /// Puts it into the run's folder, where the run, and a resume of it, find it.
+  /// Writes the addition into the run's folder, for the run and for a resume.
   package func write() throws(RunFolderError) {
     if request.carried == nil { try folder.write(segment: segment, source, kept) }
   }
 
-  /// It was refused.
+  /// Removes a refused addition.
   package func remove() { if request.carried == nil { folder.remove() } }
 }

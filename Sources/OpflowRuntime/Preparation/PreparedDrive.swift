@@ -2,29 +2,26 @@ package import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// A drive of a run, new or further, that can begin: the run's folder, plan and journal are there, and
-/// this process holds its lock until the drive has ended.
+/// A session that is ready to begin: folder, plan and journal exist, and this process holds the
+/// run's lock until the session has ended.
 package struct PreparedDrive: ~Copyable {
   package let folder: RunFolder
   package let plan: Plan
-  /// How its tasks enter the engine.
   private let entering: Entering
   package var initial: [InitialState] { entering.initial }
   package internal(set) var isResumed = false
-  /// What was ordered of a drive that this one goes on with.
+  /// Requests of the session that this one continues.
   package internal(set) var orders = OrderRecords()
-  /// How many tasks that one began with at once; nil for as many as is asked for.
+  /// The `cpu` capacity of that session at its end; nil to use the request's.
   var maxParallel: UInt32?
-  /// What is to be told before anything starts.
   var warnings: [String] = []
-  /// Those that its tasks may know, and that no task is to show.
+  /// Secrets that tasks may read and that are masked in all output.
   package var secrets: [SecretValue] = []
-  /// What is journaled first.
   var opening: [JournalEntry] = []
-  /// What the drive before left up, and which of that this one takes over.
+  /// Services that the previous session left up; then those that this one takes over.
   var passed: PassedServices?
   var takenOver: [(service: TaskID, held: HeldService)] = []
-  /// Those of this machine, where one is on its way already.
+  /// The launcher of this machine, if a worker was started ahead.
   private var workers: (watch: Watch, launcher: LocalLauncher)?
   let manifestPath: String
   private let trace: DriveTrace
@@ -53,7 +50,7 @@ package struct PreparedDrive: ~Copyable {
       state: StateFolder(holding: folder), path: manifestPath, keep: Int(plan.manifest.keepRuns))
   }
 
-  /// Sees whether there is what no run can do without. Call it before there is one.
+  /// Checks the preconditions of every run. Call it before creating one.
   package static func expectMeans() throws(PreparationError) {
     if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }
     do throws(Errno) {
@@ -63,18 +60,18 @@ package struct PreparedDrive: ~Copyable {
     }
   }
 
-  /// Of a run with one worker: for journal, lock, socket, waiting, signals and the worker's pipes.
+  /// For a run with one worker: journal, lock, socket, epoll, signals and the worker's pipes.
   private static let leastDescriptors = 15
 
-  /// What workers find in their environment of what the drive is a part of.
+  /// Environment variables for workers: trace context and enclosing runs.
   private var variables: [String] {
     trace.variables + RunsAround.here.variables(with: folder.id.description)
       + TasksAround.here.variables(of: manifestPath)
   }
 
-  /// Drives the run to its end, by workers of this machine.
+  /// Drives the run to its end with workers of this machine.
   ///
-  /// - Parameter serving: what is to end services that stay; nil for nothing but a person.
+  /// - Parameter serving: Ends staying services when files change; nil if only a user ends them.
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     serving: ServingWatch? = nil
@@ -101,20 +98,20 @@ package struct PreparedDrive: ~Copyable {
       asked, progress: progress, heading: heading, serving: serving, [], by: workers)
   }
 
-  /// Tells a person that before anything starts.
+  /// Adds messages to show before anything starts.
   package mutating func warn(_ texts: [String]) { warnings += texts }
 
-  /// Has a worker come up while the rest gets ready, where the first task wants one at once: for a short one that is
-  /// a twentieth of a run. It leaves when the drive is not performed.
+  /// Starts a worker while the rest is prepared, if the first task needs one at once: that saves a
+  /// twentieth of a short run.
   mutating func startAhead(_ asked: RunRequest) {
     guard asked.on.isEmpty, plan.beginsWithCommand(initial) else { return }
-    // What fails is tried again when there is somebody to tell.
+    // An error is ignored here and reported by the next attempt.
     workers = try? makeWorkers()
     workers?.launcher.startAhead()
   }
 
   private mutating func makeWorkers() throws(Errno) -> (watch: Watch, launcher: LocalLauncher) {
-    // From here on there is something to be ended in order: who asks for that now is heard when the drive has begun.
+    // From here on there is a worker to end: signals are handled once the session has begun.
     try Coordinator.watchedSignals().block()
     let watch = try Watch()
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
@@ -135,7 +132,6 @@ package struct PreparedDrive: ~Copyable {
     }
   }
 
-  /// Drives the run to its end, by those workers.
   private consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     serving: ServingWatch?, _ links: [WorkerLink],
@@ -191,7 +187,7 @@ package struct PreparedDrive: ~Copyable {
     return result
   }
 
-  /// Sees that workers can use the records, of whom each would else be lost over that.
+  /// Checks the records first, since every worker would fail on them.
   private static func checkRecords(_ state: String) throws(CoordinatorError) {
     do throws(Errno) {
       _ = try RecordBook(state: state)

@@ -3,42 +3,36 @@ package import OpflowManifest
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// The plan that a manifest gives now: that of an earlier run which was compiled from the same, else
-/// one that was just compiled.
+/// The plan for the current manifest: of an earlier run with the same inputs, or compiled now.
 struct PreparedPlan {
   let key: PlanKey
   let taskCount: Int
-  /// Whether a run of all tasks has to leave some out.
   let hasManual: Bool
-  /// Whether a task may need a terminal.
   let hasInteractive: Bool
   let concurrency: RunConcurrency
-  /// What expressions read of the environment, as the journal keeps it.
+  /// In the journal's format, as are the files.
   let environment: [String]
-  /// The files that it was compiled from, as the journal keeps them.
   let files: [String]
-  /// Of the manifest.
   let warnings: [Diagnostic]
   private var source: Source
-  /// Of a plan that was compiled: copies of the files that the manifest names.
+  /// For a compiled plan.
   private var kept = KeptFiles()
   private var compiledHasSecrets = false
 
   private enum Source {
     case compiled([UInt8], hasRunID: Bool)
-    /// Compiled, and used before there is a run.
+    /// Compiled, and opened before there is a run.
     case opened(Plan, hasRunID: Bool)
     case earlier(Plan, of: RunFolder)
   }
 
-  /// - Throws: all mistakes of the manifest.
   init(
     _ manifest: ManifestFile, _ state: StateFolder, runID: String, _ request: RunRequest
   ) throws(PreparationError) {
     let inputs = manifest.inputs(set: request.set)
     var found: PlanInputs?
     let earlier = state.plan(ofManifest: manifest.realPath) { plan in
-      // That of a run which stays open may have no task.
+      // An empty plan is that of a run that stays open.
       if plan.taskCount == 0, !manifest.mayBeEmpty { return false }
       found = plan.inputs(ifCurrent: inputs, runID: runID)
       return found != nil
@@ -72,7 +66,6 @@ struct PreparedPlan {
     source = .compiled(compiled.planBytes, hasRunID: compiled.usesRunID)
   }
 
-  /// Whether the manifest speaks of secrets.
   var hasSecrets: Bool {
     switch source {
     case .compiled: compiledHasSecrets
@@ -80,7 +73,7 @@ struct PreparedPlan {
     }
   }
 
-  /// Whether it serves only the run that it was made for.
+  /// Whether the plan contains the run's ID, so that other runs cannot share it.
   var isOfOneRun: Bool {
     switch source {
     case .compiled(_, let hasRunID), .opened(_, let hasRunID): hasRunID
@@ -88,7 +81,6 @@ struct PreparedPlan {
     }
   }
 
-  /// The plan, before there is a run.
   mutating func open() throws(PreparationError) -> Plan {
     switch source {
     case .compiled(let bytes, let hasRunID):
@@ -99,7 +91,6 @@ struct PreparedPlan {
     }
   }
 
-  /// Of the files that the manifest names.
   var copies: [WrittenSecrets.Copy] {
     guard case .earlier(let plan, let run) = source else { return kept.named }
     return plan.hasFurtherFiles ? run.readKeptFiles().named : []
@@ -112,7 +103,7 @@ struct PreparedPlan {
     }
   }
 
-  /// Makes it the plan of a new run, and lets go of the bytes of one that was compiled.
+  /// Writes or links the plan into a new run's folder, and frees compiled bytes.
   mutating func place(in folder: RunFolder) throws(RunFolderError) -> Plan {
     switch source {
     case .compiled, .opened:
@@ -131,7 +122,7 @@ struct PreparedPlan {
 }
 
 extension Plan {
-  /// All that compiling what `inputs` name would read, where it would give this very plan.
+  /// Returns all inputs if compiling now would give this plan.
   func inputs(ifCurrent inputs: PlanInputs, runID: String) -> PlanInputs? {
     self.inputs(
       ifCurrent: inputs, runID: runID, file: FurtherFile.planFile,
@@ -145,7 +136,7 @@ extension CompiledManifest {
 
   package func openPlan() throws(PreparationError) -> Plan { try Self.openPlan(planBytes) }
 
-  /// A plan that was just compiled, which can only be wrong by a mistake of ours.
+  /// An error is a bug in opflow.
   fileprivate static func openPlan(_ bytes: [UInt8]) throws(PreparationError) -> Plan {
     do throws(PlanError) {
       let plan = try Plan(copying: bytes)
@@ -167,7 +158,7 @@ extension PlanInputs {
   var fileEntries: [String] { FileEntry.texts(files, from: folder) }
 }
 
-/// What expressions read of the environment, as the journal keeps it: no value, only its hash.
+/// The journal has the hashes of variables, not their values.
 private enum EnvironmentEntry {
   static func texts(_ variables: [(name: String, value: String?)]) -> [String] {
     variables.map { name, value in

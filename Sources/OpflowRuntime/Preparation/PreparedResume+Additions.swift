@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowWorker
 
-/// What tasks of the run added to it and are to add anew.
+/// Tasks that were added by tasks of the run which run again and add them again.
 extension PreparedResume {
-  /// Whether a task of the run's last plan is left out, since what added it runs again.
+  /// Whether a task of the last plan is left out because the task that added it runs again.
   package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
 
   func additionsToRemake(_ asked: RunRequest) -> AdditionsToRemake {
@@ -12,11 +12,11 @@ extension PreparedResume {
     }
   }
 
-  /// Looks now at the files of tasks, and of what runs before them, as the drive would.
+  /// Checks the files of tasks, and of their dependencies, as the session would.
   private func foresight(
     of tasks: Set<TaskID>, _ asked: RunRequest
   ) -> (TaskID) -> AdditionsToRemake.Foresight {
-    // Without what is known of earlier successes nothing can be told.
+    // Without records of earlier successes, no prediction is possible.
     guard let look = try? PlanLook(plan, state: statePath, cache: asked.cache) else {
       return { _ in .unknown }
     }

@@ -2,8 +2,8 @@ package import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// All that a resume decides before it touches anything: what follows for each task from the run's
-/// journal and from the manifest as it is now.
+/// All decisions of a resume before it changes anything: the state of each task, from the journal
+/// and the current manifest.
 package struct PreparedResume {
   package let plan: Plan
   private let folder: RunFolder
@@ -11,26 +11,27 @@ package struct PreparedResume {
   let found: ResumedRun
   let history: RunModel
   private let recovery: JournalRecovery
-  /// What is to be told before anything starts.
+  /// To show before anything starts.
   package let warnings: [String]
   private let request: ResumeRequest
   let decision: ResumeDecision
   private let entry: ResumeEntry
   private let named: TaskSet?
   private let takesOver: Bool
-  /// Of the drive that this one goes on with.
+  /// The `cpu` capacity of the session that this one continues.
   private let lostParallel: UInt32?
   private var secrets: [SecretValue] = []
-  /// Services that are up and defined as they were, by their numbers in the plan.
+  /// Services that are up, unchanged, by their numbers in the plan.
   private let unchanged: [TaskID: HeldService]
 
-  /// - Parameter held: services that are up in the hands of this process.
+  /// - Parameter held: Services that this process keeps up.
   package init(
     _ found: ResumedRun, _ asked: RunRequest, holding held: HeldServices? = nil
   ) throws(PreparationError) {
     try self.init(deciding: found, asked, held)
     let remade = additionsToRemake(asked)
-    // What was added behind it may need it by name: then it stays, and what adds it says what is wrong.
+    // A later addition may depend on these tasks by name. Then they stay, and the task that adds
+    // them reports the error.
     guard !remade.isEmpty, let rest = try? found.without(remade, asked) else { return }
     try self.init(deciding: rest, asked, held)
   }
@@ -124,7 +125,7 @@ package struct PreparedResume {
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
-  /// Whether programs have the run as their queue that were told what its tasks have come to.
+  /// Whether clients that use the run as their queue know results of its tasks.
   private static func goesOn(
     _ folder: RunFolder, _ history: RunModel, _ asked: RunRequest
   ) throws(PreparationError) -> Bool {
@@ -136,24 +137,23 @@ package struct PreparedResume {
     }
   }
 
-  /// Sees whether this machine has the GPUs that its tasks want.
+  /// Checks that this machine has enough GPUs.
   package func expectDevices(_ asked: RunRequest) throws(PreparationError) {
     try PreparationError.expectDevices(of: plan, usesSites: !asked.on.isEmpty, initial)
   }
 
-  /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to go on else.
+  /// Checks that `memory_limit` can be enforced, if that is required.
   package func expectMemoryLimits(_ asked: RunRequest) throws(PreparationError) {
     if asked.memory == .enforce { try MemoryLimits.expect(plan) }
   }
 
-  /// The runs of which one is to be live at a time.
   package func group(_ asked: RunRequest) -> RunGroup {
     RunGroup(
       plan.concurrency, manifest: manifestPath, in: StateFolder(holding: folder),
       asked: asked.ifRunning)
   }
 
-  /// Services that are up and stay so, each behind those that it needs.
+  /// Services that stay up, dependencies first.
   private var staying: [(service: TaskID, held: HeldService)] {
     plan.topologicalOrder.compactMap { index in
       guard decision[TaskID(index)] == .stay, let held = unchanged[TaskID(index)] else {
@@ -163,18 +163,17 @@ package struct PreparedResume {
     }
   }
 
-  /// The same by their numbers in the plan of the drive that started them.
+  /// The same services, by their numbers in the plan of the session that started them.
   package var stayingBefore: Set<TaskID> { Set(staying.map(\.held.service)) }
 
   var runFolder: RunFolder { folder }
-  /// What the plan was compiled from, as the journal keeps it.
   var files: [String] { entry.files }
 
-  /// How each task enters the scheduler. Made on demand, as all that follows: a resume that finds
-  /// nothing to run does without.
+  /// How each task enters the scheduler. Computed on demand, like the rest: a resume without work
+  /// does not need it.
   package var initial: [InitialState] { decision.initialStates(request) }
 
-  /// How its tasks enter the engine, but for how long they take.
+  /// How its tasks enter the engine, without durations.
   package var entering: Entering {
     var entering = Entering(
       initial: initial, attempts: plan.tasks.map { history[TaskID($0)].attempts },
@@ -201,10 +200,9 @@ package struct PreparedResume {
     return entering
   }
 
-  /// Where the run's state folder is.
   package var statePath: String { StateFolder(holding: folder).path }
 
-  /// What earlier runs, this one among them, tell of how long tasks take.
+  /// From earlier runs, including this one.
   package var durations: TaskDurations {
     StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan)
   }
@@ -212,14 +210,12 @@ package struct PreparedResume {
   /// Why tasks run again.
   package var reasons: [Transition] { decision.transitions }
 
-  /// What is journaled first.
   private var opening: [JournalEntry] {
     [.resume(entry)] + decision.transitions.map { .transition($0) }
   }
 
-  /// The exit code of a run that came to its end and in which nothing would change; nil for others. One
-  /// that was stopped when all was done but its end has that before it, and so has one whose failures
-  /// were of tasks that the manifest has no more.
+  /// The exit code of a finished run in which nothing would change; nil otherwise, also after a
+  /// stop just before the end, or if the failed tasks are no longer in the manifest.
   package var nothingToDo: Int32? {
     guard let close = history.close, close.state == .succeeded || close.state == .failed,
       !decision.startsAnything, decision.failCount == 0, decision.transitions.isEmpty,
@@ -228,7 +224,6 @@ package struct PreparedResume {
     return close.state == .failed && !hasFailures ? nil : close.exitCode
   }
 
-  /// Whether a task stays failed.
   private var hasFailures: Bool {
     plan.tasks.contains {
       switch decision[TaskID($0)] {
@@ -238,7 +233,7 @@ package struct PreparedResume {
     }
   }
 
-  /// Tasks that stay failed until somebody asks for them.
+  /// Tasks that stay failed until they are requested.
   package var keptFailures: [TaskID] {
     guard decision.keepsFailures else { return [] }
     return plan.tasks.lazy.map { TaskID($0) }.filter {
@@ -246,16 +241,15 @@ package struct PreparedResume {
     }
   }
 
-  /// Where its tasks ran beside this machine in the drive before, as that was given.
+  /// The `--on` options of the previous session.
   package var on: [String] { history.on }
 
-  /// As the journal has it so far.
   package var state: RunState { history.close?.state ?? .interrupted }
 
-  /// Takes the values of the secrets that its tasks need: they are nowhere since the drive before.
+  /// Reads the secrets that its tasks need, since nothing stores them.
   ///
-  /// - Parameter complain: gets what the commands wrote to standard error that print them.
-  /// - Throws: those that cannot be had, where tasks list them.
+  /// - Parameter complain: Receives standard error of commands that print secrets.
+  /// - Throws: Unavailable secrets, where tasks list them.
   package mutating func takeSecrets(
     _ asked: RunRequest, _ complain: (String) -> Void
   ) throws(PreparationError) {
@@ -270,22 +264,22 @@ package struct PreparedResume {
     try asked.expectNoSecret(secrets)
   }
 
-  /// Whether the workers of what stays up know all that is to be masked.
+  /// Whether the workers of staying services know all secrets to mask.
   package func fits(_ passed: PassedServices) -> Bool { passed.know(secrets) }
 
-  /// What is to be said of secrets that a resume would miss; nil where it would miss none.
+  /// Returns a warning about secrets that are missing; nil if none are.
   package var missingSecrets: String? {
     plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
   }
 
-  /// Sees whether none of its tasks runs this process.
+  /// Checks that no task contains this process.
   package func expectNotAround() throws(PreparationError) {
     try PreparationError.expectNotAround(plan, of: manifestPath, initial)
   }
 
-  /// Sees whether there is a terminal, where tasks need one.
+  /// Checks that there is a terminal if tasks need one.
   ///
-  /// - Throws: the places of those tasks, where there is none.
+  /// - Throws: The tasks that lack it.
   package func expectTerminal(_ asked: RunRequest) throws(PreparationError) {
     let tasks = MissingTerminal.tasks(of: plan, initial)
     if tasks.isEmpty { return }
@@ -295,10 +289,11 @@ package struct PreparedResume {
       withoutTerminal: tasks, runID: folder.id.description, asked)
   }
 
-  /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier
-  /// drive left running is ended, and the journal is mended.
+  /// Ends what an earlier session left and repairs the journal. The caller took the lock before the
+  /// run was read.
   ///
-  /// - Parameter passed: what the drive before left up, in this process: it has left nothing else.
+  /// - Parameter passed: Services that the previous session of this process left up; it left
+  ///   nothing else.
   package func begin(
     holding lock: consuming RunFolderLock, passed: PassedServices? = nil
   ) throws(PreparationError) -> PreparedDrive {
@@ -306,8 +301,8 @@ package struct PreparedResume {
     passed?.end(but: stayingBefore)
     let kept = passed?.isEmpty == false ? passed : nil
     try withFolder { () throws(RunFolderError) in try found.write() }
-    // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
-    // that one's, and a drive that passed services on was ended as any other but for these.
+    // A task must never run beside its own orphan. If the run is a copy of a live one, the
+    // processes belong to the original; a session that passed services on has ended its others.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
     let mayHaveLeft = !isCopyOfLive && passed == nil
     let left = mayHaveLeft ? try awaitOtherMachines() : []
@@ -324,7 +319,7 @@ package struct PreparedResume {
       try folder.makeLogs()
       return try JournalFile.reopen(folder.journal, repair: repair)
     }
-    // Where lines are lost, one of them may have told of an addition.
+    // If lines are lost, one of them may have named an addition.
     if recovery.isIntact || recovery.isOnlyTorn {
       folder.removeAdded(but: Set(history.extensions.map(\.id.text)))
     }
@@ -364,10 +359,10 @@ package struct PreparedResume {
     return drive
   }
 
-  /// The agents of an earlier drive that did not come to its end, and their workers.
+  /// Waits for agents and workers of a session that did not end.
   ///
-  /// - Returns: the machines that may have some still, and are gone by the word of a person; nil where nothing says
-  ///   how long any may stay, so that none was waited for.
+  /// - Returns: The machines that may still have some, which the user declared gone; nil if no
+  ///   timeout is known.
   private func awaitOtherMachines() throws(PreparationError) -> [String]? {
     guard history.close == nil else { return [] }
     let sites = history.sites.of(drive: history.drives).filter { $0.state != .lost }
@@ -379,7 +374,7 @@ package struct PreparedResume {
     // The coordinator's own machine had workers, too.
     let hosts = Set(sites.map(\.offer.host) + Orphans.machinesBeyondReach(of: history.workers))
     guard takesOver else { throw .workersElsewhere(hosts.sorted()) }
-    // Else each further resume would find their lock.
+    // Otherwise every further resume would find their lock.
     let path = folder.workersLock
     try withFolder { () throws(RunFolderError) in
       try doing("remove", path) { () throws(Errno) in try Path.removeIfThere(path) }
@@ -407,7 +402,7 @@ package struct PreparedResume {
       if !mayBeIdle || !(tasks + only + skip).isEmpty {
         try selection.expectSomething(of: plan)
       }
-      // What an earlier resume named besides is part of the run by now.
+      // Tasks that an earlier resume named are part of the run.
       if !only.isEmpty || !tasks.isEmpty || plan.hasManual {
         request.selected = scope ?? selection.included
       }

@@ -1,9 +1,9 @@
 internal import OpflowCore
 
 extension PreparedResume {
-  /// The same of a run in which nothing is left to do.
+  /// Watches the files of a run with nothing left to do.
   ///
-  /// - Parameter path: of the manifest, as the person named it; nil for where the run says.
+  /// - Parameter path: The manifest's path from the user; nil for the run's own.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
@@ -11,15 +11,15 @@ extension PreparedResume {
 }
 
 extension PreparedDrive {
-  /// Looks at what its plan was made of.
+  /// Watches the files of the session's plan.
   ///
-  /// - Parameter path: see above.
+  /// - Parameter path: The manifest's path from the user; nil for the run's own.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       folder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
   }
 
-  /// The same with what looked at the drive before.
+  /// Continues the watch of the previous session.
   package func follow(with watch: inout ManifestWatch) { watch.follow(plan, files, initial) }
 
   var files: [String] {

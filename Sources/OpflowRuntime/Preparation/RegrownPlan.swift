@@ -2,28 +2,27 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// The plan of a run to which tasks were added, made anew: of its manifest as it is now, and of each addition from
-/// its copy in the run's folder, in their order, as if it were added to what is there by then.
+/// The plan of a run with additions, compiled again: from the current manifest, then from the copy
+/// of each addition in order.
 ///
-/// They are bound by ids: what edits of the manifest do to numbers says nothing. Where one does not fit any more,
-/// that is a mistake with its place in the copy.
+/// References use task IDs, so an edit of the manifest may change numbers. An addition that no
+/// longer fits is an error with its place in the copy.
 struct RegrownPlan {
   let plan: Plan
   private(set) var warnings: [Diagnostic] = []
-  /// Files that additions name, and that are gone: taken as they were when they were added.
+  /// Missing files of additions, for which the old contents are used.
   private(set) var gone: [String] = []
-  /// Tasks that made legs which the plan is without: they make them anew.
+  /// Generators whose matrix tasks are not in the plan and must be generated again.
   private(set) var withoutLegs: Set<String> = []
-  /// What tasks gave to `opflow add`, in its order.
+  /// Additions by `opflow add` in tasks.
   private(set) var additions: [AdditionsToRemake.Addition] = []
 
   /// - Parameters:
-  ///   - first: the run's manifest.
-  ///   - manifest: the same, not compiled.
-  ///   - set: variables that it is compiled with.
-  ///   - located: where the run's files are now.
-  ///   - history: what the journal tells, of whatever plan; nil where it was not read.
-  ///   - dropping: what is not to be in the plan, since it is added anew.
+  ///   - first: The compiled manifest of the run.
+  ///   - set: Its variables, from `--set`.
+  ///   - located: Where the run's files are now.
+  ///   - history: Replayed with any plan; nil if not read yet.
+  ///   - dropping: Additions to leave out, since they will be made again.
   init(
     _ first: CompiledManifest, _ manifest: ManifestFile, set: [String], of run: RunFolder,
     _ located: RunManifest, _ history: RunModel?, dropping: AdditionsToRemake?
@@ -41,7 +40,7 @@ struct RegrownPlan {
     var hasLegs: Set<String> = []
     for addition in known.standingAdditions {
       if AddedFolder(addition.entry.id, of: run).isOfLegs {
-        // They stand where the first ones did, so that what was added behind those may need them.
+        // They take the place of the first ones, so that later additions may depend on them.
         guard let maker = addition.adder, let newest = newest[maker], hasLegs.insert(maker).inserted
         else { continue }
         let source = LegsBefore(
@@ -92,7 +91,6 @@ struct RegrownPlan {
     }
   }
 
-  /// By the task that made legs, what was last added of them.
   private static func newestLegs(
     _ additions: [GrowthRecord], of run: RunFolder
   ) -> [String: ExtendEntry] {

@@ -2,53 +2,48 @@ internal import OpflowCore
 package import OpflowManifest
 internal import OpflowSystem
 
-/// A run that is to be resumed, as it is found: where its manifest is, the plan that this gives now,
-/// and what its journal says.
+/// A run to be resumed, as it was found: its manifest, the plan that this gives now, and its
+/// journal.
 package struct ResumedRun {
   let folder: RunFolder
   let manifestPath: String
   let plan: Plan
-  /// Of the plan file to be written; empty where the plan is the run's last one.
+  /// To be written; empty if the run's plan is current.
   private let planBytes: [UInt8]
-  /// To be written with it.
   private let manifestBytes: [UInt8]
   private let keptFiles: KeptFiles
   let environment: [String]
-  /// The files that the plan was compiled from, as the journal keeps them.
+  /// In the journal's format.
   let files: [String]
-  /// Whether tasks were added to the run.
   let isGrown: Bool
-  /// Tasks whose legs the plan is without, which are to make them anew.
+  /// Generators whose matrix tasks are not in the plan and must be generated again.
   let withoutLegs: Set<String>
-  /// What tasks gave to `opflow add`, as the plan has it.
+  /// Additions by `opflow add` in tasks.
   let additions: [AdditionsToRemake.Addition]
-  /// What the plan is without, since it is to be added anew.
+  /// Left out, since they will be made again.
   let dropped: AdditionsToRemake?
-  /// The run's folder is a copy: see `RunManifest`.
+  /// The original if the run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
-  /// Of the manifest.
   package let diagnostics: [Diagnostic]
   let warnings: [String]
 
   let open: OpenEntry
   private let given: ManifestFile?
   private let located: RunManifest
-  /// The plan that the run had; nil where it is lost.
+  /// The run's last plan; nil if it is lost.
   private let last: Plan?
   let set: [String]
-  /// Of the files that the manifest names, those that the run was driven with last.
+  /// Of the last session.
   private let kept: KeptFiles
   private let early: (history: RunModel, recovery: JournalRecovery)?
 
-  /// - Parameter given: the manifest, where the caller has read it; else it is looked for where the run
-  ///   says.
+  /// - Parameter given: The manifest if the caller has read it; nil to use the run's own.
   package init(
     _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest
   ) throws(PreparationError) {
     try self.init(folder, given, asked, dropping: nil)
   }
 
-  /// The same without some of what its tasks added to it.
   func without(
     _ additions: AdditionsToRemake, _ asked: RunRequest
   ) throws(PreparationError) -> ResumedRun {
@@ -63,8 +58,8 @@ package struct ResumedRun {
     self.folder = folder
     self.given = given
     dropped = dropping
-    // The plan that the run had serves to read its journal. Without it the manifest is compiled as
-    // it was at the start, which gives the names.
+    // The last plan is needed to read the journal. Without it, the original manifest is compiled
+    // for its names.
     last = try? folder.openPlan()
     var early: (history: RunModel, recovery: JournalRecovery)?
     if let last { early = try Self.read(folder, last) }
@@ -74,7 +69,7 @@ package struct ResumedRun {
       } else {
         try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
       }
-    // More may be added to the run, so that a file with what never counted is made anew.
+    // A cut plan has uncounted tasks at its end; since more may be added, it is written again.
     let standing = last.flatMap { $0.isCut ? nil : $0 }
     set = Self.set(asked, driven.set)
     isGrown = driven.taskCount != nil
@@ -88,7 +83,7 @@ package struct ResumedRun {
     var warnings: [String] = []
     var gone = given == nil && located.isGone ? [located.realPath] : []
     if given == nil, let warning = located.warning { warnings.append(warning) }
-    // What was added is compiled anew: no plan tells what of it there is now.
+    // A run with additions is always compiled again: no stored plan tells which of them apply now.
     if !isGrown, let standing,
       let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = standing.inputs(ifCurrent: inputs, runID: open.run),
@@ -138,8 +133,8 @@ package struct ResumedRun {
     self.early = early
   }
 
-  /// Checks that nobody else may have written the manifest, where it is not the one that the run was driven with:
-  /// the journal names it, the user does not.
+  /// Checks that no other user can have written a changed manifest: the journal names it, not the
+  /// user.
   private static func expectTrusted(
     _ manifest: ManifestFile, _ located: RunManifest, _ folder: RunFolder
   ) throws(PreparationError) {
@@ -156,8 +151,8 @@ package struct ResumedRun {
     return manifest
   }
 
-  /// Makes the plan that of the run, where it is another, and what it was compiled from the copies for
-  /// the next resume. The journal names what holds, and does so after this: see `KeptFiles`.
+  /// Stores a changed plan and its sources for the next resume. The journal names them only
+  /// afterwards: see `KeptFiles`.
   func write() throws(RunFolderError) {
     if planBytes.isEmpty { return }
     try folder.replace(keptFiles)
@@ -183,21 +178,20 @@ package struct ResumedRun {
     return "gone, and taken as the run was driven with last: \(names)\(more)"
   }
 
-  /// What the run's folder is to have copies of; of a plan that stays as it is that was looked at before.
+  /// The files that will be copied to the run's folder; empty for an unchanged plan, which was
+  /// checked before.
   var copies: [WrittenSecrets.Copy] {
     planBytes.isEmpty ? [] : [(manifestPath, manifestBytes)] + keptFiles.named
   }
 
-  /// What the journal says of the tasks of the plan.
   func read() throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {
     let known = if let early { early } else { try Self.read(folder, plan) }
     guard known.history.hasAbsoluteFingerprints else { return known }
-    // An older opflow wrote them, of the folder that the manifest was in.
+    // An older opflow wrote fingerprints that depend on the manifest's folder.
     let earlier = try manifest().compileAsBefore(runID: open.run, set: set, folder: open.folder)
     return try Self.read(folder, plan, earlier: earlier)
   }
 
-  /// Whether a task of the run's last plan is one that is to be added anew.
   func addsAnew(_ name: String) -> Bool {
     if dropped?.names.contains(name) == true { return true }
     guard !withoutLegs.isEmpty, let last, let task = last.task(named: name),
@@ -206,14 +200,12 @@ package struct ResumedRun {
     return withoutLegs.contains(last.familyName(family))
   }
 
-  /// Families whose legs have other ids than in the run's last plan; nil for none.
   var renamed: RenamedFamilies? {
     guard let last, last.key != plan.key, !last.families.isEmpty else { return nil }
     let renamed = RenamedFamilies(from: last, to: plan)
     return renamed.families.isEmpty ? nil : renamed
   }
 
-  /// Tasks that the plan has and the run's last one had not; nil for none.
   var added: TaskSet? {
     guard let last, last.key != plan.key else { return nil }
     let renamed = renamed
@@ -226,7 +218,7 @@ package struct ResumedRun {
     return added
   }
 
-  /// The run that `run --resume` continues was looked for by its `--set`, also where that is none.
+  /// `run --resume` selected the run by its `--set`, which may be empty.
   static func set(_ asked: RunRequest, _ recorded: [String]) -> [String] {
     asked.resumesNewest || !asked.set.isEmpty ? asked.set : recorded
   }

@@ -1,22 +1,22 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Runs of which one is to be live at a time, for those that want it so (`concurrency`): all that name
-/// the group, or those of one manifest.
+/// A concurrency group (`concurrency`): runs with the group's name, or of one manifest, of which
+/// only one may be live at a time.
 ///
-/// A run is live while its lock is held, so nothing has to be taken by runs that wait for none, and a
-/// killed one lets the next one in. Those that wait come one after the other: the first holds the gate,
-/// which is a lock in the state folder, until its own run is live.
+/// A run is live while its lock is held, so runs that do not wait need no other lock, and a killed
+/// run lets the next one in. Waiting runs take turns: the first holds the gate, a lock in the state
+/// folder, until its own run is live.
 package struct RunGroup: Sendable {
   private let state: StateFolder
-  /// Of the manifest; nil for a group of its own name.
+  /// The manifest's real path; nil for a named group.
   private let manifest: String?
   private let name: String
   package let ifRunning: IfRunning
 
   /// - Parameters:
-  ///   - manifest: its real path.
-  ///   - asked: of the command line.
+  ///   - manifest: Its real path.
+  ///   - asked: The command line's choice.
   package init(
     _ concurrency: RunConcurrency, manifest: String, in state: StateFolder, asked: IfRunning?
   ) {
@@ -26,7 +26,7 @@ package struct RunGroup: Sendable {
     ifRunning = asked ?? concurrency.ifRunning
   }
 
-  /// That of a run as its plan has it; nil where that cannot be read.
+  /// The group of a run, from its plan; nil if that cannot be read.
   package init?(of run: RunFolder, asked: IfRunning?) {
     guard let open = try? run.readOpen(), let plan = try? run.mapPlan() else { return nil }
     let state = StateFolder(holding: run)
@@ -34,33 +34,32 @@ package struct RunGroup: Sendable {
       plan.concurrency, manifest: open.manifest(seenFrom: state.path), in: state, asked: asked)
   }
 
-  /// As messages call it.
+  /// For messages.
   package var title: String { manifest == nil ? "of `\(name)`" : "of the same manifest" }
 
-  /// Whether a name of its own makes runs of other manifests members.
+  /// Whether the group has a name, so that runs of other manifests may belong to it.
   package var isNamed: Bool { manifest == nil }
 
   /// A live run of the group.
   package struct Member: Sendable, Equatable {
     package let folder: RunFolder
-    /// Nil where it could not be read.
+    /// nil if it could not be read.
     package let holder: LockHolder?
-    /// It runs this very process, in a task.
+    /// One of its tasks contains this process.
     package let isAround: Bool
   }
 
-  /// The newest live run of the group but `own`; nil for none.
+  /// Returns the newest live run of the group except `own`; nil for none.
   package func live(but own: RunID? = nil) throws(RunFolderError) -> Member? {
     try members(but: own).first
   }
 
-  /// Newest first.
   private func members(but own: RunID?) throws(RunFolderError) -> [Member] {
     var members: [Member] = []
     for id in try state.runs() where id != own {
       let folder = state.folder(of: id)
       guard try RunFolderLock.isHeld(folder), has(folder) else { continue }
-      // Not one that is just being removed.
+      // Leaves out a run that is just being removed.
       do throws(RunFolderError) {
         try RunFolderLock.expectFree(folder)
       } catch .held(_, let holder) {
@@ -91,23 +90,23 @@ package struct RunGroup: Sendable {
 
   // MARK: Entering
 
-  /// What somebody waits for.
+  /// What a run waits for.
   package enum Obstacle: Sendable, Equatable {
     case run(Member)
-    /// Another one that waits, named where that is known.
+    /// Another waiting run, with its process if known.
     case queue(LockHolder?)
   }
 
-  /// Waits until no run of the group is live but `own`, and comes in.
+  /// Waits until no other run of the group is live, and enters.
   ///
-  /// - Parameter waiting: called before each wait.
-  /// - Throws: `aroundItself` where that would take for ever, since the run that is live waits for this
-  ///   process; `live` where it is not to wait.
+  /// - Parameter waiting: Called before each wait.
+  /// - Throws: `aroundItself` if the live run contains this process; `live` if waiting was not
+  ///   requested.
   package func enter(
     but own: RunID? = nil, _ waiting: (Obstacle) -> Void
   ) throws(RunFolderError) -> RunGroupGate {
     if ifRunning == .allow { return RunGroupGate(lock: nil) }
-    // Before the gate, which somebody may hold who waits for that very run.
+    // Before the gate, since its holder may wait for the run that contains this process.
     try expectNobody(but: own)
     let path = try gatePath()
     let gate: RunGroupGate
@@ -126,7 +125,6 @@ package struct RunGroup: Sendable {
     return gate
   }
 
-  /// The newest one that may be waited for.
   @discardableResult
   private func expectNobody(but own: RunID?) throws(RunFolderError) -> Member? {
     let members = try members(but: own)
@@ -139,8 +137,8 @@ package struct RunGroup: Sendable {
     return members.first
   }
 
-  /// Another one came to the gate first: the run that it begins, once that is there to be named, and else
-  /// itself.
+  /// Returns the error if another process holds the gate: its run, once that has begun, or else the
+  /// process.
   private func first(
     at path: String, but own: RunID?
   ) throws(RunFolderError) -> RunFolderError {
@@ -152,7 +150,6 @@ package struct RunGroup: Sendable {
       guard let current = LockHolder.read(path) else { break }
       holder = current
       try doing("wait for", path) { () throws(Errno) in
-        // Where there are many runs a look takes its time.
         try PollSet.pause(nanoseconds: 1_000_000 + Clock.monotonicNanoseconds - began)
       }
     }
@@ -161,13 +158,13 @@ package struct RunGroup: Sendable {
 
   private static let patienceNanoseconds: Int64 = 500_000_000
 
-  /// The file of the gate, in its folder, which is made.
+  /// Creates its folder.
   private func gatePath() throws(RunFolderError) -> String {
     let folder = state.locksFolder
     try doing("make", folder) { () throws(Errno) in
       _ = try Path.makeDirectories(folder, mode: 0o700)
     }
-    // The two kinds have an ending each, so that no name means another's.
+    // Different endings keep the two kinds of names apart.
     let file =
       if let manifest {
         LogName.stem(of: KeptFiles.relative(manifest, to: Path.parent(of: state.path)).utf8)
@@ -181,7 +178,6 @@ package struct RunGroup: Sendable {
   private static let manifestEnding = ".manifest"
   private static let nameEnding = ".group"
 
-  /// Whether that is the name of a gate's file.
   static func isGate(_ name: String) -> Bool {
     name.hasSuffix(manifestEnding) || name.hasSuffix(nameEnding)
   }
@@ -190,19 +186,18 @@ package struct RunGroup: Sendable {
 extension StateFolder {
   var locksFolder: String { path + "/locks" }
 
-  /// Removes the gates that nobody is at: each is made again by who needs it.
+  /// Removes gates that are not held; they are created again on demand.
   package func removeFreeGates() {
     guard let names = try? Path.names(in: locksFolder) else { return }
     for name in names where RunGroup.isGate(name) {
-      // One that cannot be removed is in nobody's way.
       try? StateFolderLock.removeUnheld("\(locksFolder)/\(name)")
     }
   }
 }
 
-/// Held from when a group is found without a live run until the run that comes in is live itself.
+/// Held from the check that no run of the group is live until the new run is.
 package struct RunGroupGate: ~Copyable {
-  /// Nil for who comes in whatever is live.
+  /// nil if other live runs are allowed.
   private let lock: StateFolderLock?
 
   init(lock: consuming StateFolderLock?) { self.lock = lock }

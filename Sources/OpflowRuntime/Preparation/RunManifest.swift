@@ -1,25 +1,23 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Where the manifest of a run is now: where it was, or, when its state folder was moved or copied, at
-/// the same place as seen from that; else only the copy in the run's folder is left.
+/// Where a run's manifest is now: at its old path, or at the same path relative to a moved or
+/// copied state folder; otherwise only the copy in the run's folder is left.
 package struct RunManifest {
-  /// What a plan calls it; `-` for one that came from standard input.
+  /// The path that the plan uses; `-` for standard input.
   package let realPath: String
-  /// Absolute: where relative paths in it start.
+  /// The base of relative paths; absolute.
   let folder: String
-  /// Of the bytes to be read.
   let source: String
-  /// Those bytes, where they are not in `source`.
+  /// The contents, if they are not in `source`.
   private var copy: [UInt8]?
-  /// Neither where it was nor beside the state folder.
+  /// Neither at its old path nor beside the state folder.
   let isGone: Bool
-  /// The run's folder is a copy: that of the run as it began is elsewhere, and may be live.
+  /// The original folder of a copied run, which may be live.
   let original: RunFolder?
   private let open: OpenEntry
-  /// Where the state folder is now; nil where it is where it was.
+  /// nil if the state folder was not moved.
   private let movedState: String?
-  /// What is to be said of two manifests that may be meant.
   let warning: String?
 
   package init(_ open: OpenEntry, _ run: RunFolder) {
@@ -55,25 +53,24 @@ package struct RunManifest {
     warning = nil
   }
 
-  /// Another name of the same folder is no other place.
+  /// Another name of the same folder does not count as moved.
   private static func isMoved(from old: String, to new: String) -> Bool {
     guard !old.isEmpty, old != new else { return false }
     guard let was = try? Path.status(old), let now = try? Path.status(new) else { return true }
     return was.identity != now.identity
   }
 
-  /// Where something else of the run is now, by the same rule as its manifest.
+  /// The current path of another file of the run.
   func place(of path: String) -> String {
     guard let movedState, path.hasPrefix("/") else { return path }
     let moved = open.moved(path, to: movedState)
     return Path.exists(moved) ? moved : path
   }
 
-  /// Whether a copy in the run's folder is read in the manifest's place.
   var isCopy: Bool { source != realPath }
 
-  /// Takes the text that the run was driven with last, where a resume was killed before the copy in the
-  /// run's folder was that, or after it was another.
+  /// Uses the manifest of the last session if a killed resume has left another one in the run's
+  /// folder.
   mutating func takeCopy(of driven: [String], from kept: KeptFiles) {
     guard let root = driven.first, let hash = try? FileHash.planKey(source),
       hash.description != FileEntry.hash(root)
@@ -93,8 +90,8 @@ package struct RunManifest {
     }
   }
 
-  /// What its plan is compiled from; its bytes are not kept: a large manifest that did not change is
-  /// only hashed. Nil where it cannot be read, which is to be told when it must be.
+  /// Returns the known inputs of its plan. The manifest is only hashed, not kept, in case it is
+  /// large and unchanged. nil if it cannot be read.
   func inputs(set: [String]) -> PlanInputs? {
     guard let hash = try? copy.map(Hash.planKey) ?? FileHash.planKey(source) else { return nil }
     var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)

@@ -1,29 +1,29 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// What is asked of a run or a resume. Lists are empty and values nil where nothing is said.
+/// The options of a run or a resume. Empty lists and nil stand for options that were not given.
 package struct RunRequest: Equatable, Sendable {
-  /// `NAME=VALUE` of each name once, by name.
+  /// `NAME=VALUE`, one per name, sorted by name.
   package var set: [String] = []
-  /// Tasks that are named, as selectors, and those that `only`, `skip` and `rerun` name.
+  /// Selectors of the tasks to run, and those of `--only`, `--skip` and `--rerun` below.
   package var tasks: [String] = []
-  /// For the one task that is named.
+  /// Arguments for the one named task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []
-  /// It stays open for tasks to come, and is known by that name, where that is not empty.
+  /// The run stays open for further tasks, under that name unless it is empty.
   package var serves = false
   package var name = ""
-  /// It stays for what changes: services that stay start again though somebody ended them.
+  /// `--watch`: staying services start again even if they were ended.
   package var watches = false
-  /// Goes on with the newest run of the same manifest, values and tasks.
+  /// Continues the newest run of the same manifest, values and tasks.
   package var resumesNewest = false
-  /// The same of those that this task began before.
+  /// Limits that to runs that this task started before.
   package var around: TaskAround?
-  /// A process of another machine that holds the run is gone, by the word of a person.
+  /// The user states that a process on another machine that holds the run is gone.
   package var takesOver = false
-  /// Wins over what the manifest says.
+  /// Overrides the manifest.
   package var ifRunning: IfRunning?
   package var memory = MemoryPolicy.warn
   /// The capacity of `cpu`.
@@ -31,25 +31,23 @@ package struct RunRequest: Equatable, Sendable {
   /// 0 for no limit.
   package var maxFailures: UInt32?
   package var durability: Durability = .group
-  /// Where tasks run beside this machine; empty for here alone.
+  /// The nodes to use; empty for this machine only.
   package var on: [SiteRequest] = []
-  /// How long an allocation of Slurm is waited for; nil for ever.
+  /// How long to wait for a Slurm allocation; nil for no limit.
   package var queueMilliseconds: Int64?
-  /// A socket that this process was started with: who is at its other end counts as one who is connected to the
-  /// run's own.
+  /// An inherited socket whose peer counts as a client of the run's control socket.
   package var controlDescriptor: Int32?
-  /// A resume of a queue's run: where programs have it whose drive was lost, it goes on, and tries nothing again that has
-  /// its end.
+  /// A resume of a queue's run: if its coordinator died while clients have the run, it continues
+  /// without retrying finished tasks.
   package var isForQueue = false
-  /// Where results are cached; nil for nowhere.
+  /// Where results are cached; nil for no cache.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
-  /// Of the run that it begins.
   var openness: RunOpenness { serves ? .open : .ordinary }
 
   package init() {}
 
-  /// The same with that many tasks at once; nil for as many as it says.
+  /// nil keeps the request's own capacity.
   func limited(to maxParallel: UInt32?) -> RunRequest {
     guard let maxParallel else { return self }
     var request = self
@@ -57,7 +55,7 @@ package struct RunRequest: Equatable, Sendable {
     return request
   }
 
-  /// Expects that nothing that the command line names holds one: it stands in the journal.
+  /// Checks that no option contains a secret, since the journal stores them.
   func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {
     guard let masker = Masker(secrets) else { return }
     if let found = set.first(where: { masker.finds($0) }) {
@@ -75,7 +73,7 @@ package struct RunRequest: Equatable, Sendable {
 }
 
 extension RunRequest {
-  /// Expects the programs that lead to the machines of `on`: a run without them has nowhere to go.
+  /// Checks that the programs for reaching the nodes of `on` are installed.
   package func expectPrograms() throws(PreparationError) {
     for request in on {
       guard let program = request.program, !Program.isInPath(program) else { continue }
@@ -85,7 +83,6 @@ extension RunRequest {
 }
 
 extension SiteRequest {
-  /// What is started here to get there; nil where a shell finds that.
   fileprivate var program: String? {
     switch self {
     case .slurm(let options):
@@ -97,8 +94,9 @@ extension SiteRequest {
 }
 
 extension SchedulerOptions {
-  /// What the request, the manifest and the machine say, in this order. Of a run that is or was open one task that fails
-  /// says nothing of what others added.
+  /// Options from the request, the manifest and the machine, in this priority. A run that is or was
+  /// open ignores the manifest's `max_failures`, since a failed task means nothing for tasks of
+  /// others.
   package init(_ request: RunRequest, _ plan: Plan, _ openness: RunOpenness = .ordinary) {
     let ofManifest = UInt64(plan.manifest.maxParallel)
     let ofMake = MakeJobs.runsOneByOne ? 1 : UInt64.max

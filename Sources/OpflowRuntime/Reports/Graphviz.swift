@@ -1,9 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Why a graph is not drawn.
+/// Why a graph cannot be drawn.
 package enum GraphvizError: Error, Equatable, Sendable {
-  /// It is not installed.
   case missing
   case unusable(String)
 
@@ -19,13 +18,13 @@ package enum GraphvizError: Error, Equatable, Sendable {
   }
 }
 
-/// Draws with Graphviz, which is a program of others: it has its time, and what it says is not trusted.
+/// Draws with Graphviz, an external program: with a time limit, and without trust in its output.
 package enum Graphviz {
-  /// A graph that is not folded may take it for ever.
+  /// A large graph may take practically for ever.
   private static let patienceSeconds: Int64 = 60
   private static let mostComplaintBytes = 4096
 
-  /// - Parameter graph: in the DOT language.
+  /// - Parameter graph: In the DOT language.
   package static func svg(_ graph: [UInt8]) throws(GraphvizError) -> [UInt8] {
     guard let program else { throw .missing }
     let (end, drawn, complaints): (LimitedCommand.End, [UInt8], String)
@@ -45,7 +44,7 @@ package enum Graphviz {
   private static func run(
     _ program: String, _ graph: [UInt8]
   ) throws(Errno) -> (LimitedCommand.End, drawn: [UInt8], complaints: String) {
-    // Files, and no pipes, which would have to be written and read in turn.
+    // Files rather than pipes, which would have to be read and written concurrently.
     let input = try File.inMemory()
     try input.writeAll(graph)
     try input.seek(to: 0)
@@ -62,8 +61,7 @@ package enum Graphviz {
     return (end, try output.readAll(), said.isEmpty ? "" : ": \(said)")
   }
 
-  /// The first `dot` of PATH. Of a folder that is not named from the root, as the one where a manifest of
-  /// others lies, nothing is run.
+  /// The first `dot` in PATH. Relative folders are ignored: one could contain an untrusted program.
   private static var program: String? {
     let folders = (Environment.value("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(
       separator: ":")

@@ -1,15 +1,15 @@
 package import OpflowSystem
 
-/// Runs a program that has its time and no more, and leaves nothing of it.
+/// Runs a program with a time limit and leaves no process of it.
 package enum LimitedCommand {
   package enum End: Equatable, Sendable {
     case exit(Int32)
     case signal(Int32)
     case tookTooLong(seconds: Int64)
-    /// Somebody wanted an end of this process, by that signal, which was taken.
+    /// opflow received this signal, which is consumed.
     case stopped(Signal)
 
-    /// What is wrong with it; nil for nothing.
+    /// nil for success.
     package var fault: String? {
       switch self {
       case .exit(0): nil
@@ -21,14 +21,14 @@ package enum LimitedCommand {
     }
   }
 
-  /// Returns when the program and all that it started is gone.
+  /// Returns when the program and its descendants are gone.
   ///
-  /// - Parameter patienceSeconds: after which it is killed.
+  /// - Parameter patienceSeconds: When to kill it.
   package static func run(
     _ path: String, arguments: [String], input: borrowing Descriptor, output: Int32, error: Int32,
     patienceSeconds: Int64
   ) throws(Errno) -> End {
-    // What is below this process already, as an agent that a secret's command left, is none of it.
+    // Existing descendants, such as an agent left by a secret's command, are spared.
     let others = Set(ProcessTree.descendants(of: ProcessID.own))
     try ProcessTree.becomeSubreaper()
     var stops: SignalSet = []
@@ -57,7 +57,6 @@ package enum LimitedCommand {
     }
   }
 
-  /// Nil when it has ended by itself.
   private static func wait(
     for process: borrowing SpawnedProcess, _ signals: borrowing SignalDescriptor,
     _ patienceSeconds: Int64

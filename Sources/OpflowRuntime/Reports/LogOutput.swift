@@ -2,9 +2,9 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension RunFolder {
-  /// The last bytes of a task's log; nil where it has none that can be read.
+  /// Reads the last bytes of a task's log; nil if there is no readable log.
   ///
-  /// - Parameter shown: the path of it, for a person.
+  /// - Parameter shown: Formats its path for the user.
   package func output(
     of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
   ) -> ReportedOutput? {
@@ -14,7 +14,7 @@ extension RunFolder {
     else { return nil }
     let start = max(0, size - Int64(count))
     var bytes = [UInt8](repeating: 0, count: Int(size - start))
-    // A log that is shorter by now gives what is there.
+    // If the log was truncated meanwhile, returns what is there.
     let read = try? bytes.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
       var done = 0
       while done < room.count {

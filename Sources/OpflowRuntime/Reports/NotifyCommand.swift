@@ -1,15 +1,15 @@
 package import OpflowSystem
 
-/// Runs the command that is to hear of a drive's end.
+/// Runs the user's command at the end of a session.
 package enum NotifyCommand {
   private static let patienceSeconds: Int64 = 30
 
-  /// Runs a line for a shell, with `input` as its standard input. What it prints goes to standard error: on
-  /// standard output stands what was asked for.
+  /// Runs a shell command with `input` as its standard input. Its output goes to standard error,
+  /// since standard output is for opflow's results.
   package static func run(
     _ command: String, input: [UInt8]
   ) throws(Errno) -> LimitedCommand.End {
-    // A file, and no pipe, whose other end would have to be waited for.
+    // A file rather than a pipe, which could block.
     let summary = try File.inMemory()
     try summary.writeAll(input)
     try summary.seek(to: 0)

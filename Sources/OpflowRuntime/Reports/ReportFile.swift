@@ -1,18 +1,18 @@
 package import OpflowSystem
 
-/// A file that somebody asked to have made, written so that its name shows all of it or what was there
-/// before: beside its place, and renamed in the end.
+/// A file written atomically: under a temporary name beside its path, then renamed.
 ///
-/// What is no ordinary file, as a pipe or a device, is written to as it is; a link is followed.
+/// A path that is not a regular file, such as a pipe or device, is written directly; links are
+/// followed.
 package struct ReportFile: ~Copyable {
   private let file: Descriptor
   private let path: String
-  /// Nil for what is written to as it is.
+  /// nil for direct writing.
   private let temporary: String?
 
-  /// Makes the folders above it that are missing.
+  /// Creates missing parent folders.
   package init(_ path: String) throws(Errno) {
-    // The file that a link leads to is replaced, not the link.
+    // Replaces the target of a link, not the link.
     let real = (try? Path.real(path)) ?? path
     let isOrdinary = (try? Path.status(real)).map { $0.kind == .file } ?? true
     let temporary = isOrdinary ? "\(real).\(ProcessID.own).new" : nil
@@ -21,9 +21,9 @@ package struct ReportFile: ~Copyable {
     self.temporary = temporary
   }
 
-  /// Whether it can be made, with the folders above it that are missing.
+  /// Checks that the file can be created, and creates missing parent folders.
   package static func expect(_ path: String) throws(Errno) {
-    // Nobody may have to read a pipe for that.
+    // Opening a pipe would wait for a reader.
     if let status = try? Path.status(path), status.kind != .file, status.kind != .directory {
       return
     }
@@ -47,7 +47,7 @@ package struct ReportFile: ~Copyable {
     }
   }
 
-  /// Puts it in its place.
+  /// Renames the file to its path.
   package consuming func finish() throws(Errno) {
     guard let temporary else { return }
     do throws(Errno) {
@@ -58,7 +58,6 @@ package struct ReportFile: ~Copyable {
     }
   }
 
-  /// Leaves nothing of it.
   private borrowing func discard() {
     if let temporary { try? Path.removeIfThere(temporary) }
   }

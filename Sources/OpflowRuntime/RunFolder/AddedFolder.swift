@@ -1,11 +1,11 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// What is added to a run, in a folder of the run's own by the name of the order: the segment of the plan, and
-/// what it was compiled from.
+/// An addition to a run, in the run's folder under the ID of the request: the plan segment and its
+/// sources.
 ///
-/// Who adds makes it before he asks, so that what the journal says was added can be compiled anew. One that
-/// the journal says nothing of was refused, or never asked for, and is nobody's.
+/// The client creates it before the request, so that a resume can compile every addition in the
+/// journal. Any other folder was refused or never requested, and may be removed.
 package struct AddedFolder: Sendable {
   package let path: String
   private let run: RunFolder
@@ -20,23 +20,20 @@ package struct AddedFolder: Sendable {
   static let name = "added"
 
   private var segment: String { path + "/plan" }
-  /// The manifest as it was read.
   var manifest: String { path + "/manifest.yaml" }
-  /// Instead of it, for legs of a family that stands elsewhere: its name.
+  /// For an addition of matrix tasks: the name of their matrix.
   private var family: String { path + "/legs" }
-  /// Copies of the files that it names; missing where it names none.
   private var included: String { path + "/included" }
 
-  // MARK: - Who adds
+  // MARK: - For the client
 
-  /// What a segment was compiled from.
   enum Source {
     case manifest([UInt8])
-    /// Legs of the family of that name, which the run has already.
+    /// Tasks of an existing matrix.
     case family(String)
   }
 
-  /// Makes it, and makes it last: the journal's word of it is synced before anything comes of it.
+  /// Creates the folder and syncs it, before the journal refers to it.
   func write(
     segment bytes: [UInt8], _ source: Source, _ kept: KeptFiles
   ) throws(RunFolderError) {
@@ -49,7 +46,7 @@ package struct AddedFolder: Sendable {
       }
     }
     try doing("make", path) { () throws(Errno) in try Path.makeDirectory(path) }
-    // A resume compiles it anew, and has no use for it.
+    // Not synced: a resume compiles the segment again.
     try Self.put(bytes, at: segment, isSynced: false)
     switch source {
     case .manifest(let bytes): try Self.put(bytes, at: manifest, isSynced: true)
@@ -73,14 +70,13 @@ package struct AddedFolder: Sendable {
     }
   }
 
-  /// What stays is nobody's, and goes with a resume or with the run.
   package func remove() { try? Path.removeTree(id.text, in: run.added) }
 
-  // MARK: - Who drives the run
+  // MARK: - For the session
 
-  /// The segment, checked as what anybody may have written.
+  /// Reads and checks the segment, which is untrusted.
   ///
-  /// - Throws: what is wrong with it, as a refusal says it.
+  /// - Throws: A refusal with the reason.
   func segment(of request: AddRequest) throws(OrderRefusal) -> Plan {
     if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
     return try Self.open(try read("plan"), segment)
@@ -95,13 +91,12 @@ package struct AddedFolder: Sendable {
       return try file.readAll(atMost: Self.mostBytes)
     } catch {
       if mayBeMissing, error == .noSuchFile { return [] }
-      // A resume has removed it, before which nothing was added by that id.
+      // A resume has removed it, so nothing was added under that ID.
       let why = error == .noSuchFile ? "\(AddRequest.outdated): " : ""
       throw OrderRefusal(what: "\(why)cannot read \(path)/\(name): \(error)")
     }
   }
 
-  /// What it was compiled from, as the journal or this folder keeps it.
   func copies(of request: AddRequest) throws(OrderRefusal) -> [WrittenSecrets.Copy] {
     if let carried = request.carried { return [(request.manifestPath, carried.copy)] }
     let name = Path.name(request.manifestPath)
@@ -121,27 +116,24 @@ package struct AddedFolder: Sendable {
     }
   }
 
-  /// Texts of 3 GiB, and what refers to them.
+  /// 3 GiB of text and the records that refer to it.
   private static let mostBytes = 4 << 30
 
-  // MARK: - Who resumes it
+  // MARK: - For a resume
 
-  /// Whether legs of a family were added that stands elsewhere.
+  /// Whether the addition consists of matrix tasks.
   var isOfLegs: Bool { Path.exists(family) }
 
-  /// None where they cannot be read.
   func readKeptFiles() -> KeptFiles {
     KeptFiles(at: included)
   }
 }
 
 extension RunFolder {
-  /// What was added to the run, by the ids of the orders.
   var added: String { path + "/" + AddedFolder.name }
 
-  /// Removes what was never added.
-  ///
-  /// - Parameter known: what the journal speaks of. Its line is there, and nobody else can add meanwhile.
+  /// - Parameter known: The IDs in the journal, which is complete, since only the caller can add
+  ///   now.
   func removeAdded(but known: Set<String>) {
     guard let names = try? Path.names(in: added) else { return }
     for name in names where !known.contains(name) { try? Path.removeTree(name, in: added) }

@@ -2,13 +2,12 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// How long the tasks of `plan` took in earlier runs of a manifest that are kept here.
+  /// Returns how long the tasks of `plan` took in earlier runs of a manifest.
   ///
-  /// A hint, which a drive does as well without: runs that cannot be read are passed over. The newest
-  /// few runs are looked at, and of their journals no more than `EarlierDurations` allows for a plan of
-  /// this size, from the end.
+  /// A hint only: unreadable runs are skipped, and of the newest few journals only the last bytes
+  /// are read, as many as `EarlierDurations` allows.
   ///
-  /// - Parameter own: a run that is new, and has nothing to tell yet; nil for none.
+  /// - Parameter own: A new run to leave out; nil for none.
   package func durations(
     ofManifest path: String, plan: Plan, but own: RunID? = nil
   ) -> TaskDurations {
@@ -26,11 +25,10 @@ extension StateFolder {
     return earlier.durations()
   }
 
-  /// Journals whose first line is read, to see whose they are.
+  /// The number of journals whose first line is read to find the manifest's runs.
   private static let maxRunsLookedAt = 32
   private static let maxJournalsRead = 4
 
-  /// Returns how many bytes were looked at.
   private func read(
     _ run: RunFolder, atMost limit: Int, into earlier: inout EarlierDurations
   ) -> Int {

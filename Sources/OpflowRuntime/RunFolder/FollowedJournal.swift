@@ -1,18 +1,15 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// A run's journal in its folder, looked at again and again as it grows, also by a resume. Each look
-/// reads what was appended since the one before. Where another file stands in its place, or it was cut,
-/// it is read anew. Where tasks were added to the run, its plan is opened anew.
+/// Follows a run's journal as it grows, across resumes. If the file was replaced or truncated,
+/// reading starts over. If tasks were added, the plan is opened again.
 package struct FollowedJournal {
   private var follower: JournalFollower
-  /// How the follower of another file begins.
   private let fresh: JournalFollower
   private let path: String
-  /// Nil before the first look.
   private var file: FileIdentity?
 
-  /// More than that is mapped, not copied.
+  /// Larger amounts are mapped instead of copied.
   private static let copiedBytes = 1 << 20
 
   package init(
@@ -29,15 +26,15 @@ package struct FollowedJournal {
   }
 
   package var model: RunModel { follower.model }
-  /// As it was given, or with the tasks that were added since.
+  /// The plan as given, or with the tasks that were added since.
   package var plan: Plan { follower.plan }
 
-  /// Folds what is new, and hands on each line of that.
+  /// Replays new lines and passes each to `each`.
   ///
   /// - Parameters:
-  ///   - toEnd: nobody writes it, so a last line counts without its line feed too.
-  ///   - tellsAnew: `each` is called also for what is read anew, from the beginning.
-  /// - Returns: whether it was read anew.
+  ///   - toEnd: The journal is complete, so that a last line without line feed counts.
+  ///   - tellsAnew: Call `each` even for lines that are read again.
+  /// - Returns: Whether reading started over.
   package mutating func look(
     toEnd: Bool, tellsAnew: Bool = false, each: JournalFollower.EachLine
   ) throws(RunFolderError) -> Bool {
@@ -58,9 +55,9 @@ package struct FollowedJournal {
     return isAnew
   }
 
-  /// Folds what is new in a journal that is being written.
+  /// Replays new lines of a journal that is being written.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: Whether there were any.
   @discardableResult
   package mutating func look() throws(RunFolderError) -> Bool {
     let before = (file, follower.offset)
@@ -68,15 +65,15 @@ package struct FollowedJournal {
     return before != (file, follower.offset)
   }
 
-  /// Folds what is new up to the end, where a line counts without its line feed too.
+  /// Replays new lines up to the end, where a last line without line feed counts.
   ///
-  /// - Returns: what reading found in the whole journal besides lines.
+  /// - Returns: The damage found in the whole journal.
   @discardableResult
   package mutating func lookToEnd() throws(RunFolderError) -> JournalRecovery {
     try look { follower, bytes throws(JournalError) in try follower.read(toEnd: bytes) }
   }
 
-  /// Hands the follower what is new, and all of it once more where it did not see what it needs.
+  /// Starts over if the follower missed something that it needs.
   private mutating func look<Result>(
     _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
@@ -117,7 +114,7 @@ package struct FollowedJournal {
     }
   }
 
-  /// Of the type: a method would be given a copy of all that is folded so far, which `body` then has to copy as it changes it.
+  /// Static: an instance method would copy the model on each call.
   private static func journal<Result>(
     _ path: String, _ body: () throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
@@ -128,7 +125,7 @@ package struct FollowedJournal {
     }
   }
 
-  /// So many bytes, or fewer where the file was cut meanwhile.
+  /// Reads `count` bytes, or fewer if the file was truncated meanwhile.
   private static func read(
     _ file: borrowing Descriptor, at offset: Int64, _ count: Int
   ) throws(Errno) -> [UInt8] {

@@ -1,20 +1,21 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The plan of a run, for a look that goes on with its journal: opened anew for each addition that this tells of.
+/// The plan of a run for a reader of its journal, opened again after each addition.
 ///
-/// Where the file is the one of the time before, what was there is not looked at again: a run that grows task by task would
-/// be looked at as a whole for each of them.
+/// If the file only grew, the validated part is not checked again: a run that grows task by task
+/// would be validated as a whole each time.
 final class FollowedPlan: @unchecked Sendable {
-  // SAFETY: @unchecked, because a run's journal is followed by one thread, and this is used by what follows it alone.
+  // SAFETY: @unchecked, because a single thread follows a run's journal, and only that follower
+  // uses this.
   private let folder: RunFolder
   private var mapping: SharedMapping?
 
   init(of folder: RunFolder) { self.folder = folder }
 
-  /// With as many tasks; nil where there are not so many.
+  /// Returns nil if the plan has fewer than `taskCount` tasks.
   ///
-  /// - Parameter earlier: as it was opened before; nil where that is no part of it.
+  /// - Parameter earlier: The plan as opened before; nil if it is not a prefix of this one.
   func open(grownTo taskCount: Int, from earlier: Plan?) -> Plan? {
     if let earlier, let plan = openAgain(taskCount, earlier) { return plan }
     guard let plan = try? folder.openPlan(), plan.taskCount >= taskCount else { return nil }

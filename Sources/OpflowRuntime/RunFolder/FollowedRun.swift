@@ -1,16 +1,16 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// A run that another process may drive, looked at again and again: its lock, its journal, and its plan,
-/// which a resume of an edited manifest replaces, and to which tasks may be added.
+/// Follows a run that another process may drive: its lock, its journal, and its plan, which a
+/// resume may replace and additions extend.
 package struct FollowedRun {
   package let folder: RunFolder
-  /// Whether a process drove it before this looked last: what ended meanwhile shows as running, never as
-  /// interrupted.
+  /// Whether the run was held before the last check read the journal: a run that ended in between
+  /// shows as running, never as interrupted.
   package private(set) var isHeld = false
   private var journal: FollowedJournal
   private let keepsDetails: Bool
-  /// What the journal spoke of when the plan was opened; nil before the first look.
+  /// As of the opening of the plan; nil before the first check.
   private var origin: PlanOrigin?
 
   package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
@@ -23,14 +23,14 @@ package struct FollowedRun {
   package var model: RunModel { journal.model }
   package var plan: Plan { journal.plan }
 
-  /// Takes in what is new.
+  /// Reads what is new.
   package mutating func look() throws(RunFolderError) { try look(isHeld: nil, each: nil) }
 
-  /// Takes in what is new, and hands on each line of that.
+  /// Reads what is new and passes each line to `each`.
   ///
   /// - Parameters:
-  ///   - isHeld: whether a process drives the run, where that is known without its lock.
-  ///   - tellsAnew: `each` is called also for what is read anew, from the beginning.
+  ///   - isHeld: Whether the run is live, if known without its lock.
+  ///   - tellsAnew: Call `each` even for lines that are read again.
   package mutating func look(
     isHeld: Bool? = nil, tellsAnew: Bool, each: JournalFollower.EachLine
   ) throws(RunFolderError) {
@@ -46,7 +46,7 @@ package struct FollowedRun {
     try read(each)
     let found = PlanOrigin(model)
     if let origin, !origin.isLeft(for: found, plan) { return }
-    // The first look found the plan as it was opened just before, unless a resume came between.
+    // At the first check the plan was just opened, and still fits unless a resume came between.
     let isOther = origin != nil || found.isOther(than: plan)
     origin = found
     guard isOther else { return }
@@ -55,8 +55,8 @@ package struct FollowedRun {
     try read(each)
   }
 
-  /// Somebody drives the run, and nothing is journaled of it yet: what the journal tells is of the drive
-  /// before.
+  /// Whether a session holds the run but has not journaled anything: the journal still describes
+  /// the session before.
   package var isBeginning: Bool { isHeld && model.close != nil }
 
   private mutating func read(

@@ -1,35 +1,38 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The plan of a run that this process drives, in its file, which tasks are added to.
+/// The plan file of a run that this process drives, to which tasks are added.
 ///
-/// Where the run syncs, the file is synced before the journal tells of the tasks, so that a loss of power leaves one that
-/// has all that the journal tells of: what is there of others counts for nobody. Where it does not, the views of such a
-/// run may fail until a resume makes the file anew. On a network's file system the head goes to the server behind what it
-/// counts, since a worker of another machine may open the file in between.
+/// In a run that syncs, the file is synced before the journal names the tasks, so that after a
+/// power failure it has every task in the journal; extra tasks in the file do not count. Without
+/// syncing, views of such a run may fail until a resume writes the file again. On a network file
+/// system the head is sent after the records that it counts, since a worker on another machine may
+/// open the file in between.
 ///
-/// What is added one by one in a run that syncs in groups (`mayFollow`) would wait for the disk each time. Its states:
+/// Adding tasks one by one in a run that syncs in groups (`mayFollow`) would wait for the disk each
+/// time. Its states are:
 ///
 ///     written ─► journaled ─► answered ─► file synced ─► journal synced
 ///
-/// - From *written* on it outlives any process: a kill loses nothing.
-/// - The journal's line carries all that a resume compiles the tasks from, so that it may reach the disk at any time: before
-///   the file (by the sync of lines before it), or never, and then nobody can be told of the tasks by anything but that answer.
-/// - Each sync of the journal is preceded by one of the file (`takeUnsynced`). Where the power is lost between *journaled* and
-///   the next *file synced*, the journal may have tasks that the file lacks: views of the run then lack them too, or
-///   fail, until a resume makes the file anew. That takes nothing from this file.
+/// - From *written* on the addition survives the death of any process.
+/// - The journal line contains all that a resume needs to compile the tasks. It may reach the disk
+///   before the file (with the sync of earlier lines), or never; then only the answer has told a
+///   client of the tasks.
+/// - Each sync of the journal is preceded by one of the file (`takeUnsynced`). After a power
+///   failure between *journaled* and the next *file synced*, the journal may have tasks that the
+///   file lacks: views lack them too, or fail, until a resume writes the file again from the
+///   journal.
 final class GrowingPlan {
   private(set) var plan: Plan
   private let folder: RunFolder
   private let durability: Durability
-  /// Of the file as it was written last; nil before.
   private var mapping: SharedMapping?
   /// Written since the last sync.
   private var unsynced: Descriptor?
-  /// What stands behind the plan's tasks in the file is not to be built upon.
+  /// The bytes behind the plan's tasks in the file are unusable.
   private var isTorn = false
-  /// It is not known whether the file counts tasks that this process does not: somebody may take them for
-  /// those that would be added next.
+  /// The file may count tasks that this process does not know; readers would confuse them with the
+  /// next ones.
   private var isLost = false
 
   init(_ plan: Plan, in folder: RunFolder, _ durability: Durability = .each) {
@@ -38,9 +41,9 @@ final class GrowingPlan {
     self.durability = durability
   }
 
-  // MARK: - What is to be synced
+  // MARK: - Syncing
 
-  /// The file, where it is to be synced before the journal is; the caller does that.
+  /// The caller must sync it before the journal.
   func takeUnsynced() -> Descriptor? { unsynced.take() }
 
   func syncNow() throws(Errno) {
@@ -51,12 +54,11 @@ final class GrowingPlan {
 
   // MARK: - Growing
 
-  /// Makes the plan's file one that has the tasks of a segment as well, and opens it anew.
+  /// Adds a validated segment to the file and opens it again.
   ///
-  /// - Parameters:
-  ///   - segment: has been validated.
-  ///   - mayFollow: the file may be synced behind the journal's line, which has all that the segment is made from.
-  /// - Throws: why the plan stays as it was.
+  /// - Parameter mayFollow: The file may be synced after the journal's line, which contains the
+  ///   sources.
+  /// - Throws: Why the plan is unchanged.
   func grow(by segment: Plan, mayFollow: Bool = false) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth: PlanGrowth
@@ -74,9 +76,9 @@ final class GrowingPlan {
     return try open(mapped)
   }
 
-  /// Makes the plan's file another one, in which tasks that are withdrawn have other names, and opens that.
+  /// Renames retracted tasks in a new file and opens it.
   ///
-  /// - Throws: why the plan stays as it was.
+  /// - Throws: Why the plan is unchanged.
   func withdraw(_ withdrawal: Withdrawal) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth: PlanGrowth
@@ -91,7 +93,6 @@ final class GrowingPlan {
 
   private func open(_ mapped: SharedMapping) throws(GrowthFault) -> Plan {
     do throws(PlanError) {
-      // What was there has been checked, and so has what was written behind it.
       plan = try Plan(bytes: mapped.bytes, checksum: false, release: mapped.release)
       mapping = mapped
       return plan
@@ -101,13 +102,13 @@ final class GrowingPlan {
     }
   }
 
-  /// Another run may have the file, which takes it for one that nobody writes to.
+  /// Another run links to the file and relies on it not to change.
   private var isShared: Bool {
     guard plan.hasRoom, let status = try? Path.linkStatus(folder.plan) else { return false }
     return status.linkCount > 1
   }
 
-  /// Mapped before anything counts: what fails then fails without a trace.
+  /// Maps the file before the new tasks count, so that a failure until then leaves no trace.
   private func writeBehind(
     _ growth: PlanGrowth, isSynced: Bool
   ) throws(GrowthFault) -> SharedMapping {
@@ -121,7 +122,7 @@ final class GrowingPlan {
       if isNetwork { try file.sync() }
       isCounting = true
       for write in head { try Self.write(write, to: file) }
-      // On a network's file system also the last chance to learn of a failure.
+      // On a network file system this is also the last chance to see a write error.
       if isSynced || isNetwork {
         try file.syncData()
         unsynced = nil
@@ -144,13 +145,13 @@ final class GrowingPlan {
     return try SharedMapping(file, at: folder.path)
   }
 
-  /// Much of what a task is given by default is zeroes, which stand there already.
+  /// Many defaults of a task are zeros, which the file already contains.
   private func isThere(_ write: PlanGrowth.Write, in file: UnsafeRawBufferPointer) -> Bool {
     write.bytes.count <= 64
       && file[write.offset..<(write.offset + write.bytes.count)].elementsEqual(write.bytes)
   }
 
-  /// Until it has its name the file is what it was.
+  /// Writes a new file. Until the rename the old one is unchanged.
   private func replaceFile(
     _ growth: PlanGrowth, _ byteCount: Int
   ) throws(GrowthFault) -> SharedMapping {
@@ -172,7 +173,7 @@ final class GrowingPlan {
       isTorn = false
       return new
     } catch {
-      // A name that is still there was not taken.
+      // If the temporary file still exists, the rename did not happen.
       isLost = isCounting && !Path.exists(temporary)
       try? Path.removeIfThere(temporary)
       throw .file(error)
@@ -188,16 +189,14 @@ final class GrowingPlan {
   }
 }
 
-/// Why a plan has not grown.
 enum GrowthFault: Error {
-  /// The segment was compiled for another plan, or is none that fits.
+  /// The segment was compiled for another plan or does not fit.
   case unfit(SegmentError)
   case file(Errno)
   case unsound(PlanError)
-  /// An earlier growth failed half-way.
   case lost
 
-  /// For who adds, in a sentence without its first capital and last point.
+  /// The reason for the client: a sentence without capital and full stop.
   func what(in folder: RunFolder) -> String {
     switch self {
     case .unfit(.taken(let task)):

@@ -1,10 +1,10 @@
 internal import OpflowSystem
 
-/// That this program has a run as its queue.
+/// The shared lock of each client that uses a run as its queue.
 ///
-/// When the process that drives the run dies, all programs that have the run find that, each at its own time, and another
-/// program may open the queue before any of them: whoever is first goes on with what the others were told of. Who waits for
-/// the run's end (`opflow wait`) sees by it that the run is about to go on.
+/// If the run's process dies, all clients notice, each at its own time, and a new client may come
+/// first: the first one continues the run, including tasks that were confirmed to the others.
+/// `opflow wait` sees from this lock that the run will continue.
 package final class HostsLock {
   private let lock: SharedLock
 
@@ -14,14 +14,14 @@ package final class HostsLock {
     }
   }
 
-  /// Whether a process drives a run, or a program that has it is about to start one. In this order: a program that is
-  /// seen to be gone starts none any more.
+  /// Whether a process drives the run or a client is about to. The clients are checked first: one
+  /// that is gone by then starts no session.
   package static func goesOn(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     if try isHeld(folder) { return true }
     return try RunFolderLock.isHeld(folder)
   }
 
-  /// Whether any program has the run.
+  /// Whether any client has the run.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.hostsLock) { () throws(Errno) in
       try SharedLock.isHeld(folder.hostsLock)

@@ -1,24 +1,21 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The runs that tasks of a run have begun, in the same state folder, as far as they are live: looked at again and
-/// again, by whoever shows the run around.
+/// The live nested runs of a run in the same state folder, for its viewers.
 ///
-/// Each is known by its own journal, which costs who drives it nothing and which no task can fill with more than it
-/// runs. What began before the run around is none of its.
+/// They are read from their own journals, at no cost to their coordinators. Runs older than the
+/// outer one are not nested in it.
 struct InnerRuns {
   private let around: RunFolder
   private let state: StateFolder
-  /// The newest ones.
   private var runs: [RunID] = []
-  /// When the folder that has them changed last.
   private var changedNanoseconds: Int64 = -1
-  /// The task of the run around that began each; empty for one of somebody else.
+  /// Empty for runs that the outer run did not start.
   private var tasks: [RunID: String] = [:]
   private var journals: [RunID: FollowedJournal] = [:]
 
   private static let mostRuns = 200
-  /// A second look at a folder within the same tick of its clock sees what came after the first.
+  /// A change within the same clock tick as the last check would go unnoticed.
   private static let clockNanoseconds: Int64 = 1_000_000_000
 
   init(within around: RunFolder) {
@@ -26,7 +23,6 @@ struct InnerRuns {
     state = StateFolder(holding: around)
   }
 
-  /// The newest live run of each of some tasks.
   mutating func look(at wanted: [TaskID], of plan: Plan) -> [TaskID: InnerRun] {
     list()
     var found: [TaskID: InnerRun] = [:]
@@ -43,7 +39,7 @@ struct InnerRuns {
     return found
   }
 
-  /// What cannot be read is not there yet, or no more.
+  /// Lists the runs. Unreadable ones are not ready yet, or removed.
   private mutating func list() {
     let changed = (try? Path.status(state.runsFolder))?.modifiedNanoseconds ?? 0
     let isSettled =

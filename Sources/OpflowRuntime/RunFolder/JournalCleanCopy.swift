@@ -1,15 +1,15 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Puts a copy of a journal without its damage in the journal's place.
+/// Replaces a journal by a copy without its damage.
 ///
-/// Reading the copy gives what reading the damaged one gave: intact lines stay as they are, with the
-/// gaps in their numbers, by which a reader knows that something is lost.
+/// The copy reads the same as the damaged journal: intact lines are unchanged, and gaps in their
+/// numbers still show that lines are lost.
 package enum JournalCleanCopy {
-  /// The caller holds the run's lock. Dying at any point leaves the old journal in its place, or the
-  /// copy and the old one beside it.
+  /// The caller holds the run's lock. A crash leaves the old journal in place, or the copy with the
+  /// old one beside it.
   ///
-  /// - Returns: where the old one is now; nil when nothing was damaged, and nothing was done.
+  /// - Returns: The new path of the old journal; nil if nothing was damaged.
   package static func replace(
     _ folder: RunFolder
   ) throws(RunFolderError) -> (old: String, recovery: JournalRecovery)? {
@@ -40,8 +40,7 @@ package enum JournalCleanCopy {
     return (lines, reader.recovery)
   }
 
-  /// Gives the journal a second name: one that nothing has yet, or that a repair which was killed gave
-  /// it.
+  /// Links the journal to a new name, or finds the link that a killed repair has made.
   private static func keepOld(_ journal: String) throws(RunFolderError) -> String {
     var number = 1
     while true {

@@ -1,25 +1,24 @@
 internal import OpflowSystem
 
-/// Copies of the files that a run's manifest names besides itself, in one file of the run's folder: for
-/// the record, and for a resume that finds one gone.
+/// Copies of the files that a run's manifest names, in one file of the run's folder: for the
+/// record, and for a resume that finds one missing.
 ///
-/// The journal tells by their hashes which texts are those of the last drive. Before a resume makes
-/// others the run's, it puts them beside those, and the manifest as it was where that is another now,
-/// which takes its place in `manifest.yaml` after that: wherever it is killed, the texts that the
-/// journal names are here or there. The next resume that has something to put here leaves out what is of
-/// neither drive.
+/// The hashes in the journal say which contents belong to the last session. Before a resume
+/// switches to other contents, it adds them here, and the old manifest too before `manifest.yaml`
+/// is replaced. So after a crash at any point all contents that the journal names exist. The next
+/// resume that writes this file drops contents of neither session.
 ///
-/// For each: how many bytes its path has and how many itself, in decimal, with a blank between and a
-/// line feed behind; the path; a line feed; its bytes; a line feed. A path within the manifest's folder
-/// starts there, so that a project that was moved finds its copies.
+/// Format, for each file: the byte count of its path and of its contents, in decimal, separated by
+/// a space and ended by a line feed; the path; a line feed; the contents; a line feed. Paths below
+/// the manifest's folder are relative to it, so that a moved project finds its copies.
 struct KeptFiles: Sendable {
   private(set) var files: [(path: String, bytes: [UInt8])] = []
-  /// By path: the places of its texts.
+  /// Indexes by path.
   private var places: [String: [Int]] = [:]
 
   init() {}
 
-  /// Once only, also where it is here already.
+  /// Adds a file, unless the same path and contents are present.
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
     if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
       return
@@ -28,15 +27,14 @@ struct KeptFiles: Sendable {
     files.append(file)
   }
 
-  /// - Parameter folder: the manifest's.
   mutating func add(_ path: String, _ bytes: [UInt8], from folder: String) {
     add((Self.relative(path, to: folder), bytes))
   }
 
-  /// The copy of a file, by its absolute path; of several texts the first one.
+  /// Returns the copy of the file at an absolute path; the first one if there are several.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
     let path = Self.relative(path, to: folder)
-    // Two names that look alike are equal as strings, and are two files.
+    // Equal strings may be different file names, since Unicode equivalence ignores their bytes.
     let place = places[path]?.first { files[$0].path.utf8.elementsEqual(path.utf8) }
     return place.map { files[$0].bytes }
   }
@@ -62,15 +60,13 @@ struct KeptFiles: Sendable {
     return text
   }
 
-  /// As many as a manifest may name, beside as many of an earlier drive.
+  /// The most that a manifest may name, plus as much of an earlier session.
   static let mostBytes = 4 << 30
 
-  /// Of that file; none where it cannot be read.
   init(at path: String) {
     self.init(reading: (try? File.readRegular(path, atMost: Self.mostBytes)) ?? [])
   }
 
-  /// What is not whole is left out.
   init(reading text: [UInt8]) {
     var rest = text[...]
     while let end = rest.firstIndex(of: 10) {

@@ -1,13 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The process that a lock file names. Only a lock that is held says that it still is the holder.
+/// The process that a lock file names. It holds the lock only if the lock is taken.
 ///
-/// The file's only line is the process's number, a blank and the name of its host: a folder may be on
-/// several machines, where the same number is another process.
+/// The file's only line is the process ID, a space and the host name, since a folder may be shared
+/// by machines.
 package struct LockHolder: Sendable, Equatable {
   package let pid: Int32
-  /// Nil for this machine.
+  /// nil for this machine.
   package let host: String?
 
   package init(pid: Int32, host: String? = nil) {
@@ -15,7 +15,7 @@ package struct LockHolder: Sendable, Equatable {
     self.host = host
   }
 
-  /// Nil where nobody wrote it, or its process is of this machine and is no more.
+  /// Reads the holder; nil if none is named, or its process is of this machine and has ended.
   static func read(_ path: String) -> LockHolder? {
     guard let bytes = try? content(path) else { return nil }
     let words = bytes.prefix { $0 != Field.lineFeed }
@@ -26,21 +26,20 @@ package struct LockHolder: Sendable, Equatable {
     return ProcessStatus.read(pid) == nil ? nil : LockHolder(pid: pid)
   }
 
-  /// What stands in it: as much as a line can have.
   static func content(_ path: String) throws(Errno) -> [UInt8] {
     try File.openRegular(path, .readOnly).readAll(atMost: longestBytes)
   }
 
   private static let longestBytes = 1_024
 
-  /// Names this process in its lock's file. The room that the file has on a disk stays its own.
+  /// Writes this process into its lock file. The file stays allocated, for `clear`.
   static func write(to file: borrowing Descriptor) throws(Errno) {
     let line = Array(ownLine.utf8)
     try write(line, to: file)
     try file.truncate(to: Int64(line.count))
   }
 
-  /// Takes that out. What cannot be written says what it said.
+  /// Overwrites the name with spaces. If that fails, the name stays.
   static func clear(_ file: borrowing Descriptor) {
     let blanks = [UInt8](repeating: UInt8(ascii: " "), count: ownLine.utf8.count - 1)
     try? write(blanks + [Field.lineFeed], to: file)
@@ -54,18 +53,18 @@ package struct LockHolder: Sendable, Equatable {
 
   private static var ownLine: String { "\(ProcessID.own) \(Machine.hostName)\n" }
 
-  /// Whether a lock's file names something else than this process, or nobody any more; no where it cannot be read.
+  /// False if the file cannot be read.
   static func isAnother(_ path: String) -> Bool {
     guard let bytes = try? content(path) else { return false }
     return !bytes.elementsEqual(ownLine.utf8)
   }
 
-  /// Its number where it is one of this machine.
+  /// nil for another machine.
   package var localPID: Int32? { host == nil ? pid : nil }
 }
 
 extension LockHolder: CustomStringConvertible {
-  /// `process 12`, and on which machine where that is another one.
+  /// `process 12`, with the host name if it is another one.
   package var description: String {
     "process \(pid)" + (host.map { " on \(CleanText.string($0))" } ?? "")
   }

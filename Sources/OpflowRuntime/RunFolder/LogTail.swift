@@ -1,15 +1,15 @@
 package import OpflowSystem
 
-/// Reads a task's log as it grows. The file may not be there yet: a task that printed nothing has
-/// none. Holds no descriptor, so that a view can follow as many logs as there are tasks.
+/// Reads a task's log as it grows. Silent tasks have no log. No descriptor stays open, so that a
+/// view can follow any number of logs.
 package struct LogTail: Sendable {
   package let path: String
   private var offset: Int64 = 0
 
   package init(path: String) { self.path = path }
 
-  /// Calls `body` with what came since the last call, in pieces of at most `buffer`'s size, until
-  /// there is no more or `limit` pieces were told. Whether anything came.
+  /// Passes new output to `body`, in pieces of at most `buffer`'s size and at most `limit` pieces.
+  /// Returns whether there was any.
   @discardableResult
   package mutating func read(
     into buffer: UnsafeMutableRawBufferPointer, limit: Int = .max,

@@ -1,15 +1,14 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The runs of one manifest in a state folder.
+/// The runs of one manifest.
 package struct ManifestRuns: Sendable {
   let state: StateFolder
-  /// The manifest's real path.
   let path: String
-  /// How many the manifest wants to be kept.
+  /// How many runs the manifest wants to keep.
   package let keep: Int
 
-  /// Removes old ones, for an instant at most. Where `runs` is a link it is left alone.
+  /// Removes old runs, within a short time limit. Does nothing if `runs` is a symbolic link.
   package func clean() throws(RunFolderError) -> RunCleaning {
     do throws(RunFolderError) {
       return try state.clean(

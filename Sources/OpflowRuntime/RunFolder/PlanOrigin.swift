@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// What a journal says of the plan that its lines are about: a resume may have put another one in its place.
+/// The plan that a journal's lines refer to; a resume may have replaced it.
 struct PlanOrigin {
   private let key: String?
   private let drive: Int
@@ -10,12 +10,11 @@ struct PlanOrigin {
     drive = model.drives
   }
 
-  /// Whether a plan that was opened at this time is to be opened anew at another.
   func isLeft(for later: PlanOrigin, _ plan: Plan) -> Bool {
-    // What was added to a run is compiled anew by each resume, and may get other numbers.
+    // Each resume compiles added tasks again and may renumber them.
     key != later.key || plan.hasRoom && drive != later.drive
   }
 
-  /// Whether it is not this plan; false where nothing is known of one.
+  /// False if the journal names no plan.
   func isOther(than plan: Plan) -> Bool { key.map { $0 != plan.key.description } ?? false }
 }

@@ -1,11 +1,11 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// A run read for a view: nothing of it is changed.
+/// Reads a run for a view, without changing it.
 package struct ReadRun {
   package let folder: RunFolder
   package var plan: Plan { journal.plan }
-  /// Goes on where this reading stopped.
+  /// Can continue where this reading stopped.
   package let journal: FollowedJournal
   package let recovery: JournalRecovery
   package let isHeld: Bool
@@ -14,7 +14,7 @@ package struct ReadRun {
     _ folder: RunFolder, keepingDetails: Bool = false, keepingAttempts: Bool = false
   ) throws(RunFolderError) {
     self.folder = folder
-    // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
+    // Before the journal: a run that ends in between shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     var journal = FollowedJournal(
       folder, plan: try folder.openPlan(), keepingDetails: keepingDetails,
@@ -41,7 +41,7 @@ package struct ReadRun {
     return status
   }
 
-  /// What is wrong with the journal, unless it is just being written.
+  /// Damage of the journal, unless it is just being written.
   package var warnings: [String] {
     recovery.isIntact || isHeld && recovery.isOnlyTorn
       ? [] : recovery.warnings(path: folder.journal)
@@ -49,7 +49,6 @@ package struct ReadRun {
 }
 
 extension JournalRecovery {
-  /// What to tell of the damage in the journal at a path.
   func warnings(path: String) -> [String] {
     var warnings = damage.prefix(5).map { "\(path): \($0.message)" }
     if damage.count > 5 { warnings.append("\(path): \(damage.count - 5) more places are damaged") }

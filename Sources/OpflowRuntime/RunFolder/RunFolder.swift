@@ -2,15 +2,15 @@ package import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// The folder of one run, and the files in it.
+/// The folder of one run.
 package struct RunFolder: Equatable, Sendable {
   package let id: RunID
   /// Absolute.
   package let path: String
-  /// Folders that were made for this run, its own among them; empty for a run that was there.
+  /// Folders created for this run, including its own; empty for an existing run.
   private let newFolders: [String]
 
-  /// The folder of a run that is there, or of one that was just made with `newFolders`.
+  /// The folder of an existing run, or of one just created with `newFolders`.
   package init(id: RunID, path: String, newFolders: [String] = []) {
     self.id = id
     self.path = path
@@ -24,38 +24,36 @@ package struct RunFolder: Equatable, Sendable {
   package var journal: String { path + "/" + Self.journalName }
   /// The manifest as it was read.
   package var manifest: String { path + "/manifest.yaml" }
-  /// Copies of the files that the manifest names; missing where it names none.
+  /// Copies of the files that the manifest names; missing if there are none.
   package var keptFiles: String { path + "/included" }
   package var plan: String { path + "/plan" }
   package var logs: String { path + "/logs" }
-  /// What tasks leave for each other.
+  /// Values that tasks leave for each other.
   package var values: String { path + "/" + ValueFolder.name }
   var unread: String { path + "/" + ValueFolder.unreadName }
   package var lock: String { path + "/" + Self.lockName }
-  /// Held while somebody takes the run over from another machine.
+  /// Held during a takeover from another machine.
   var takeOverLock: String { path + "/take-over.lock" }
   /// Held by every worker.
   var workersLock: String { path + "/" + Self.workersLockName }
-  /// Held by every program that has the run as its queue.
+  /// Held by every client that uses the run as its queue.
   var hostsLock: String { path + "/hosts.lock" }
-  /// Held for as long as somebody means to drive the run again when its files change.
+  /// Held by a process that will resume the run when its files change.
   package var watchLock: String { path + "/watch.lock" }
-  /// How far running downloads are.
+  /// The progress of running downloads.
   package var progress: String { path + "/progress" }
-  /// What is waited for so that machines come.
+  /// What delays nodes.
   private var awaited: String { path + "/awaited" }
-  /// Where results are cached, for its workers.
   private var cache: String { path + "/" + CacheSetting.fileName }
-  /// What workers complained of.
+  /// Standard error of local workers.
   package var workerLog: String { path + "/worker.log" }
-  /// What those of another machine complained of.
   func workerLog(of host: String) -> String {
     path + "/worker.\(LogName.of(Array(host.utf8)))"
   }
-  /// What transports to other machines and their agents complained of.
   var siteLog: String { path + "/sites.log" }
 
-  /// Whether opflow makes something of that name before a run has a journal, or did so once.
+  /// Whether opflow, or an earlier version of it, creates a file of that name before the journal
+  /// exists.
   static func isMadeAtBeginning(_ name: String) -> Bool {
     [
       "logs", ValueFolder.unreadName, lockName, journalName, "manifest.yaml", "included", "plan",
@@ -63,23 +61,20 @@ package struct RunFolder: Equatable, Sendable {
     ].contains(name)
   }
 
-  /// Where a task's output goes.
   package func log(of task: TaskID, in plan: Plan) -> String {
     logs + "/" + LogName.of(plan.nameBytes(task))
   }
 
-  /// Keeps the manifest's bytes, for the record and for a resume that finds it gone.
+  /// Keeps the manifest's bytes, for the record and for a resume that finds it missing.
   package func write(manifest bytes: [UInt8]) throws(RunFolderError) {
     try replace(manifest, with: bytes, mode: 0o600)
   }
 
-  /// Keeps the files that the manifest names, where there are any.
   func write(_ files: KeptFiles) throws(RunFolderError) {
     if files.files.isEmpty { return }
     try replace(keptFiles, with: files.text, mode: 0o600)
   }
 
-  /// The same of a run that was there, where they are others.
   func replace(manifest bytes: [UInt8]) throws(RunFolderError) {
     if (try? readManifest()) != bytes { try write(manifest: bytes) }
   }
@@ -89,20 +84,19 @@ package struct RunFolder: Equatable, Sendable {
     if (old ?? []) != files.text { try replace(keptFiles, with: files.text, mode: 0o600) }
   }
 
-  /// None where they cannot be read.
   func readKeptFiles() -> KeptFiles {
     KeptFiles(at: keptFiles)
   }
 
-  /// The copy of the manifest.
   func readManifest() throws(Errno) -> [UInt8] {
     try File.readRegular(manifest, atMost: ManifestCompiler.maximumBytes)
   }
 
-  /// Makes the folder of the logs, also where somebody has removed it: they are gone, the results are not.
+  /// Creates the folder for logs. A resume does so again if it was removed, since results do not
+  /// depend on logs.
   func makeLogs() throws(RunFolderError) { try makeFolder(logs) }
 
-  /// Makes the folder where tasks leave values that nobody reads; it must be there before any of them starts.
+  /// Creates the folder for values that no task reads; it must exist before a task starts.
   package func makeUnread() throws(RunFolderError) { try makeFolder(unread) }
 
   private func makeFolder(_ folder: String) throws(RunFolderError) {
@@ -115,9 +109,9 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Tells the workers of a drive where results are cached; nil for nowhere.
+  /// Writes the cache setting for the workers of a session; nil for no cache.
   ///
-  /// - Returns: what is to be said of it.
+  /// - Returns: Warnings.
   func write(_ setting: CacheSetting?) -> [String] {
     do throws(Errno) {
       try Path.removeIfThere(cache)
@@ -131,21 +125,20 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Removes what workers left that died while a result came back from a cache. None is alive.
+  /// Removes partial results of workers that died while restoring from a cache.
   func removeStages() {
-    // What stays is in nobody's way, and goes with the run.
     try? Path.removeTree(CacheSetting.stageName, in: path)
   }
 
-  /// Keeps the compiled plan. Whoever has mapped an older one keeps that.
+  /// Writes the compiled plan. A process that has mapped the old one keeps that.
   ///
-  /// - Parameter hasRoom: it is written to when tasks are added.
+  /// - Parameter hasRoom: Tasks will be added to it.
   package func write(plan bytes: [UInt8], hasRoom: Bool = false) throws(RunFolderError) {
     try replace(plan, with: bytes, mode: hasRoom ? 0o600 : 0o400)
   }
 
-  /// A file of a run that was there is replaced durably, before a line says that it counts. Those of a
-  /// new run are synced together before the first start: until then nothing can be lost.
+  /// Files of an existing run are replaced durably, before a journal line refers to them. Those of
+  /// a new run are synced together before the first start.
   private func replace(
     _ file: String, with bytes: [UInt8], mode: UInt32
   ) throws(RunFolderError) {
@@ -160,8 +153,8 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Makes a new run's plan, manifest and folders last, before its first task starts, and the name of
-  /// its journal, which must be there; what is in it syncs itself. Does nothing for a run that was there.
+  /// Syncs a new run's plan, manifest, folders and journal name before the first task starts; the
+  /// journal's contents are synced separately. Does nothing for an existing run.
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
     for file in [manifest, keptFiles, plan] where Path.exists(file) {
@@ -174,12 +167,12 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// The first line of the journal.
+  /// Reads the first line of the journal.
   package func readOpen() throws(RunFolderError) -> OpenEntry {
     let file = try openingJournal(journal) { () throws(Errno) in
       try File.openRegular(journal, .readOnly)
     }
-    // Mostly all of it is there, and there may be many thousands of runs to look at.
+    // 4 KiB nearly always suffice; there may be many thousands of runs to read.
     var start = [UInt8](repeating: 0, count: 4096)
     let count = try doing("read", journal) { () throws(Errno) in
       try start.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
@@ -199,14 +192,14 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// What the journal says of the run as a whole, for which no plan is needed.
+  /// Reads the journal entries about the run as a whole, which need no plan.
   package func readRunHistory() throws(RunFolderError) -> RunModel {
     try withJournal { bytes throws(JournalError) in
       try RunModel.readRun(bytes)
     }
   }
 
-  /// Reads and folds the journal, of a live run too, and changes nothing.
+  /// Replays the journal, even of a live run. Changes nothing.
   package func readHistory(
     plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
   ) throws(RunFolderError) -> (history: RunModel, recovery: JournalRecovery) {
@@ -217,16 +210,15 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// How far the downloads of a live run are, as far as that is known.
+  /// Reads the progress of downloads of a live run, if known.
   package func readProgress(plan: Plan) -> [TaskID: RunningDownloads.Entry] {
-    // There is no such file where no download has come far enough.
     guard let notes = try? File.readRegular(progress, atMost: Self.longestProgressBytes) else {
       return [:]
     }
     return ProgressNotes.read(notes, plan: plan)
   }
 
-  /// What the process that drives the run waits for so that machines come, in words; nil for nothing.
+  /// Returns what delays nodes of a live run; nil for nothing.
   package func readAwaited() -> String? {
     guard let file = try? File.openRegular(awaited, .readOnly),
       let bytes = try? file.readAll(atMost: Self.longestAwaitedBytes), !bytes.isEmpty
@@ -235,15 +227,14 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   private static let longestAwaitedBytes = 1_000
-  /// Of as many downloads as a plan can have.
   private static let longestProgressBytes = 1 << 30
 
-  /// It is a help to views and nothing more: what cannot be written is left.
+  /// Only views use it, so errors are ignored.
   func writeAwaited(_ what: String) { try? File.put(Array(what.utf8), at: awaited) }
 
   func removeAwaited() { try? Path.remove(awaited) }
 
-  /// The journal's bytes as they are now, for as long as `body` runs.
+  /// Maps the journal as it is now.
   package func withJournal<Result>(
     _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
@@ -256,7 +247,7 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Whether the run ever began: it has a journal with something in it.
+  /// Whether the run ever began, so that its journal is not empty.
   var hasBegun: Bool {
     guard let status = try? Path.status(journal) else { return false }
     return status.sizeBytes > 0

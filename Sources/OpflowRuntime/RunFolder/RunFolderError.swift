@@ -1,35 +1,30 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// Why a run's files cannot be used.
+/// Why files of a run cannot be used.
 package enum RunFolderError: Error, Equatable, Sendable {
-  /// What was to be done (`write`, `open`, …), with which file.
   case file(doing: String, path: String, Errno)
   case journal(path: String, JournalError)
   case plan(path: String, PlanError)
-  /// Another process drives the run. Nil where it could not be read which.
+  /// Another process drives the run; nil if its name could not be read.
   case held(run: String, by: LockHolder?)
-  /// A process on another machine does, which was waited for.
+  /// A process on another machine drives the run, even after a wait.
   case heldElsewhere(run: String, by: LockHolder)
-  /// A run of the same group is live, and is not to be waited for.
+  /// A run of the same concurrency group is live, and waiting was not requested.
   case live(run: String, group: String, by: LockHolder?)
-  /// A process is about to begin a run of the same group, which is not to be waited for.
+  /// A process is starting a run of the same concurrency group, and waiting was not requested.
   case beginning(group: String, by: LockHolder?)
-  /// A run of the same group is live, and waits for a task that this process is of.
+  /// A live run of the same concurrency group contains this process, so waiting would never end.
   case aroundItself(run: String, group: String)
-  /// The run was there, and is no more.
   case removed(run: String)
-  /// A state folder that was found, not named, and that somebody else may have written.
+  /// A state folder that was found rather than named, and that another user may have written.
   case foreign(ForeignFile, state: String)
-  /// The manifest of a run that is resumed, which somebody else may have changed since.
+  /// The manifest of the resumed run may have been changed by another user.
   case foreignManifest(ForeignFile, path: String)
-  /// Runs are not removed behind a link.
+  /// Runs are not removed through a symbolic link.
   case link(String)
-  /// No run at all in this state folder.
   case noRuns(folder: String)
-  /// No run of that name, beginning or manifest.
   case noSuchRun(String)
-  /// More than one run begins like that.
   case ambiguous(String, runs: [String])
 
   /// What happened, where, and what to do.
@@ -84,8 +79,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
   }
 }
 
-/// Runs `body`, which opens a journal. Where there is none the run never began, since the file is made right
-/// before its first line, or it was removed with its folder.
+/// Runs `body`, which opens a journal. A missing journal means that the run never began or was
+/// removed, since the file is created just before its first line.
 func openingJournal<Result: ~Copyable>(
   _ path: String, _ body: () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
@@ -100,7 +95,7 @@ func openingJournal<Result: ~Copyable>(
   }
 }
 
-/// Runs `body`, and tells what it was doing with which file when a system call fails.
+/// Adds the operation and the file to an error.
 func doing<Result: ~Copyable>(
   _ what: String, _ path: String, _ body: () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {

@@ -1,12 +1,12 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The right to drive a run. The kernel gives it up when this process is gone, however that ends; a
-/// lock file that nobody holds is no lock.
+/// The right to drive a run. The kernel releases the lock when the process ends; a lock file
+/// without a holder does not count.
 ///
-/// On a file system that keeps the locks of each machine apart (`NetworkFiles.carriesLocks`) a lock that is free says nothing
-/// of others. There a file that names a process of another machine is a lock as well: who gives it up takes its name out. One
-/// that was killed leaves it, which a person has to say (`takeOver`).
+/// On a file system with separate locks per machine (`NetworkFiles.carriesLocks`), a lock file that
+/// names a process of another machine counts as locked, too. A holder clears its name on release; a
+/// killed one leaves it, and then the user must decide (`takeOver`).
 package struct RunFolderLock: ~Copyable {
   private let lock: FileLock
 
@@ -14,21 +14,19 @@ package struct RunFolderLock: ~Copyable {
 
   deinit { LockHolder.clear(lock.file) }
 
-  /// By what its holder sees that nobody has taken the run over.
   func claim(to folder: RunFolder) -> RunClaim? { RunClaim(lock.file, at: folder.lock) }
 
-  /// Takes the lock and names this process in it.
+  /// Takes the lock and writes this process into it.
   ///
-  /// - Throws: `held` with the holder; `removed` where somebody removes or removed the run.
+  /// - Throws: `held` with the holder; `removed` if the run is being or was removed.
   package static func take(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     for _ in 0..<patience {
       guard let taken = try tryLock(folder) else {
-        // A view that just looks (`isHeld`), a holder that has not written its name yet, or one that was
-        // killed and is on its way out.
+        // The lock is only being checked (`isHeld`), or its holder is starting or ending.
         try pause(folder)
         continue
       }
-      // Who removes a run holds its lock, and gives the run another name first.
+      // A removal holds the lock and renames the run first.
       if try taken.file.isStill(at: folder.lock) {
         if let other = namedElsewhere(folder) {
           throw .held(run: folder.id.description, by: other)
@@ -61,8 +59,8 @@ package struct RunFolderLock: ~Copyable {
     }
   }
 
-  /// Sees whether a process drives the run. One that holds it and is not named is given as long as by
-  /// `take`: it may have written no name yet, be on its way out, or be about to remove the run.
+  /// Waits as long as `take` for a holder without a name, which may be starting, ending, or
+  /// removing the run.
   ///
   /// - Throws: `held` with the holder.
   package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
@@ -74,7 +72,7 @@ package struct RunFolderLock: ~Copyable {
     throw .held(run: folder.id.description, by: holder(folder))
   }
 
-  /// Waits until no process drives the run, or there is none.
+  /// Waits until no process drives the run.
   package static func waitUntilFree(_ folder: RunFolder) throws(RunFolderError) {
     while true {
       try doing("wait for", folder.lock) { () throws(Errno) in
@@ -85,16 +83,16 @@ package struct RunFolderLock: ~Copyable {
     }
   }
 
-  /// From one look at another machine's lock to the next, each of which asks a file server.
+  /// Between checks of another machine's lock, each of which asks a file server.
   static let intervalMilliseconds: Int32 = 500
 
-  /// Whether a process drives the run now.
+  /// Whether a process drives the run.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
       || namedElsewhere(folder) != nil
   }
 
-  /// A process of another machine that may drive the run though its lock is free here.
+  /// A possible holder on another machine, although the lock is free here.
   private static func namedElsewhere(_ folder: RunFolder) -> LockHolder? {
     guard let holder = holder(folder), holder.host != nil,
       !NetworkFiles.carriesLocks(at: folder.lock)
@@ -102,17 +100,17 @@ package struct RunFolderLock: ~Copyable {
     return holder
   }
 
-  /// Whether a process means to drive the run again (`run --watch`), whoever drives it now.
+  /// Whether a process will resume the run when its files change (`run --watch`), whichever process
+  /// drives it now.
   package static func isWatched(_ folder: RunFolder) -> Bool {
     (try? FileLock.isHeld(folder.watchLock)) ?? false
   }
 
-  /// The process that the lock file names.
+  /// The process in the lock file.
   package static func holder(_ folder: RunFolder) -> LockHolder? { LockHolder.read(folder.lock) }
 }
 
 extension Descriptor {
-  /// Whether the file has that path still.
   borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
     let own = try doing("look at", path) { () throws(Errno) in try status() }
     return (try? Path.status(path))?.identity == own.identity

@@ -1,13 +1,13 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The plan of a run, as it is read by whoever does not drive it.
+/// Opening the plan of a run, for processes that do not drive it.
 ///
-/// One to which tasks were added is written before the line of the journal by which they count (`ExtendEntry`).
-/// So it may have more of them than the run has: it is opened with as many as the journal tells of. One that a resume
-/// made anew is written before that drive's first line as well: the journal tells nothing of the numbers in it.
+/// Tasks are added to the file before the journal line that makes them count (`ExtendEntry`), so
+/// the file may have more tasks than the run; it is opened with as many as the journal names. A
+/// resume also writes its plan before its first line; then the journal says nothing of its numbers.
 extension RunFolder {
-  /// Maps the plan. Every reference in it is checked; the checksum too where asked.
+  /// Maps the plan and checks every reference in it, optionally its checksum.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
     let mapped = try mapPlan(verifyingChecksum: verifyingChecksum)
     do throws(PlanError) {
@@ -18,20 +18,20 @@ extension RunFolder {
     }
   }
 
-  /// The plan with nothing but its header and section table checked, and the checksum where asked.
+  /// Checks only the header and section table, optionally the checksum.
   func mapPlan(verifyingChecksum: Bool = false) throws(RunFolderError) -> Plan {
     var file = try openPlanFile()
     var found = try map(file, verifyingChecksum: verifyingChecksum)
     guard found.hasRoom else { return found }
     let told = told { JournalReader.taskCount(atEndOf: $0) } ?? found.firstTaskCount
     if found.taskCount < told {
-      // It grew into a new file between the two looks.
+      // It grew into a new file after the first read.
       file = try openPlanFile()
       found = try map(file, verifyingChecksum: verifyingChecksum)
     }
     if found.taskCount <= told { return found }
     if !isTold(found) {
-      // Or it was made anew between the two looks.
+      // Or a resume replaced it after the first read.
       file = try openPlanFile()
       found = try map(file, verifyingChecksum: verifyingChecksum)
       if found.taskCount <= told || !isTold(found) { return found }
@@ -43,7 +43,6 @@ extension RunFolder {
     try doing("open", plan) { () throws(Errno) in try File.openRegular(plan, .readOnly) }
   }
 
-  /// - Parameter taskCount: how many tasks count, of those that are there; nil for all.
   private func map(
     _ file: borrowing Descriptor, taskCount: Int? = nil, verifyingChecksum: Bool
   ) throws(RunFolderError) -> Plan {
@@ -62,12 +61,11 @@ extension RunFolder {
     }
   }
 
-  /// Whether a plan is that of the newest drive that the journal tells of, grown or not.
+  /// Whether a plan is that of the newest session.
   private func isTold(_ plan: Plan) -> Bool {
     told { JournalReader.planKey(atEndOf: $0) } == plan.key.description
   }
 
-  /// What the journal tells; nil where it does not, or cannot be read.
   private func told<Told>(_ tell: (UnsafeRawBufferPointer) -> Told?) -> Told? {
     guard let file = try? MappedFile(journal) else { return nil }
     defer { MappedFile.unmap(file.bytes) }

@@ -1,17 +1,16 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Takes runs out of a state folder.
+/// Removes runs from a state folder.
 ///
-/// All is named by a folder that is open and one name in it, never by a path, and no link is followed:
-/// between two looks at a path anybody may put a link into it. A run is locked, gets a name that is no
-/// run's, and is removed under that: death at any point leaves a whole run, or something that is none
-/// and that the next removal finds.
+/// All operations use an open folder and one name in it, and follow no links, since a link could be
+/// placed into a path between two operations. A run is locked, renamed to a name that is not a
+/// run's, and removed: a crash leaves a complete run, or a remainder that the next removal finds.
 struct RunRemoval: ~Copyable {
   private let runs: Descriptor
   private let path: String
 
-  /// - Throws: `notADirectory` for a link, too: it is not known what else is there.
+  /// - Throws: `notADirectory` also for a link, since its target may hold other things.
   init(_ path: String) throws(Errno) {
     self.path = path
     runs = try File.open(path, [.readOnly, .directory, .noFollow])
@@ -19,12 +18,12 @@ struct RunRemoval: ~Copyable {
 
   private static let ending = ".removed"
 
-  /// Whether a name is that of a run which somebody began to remove.
+  /// Whether a name is that of a partly removed run.
   static func isLeft(_ name: String) -> Bool {
     name.hasSuffix(ending) && RunID(name.dropLast(ending.count)) != nil
   }
 
-  /// Goes on where a removal was cut short. Another process that is about it as well is no error.
+  /// Continues an interrupted removal. It is not an error if another process does so as well.
   borrowing func removeLeft(_ name: String) throws(Errno) {
     do throws(Errno) {
       try runs.removeTree(name)
@@ -33,22 +32,19 @@ struct RunRemoval: ~Copyable {
     }
   }
 
-  /// How many bytes removing a run would free.
   borrowing func bytes(of id: RunID) -> Int64 { runs.treeBytes(id.description) }
 
-  /// The run's folder.
   borrowing func open(_ id: RunID) throws(Errno) -> FoundRun {
     FoundRun(
       id: id,
       folder: try File.open(id.description, in: runs, [.readOnly, .directory, .noFollow]))
   }
 
-  /// Removes a run whose lock is held.
   borrowing func remove(_ run: borrowing FoundRun) throws(Errno) {
     let name = run.id.description
     let left = name + Self.ending
     try runs.rename(name, to: left)
-    // What was looked at has to be what is removed.
+    // The renamed folder must be the one that was checked.
     let moved = try File.open(left, in: runs, [.readOnly, .directory, .noFollow])
     guard try moved.status().identity == run.folder.status().identity else {
       try runs.rename(left, to: name)
@@ -58,7 +54,6 @@ struct RunRemoval: ~Copyable {
   }
 }
 
-/// The open folder of a run, and what stands in it.
 struct FoundRun: ~Copyable {
   let id: RunID
   fileprivate let folder: Descriptor
@@ -66,7 +61,7 @@ struct FoundRun: ~Copyable {
   enum Contents {
     case begun(OpenEntry, end: RunState?, lastMilliseconds: Int64)
     case notBegun(lastMilliseconds: Int64)
-    /// By whom that was made nobody can tell: a newer opflow, or none.
+    /// A folder of unknown origin, perhaps of a newer opflow.
     case unknown
   }
 
@@ -75,9 +70,9 @@ struct FoundRun: ~Copyable {
     self.folder = folder
   }
 
-  /// Locks the run as who drives it does, without a word in the lock's file: a full disk is no obstacle.
+  /// Locks the run like a session, but writes nothing, so that a full disk does not matter.
   ///
-  /// - Returns: nil where somebody drives it, or workers of a dead drive live.
+  /// - Returns: nil if the run is live, or workers of a dead session are.
   borrowing func lock() throws(Errno) -> FoundRunLocks? {
     let own = try File.openRegular(
       RunFolder.lockName, in: folder, [.readWrite, .create])
@@ -91,7 +86,6 @@ struct FoundRun: ~Copyable {
     }
   }
 
-  /// Whether somebody drives it; changes nothing.
   borrowing func isHeld() throws(Errno) -> Bool {
     for name in [RunFolder.lockName, RunFolder.workersLockName] {
       do throws(Errno) {
@@ -127,7 +121,8 @@ struct FoundRun: ~Copyable {
     }
   }
 
-  /// Of a run without a journal: whether nothing is there but what opflow makes before it has one.
+  /// Checks a run without a journal: it must contain only files that opflow creates before the
+  /// journal.
   private borrowing func lookAtBeginning() throws(Errno) -> Contents {
     guard try folder.names().allSatisfy(RunFolder.isMadeAtBeginning) else { return .unknown }
     let modified = try folder.status().modifiedNanoseconds / 1_000_000
@@ -135,7 +130,6 @@ struct FoundRun: ~Copyable {
   }
 }
 
-/// Held until a run is gone.
 struct FoundRunLocks: ~Copyable {
   private let own: Descriptor
   private let workers: Descriptor?

@@ -1,27 +1,27 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A run that a process on another machine holds, which may be gone: a network's file system keeps the lock for as long
-/// as it takes that machine for alive.
+/// Takes over a run that a process on another machine holds. That machine may be gone: a network
+/// file system keeps a lock as long as it believes that the machine is alive.
 ///
-/// It is waited for; then a person has to say that the machine is gone, and the run is taken over: the journal gets a
-/// copy in its place, and the lock's file another one, which this process has locked.
+/// opflow first waits; then the user must state that the machine is gone. The takeover replaces the
+/// journal by a copy and the lock file by a new one that this process has locked.
 ///
-/// Races, and what holds in each:
-/// - Two take it over at once: they do so one after the other, and the second finds the lock of the first, whose machine
-///   nobody said to be gone.
-/// - The other machine comes back: its process writes to a journal that has no name any more. It sees that its lock's file
-///   has another one in its place (`RunClaim`), ends all that it has, and writes no end.
-/// - This process dies half-way: until the lock's file is replaced, the other one is the holder still, and its journal is
-///   whole.
+/// Races:
+/// - Two takeovers at once: they are serialised, and the second finds the lock of the first, whose
+///   machine was not declared gone.
+/// - The other machine comes back: its process writes to a journal without a name. It sees that the
+///   lock file was replaced (`RunClaim`), kills its tasks, and writes no end.
+/// - This process dies half-way: until the lock file is replaced, the other process is still the
+///   holder and its journal is complete.
 extension RunFolderLock {
-  /// How long a network's file system may keep the lock of a machine that is gone, and a little.
+  /// How long a network file system may keep the lock of a dead machine, plus a margin.
   package static let patienceMilliseconds: Int64 = 120_000
 
-  /// Takes the lock. Where a process of another machine has it, that is waited for.
+  /// Waits if a process on another machine holds the lock.
   ///
-  /// - Parameter tell: is told of that once.
-  /// - Throws: as `take`; `heldElsewhere` where that was in vain.
+  /// - Parameter tell: Called once with that holder.
+  /// - Throws: Like `take`; `heldElsewhere` after a wait in vain.
   package static func take(
     _ folder: RunFolder, waitingMilliseconds patience: Int64 = patienceMilliseconds,
     tell: (LockHolder) -> Void
@@ -49,9 +49,9 @@ extension RunFolderLock {
     try isHeld(folder) && holder(folder)?.host != nil
   }
 
-  /// Takes the lock; from a process of another machine, too.
+  /// Takes the lock, even from a process on another machine.
   ///
-  /// - Throws: `held` where a process of this machine has it, or another one was faster.
+  /// - Throws: `held` if a process on this machine has it, or another takeover was faster.
   package static func takeOver(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     let before = try? Path.status(folder.lock).identity
     do throws(RunFolderError) {
@@ -81,7 +81,7 @@ extension RunFolderLock {
         defer { MappedFile.unmap(old.bytes) }
         try File.replace(folder.journal, with: old.bytes)
       } catch .noSuchFile {
-        // It never began.
+        // The run never began.
         return
       }
     }
@@ -102,29 +102,28 @@ extension RunFolderLock {
 }
 
 extension RunFolderError {
-  /// The process of another machine that holds the run.
+  /// The process on another machine that holds the run.
   package var holderElsewhere: LockHolder? {
     if case .held(_, let holder?) = self, holder.host != nil { holder } else { nil }
   }
 }
 
-/// By what a process sees that a run is still its own to drive.
+/// Detects whether another process has taken the run over.
 struct RunClaim {
   private let path: String
   private let identity: FileIdentity
-  /// Another file in its place may get the number of the first: what it says counts as well.
+  /// The file's contents count too, since a replacement may reuse the inode number.
   private let isByName: Bool
 
-  /// Nil where that cannot be known.
   init?(_ file: borrowing Descriptor, at path: String) {
     guard let identity = try? file.status().identity else { return nil }
     (self.path, self.identity) = (path, identity)
     isByName = !NetworkFiles.carriesLocks(at: path)
   }
 
-  /// Whether another process has taken the run over. What cannot be looked at is as it was.
+  /// False if that cannot be checked.
   var isLost: Bool {
-    // A file that is opened is looked for anew on a network's file system.
+    // Opening a file makes a network file system look it up again.
     guard let file = try? File.openRegular(path, .readOnly), let now = try? file.status().identity
     else {
       return false

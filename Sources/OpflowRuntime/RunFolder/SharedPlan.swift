@@ -2,8 +2,8 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// The plan of an earlier run of the manifest that `isWanted`, verified, and that run. Runs that
-  /// cannot be read are passed over, and those to which tasks were added, and only the newest few are looked at.
+  /// Returns the verified plan of an earlier run of the manifest that `isWanted`, and that run.
+  /// Skips runs that are unreadable, have added tasks, or are not among the newest few.
   package func plan(
     ofManifest path: String, where isWanted: (Plan) -> Bool
   ) -> (plan: Plan, run: RunFolder)? {
@@ -23,22 +23,20 @@ extension StateFolder {
 }
 
 extension RunFolder {
-  /// Makes the plan of another run, which is mapped as `shared`, that of this new one as well: the same
-  /// file, since nobody ever writes to it, or a copy where it cannot have one more name.
+  /// Uses the plan of another run, mapped as `shared`: as a hard link, since the file is never
+  /// written, or else as a copy.
   package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
     do throws(Errno) {
       try Path.link(other.plan, to: plan)
-      // A resume of the other run may just have put a new plan in the place of the one that is mapped, or tasks may
-      // have been added to it.
+      // A resume may just have replaced the other run's plan, or tasks were added to it.
       if let linked = try? mapPlan(), linked.key == shared.key, !linked.hasRoom { return }
       try Path.remove(plan)
     } catch {
-      // Too many links, another file system below a mount, a folder that was just removed.
+      // Too many links, another mount, or a folder that was just removed.
     }
     try write(plan: shared.copyOfBytes)
   }
 
-  /// Makes the copies of the files that another run's manifest names those of this new one as well.
   func shareKeptFiles(of other: RunFolder) throws(RunFolderError) {
     if (try? Path.link(other.keptFiles, to: keptFiles)) != nil { return }
     try write(other.readKeptFiles())

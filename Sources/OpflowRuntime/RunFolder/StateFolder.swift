@@ -1,7 +1,7 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The folder that runs are kept in, `.opflow` by default. Nobody but its owner can look into it.
+/// The folder with the runs, `.opflow` by default; only its owner has access.
 package struct StateFolder: Equatable, Sendable {
   package static let name = ".opflow"
 
@@ -22,17 +22,16 @@ package struct StateFolder: Equatable, Sendable {
     self.origin = origin
   }
 
-  /// The one that a run is in.
   package init(holding run: RunFolder) {
     self.init(path: Path.parent(of: Path.parent(of: run.path)))
   }
 
-  /// Where the runs of a manifest are kept: in its folder.
+  /// The state folder for runs of a manifest: in the manifest's folder.
   package static func beside(manifest path: String) -> StateFolder {
     within(Path.parent(of: path), .foundBeside(manifest: path))
   }
 
-  /// The state folder of `folder` or of the nearest one above it that has one; `folder` is absolute.
+  /// Returns the state folder in `folder`, an absolute path, or in the nearest folder above it.
   package static func nearest(to folder: String) -> StateFolder? {
     var folder = folder
     while true {
@@ -48,7 +47,7 @@ package struct StateFolder: Equatable, Sendable {
     StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)", origin)
   }
 
-  /// Checks that nobody else may have written what is in it, where it was not named.
+  /// Checks that no other user can have written a state folder that was not named.
   package func expectTrusted() throws(RunFolderError) {
     let writers: TrustedWriters
     switch origin {
@@ -69,10 +68,10 @@ package struct StateFolder: Equatable, Sendable {
     RunFolder(id: id, path: "\(runsFolder)/\(id)")
   }
 
-  /// All runs, newest first; none where the folder is not there.
+  /// All runs, newest first; empty if the folder does not exist.
   package func runs() throws(RunFolderError) -> [RunID] { try runsAndLeft().runs }
 
-  /// Besides, the names of those that somebody began to remove.
+  /// Also returns the names of partly removed runs.
   func runsAndLeft() throws(RunFolderError) -> (runs: [RunID], left: [String]) {
     var runs: [RunID] = []
     var left: [String] = []
@@ -94,18 +93,17 @@ package struct StateFolder: Equatable, Sendable {
     return (runs.sorted(by: >), left)
   }
 
-  /// Whether a process drives another run than that; of very many runs it is not found out, and said that
-  /// one may.
+  /// Whether a process drives another run. If there are very many runs, returns true without
+  /// checking.
   package func mayHaveLive(but own: RunID) -> Bool {
     guard let runs = try? runs(), runs.count <= Self.mostLookedAt else { return true }
     return runs.contains { $0 != own && (try? RunFolderLock.isHeld(folder(of: $0))) ?? true }
   }
 
-  /// Takes some milliseconds.
+  /// This many take some milliseconds.
   private static let mostLookedAt = 500
 
-  /// Keeps what is in the folder out of git (gitignore(5)). Done once: whoever changes or removes the
-  /// file wants it so.
+  /// Excludes the folder from git (gitignore(5)), once: a user may change or remove the file.
   private func ignoreRuns() throws(RunFolderError) {
     let file = path + "/.gitignore"
     try doing("write", file) { () throws(Errno) in
@@ -117,16 +115,16 @@ package struct StateFolder: Equatable, Sendable {
     }
   }
 
-  /// Makes the folders of a new run, and those above that are missing, for nobody but their owner.
+  /// Creates the folders of a new run, and missing parents, accessible only to their owner.
   package func makeRun(
     nowMilliseconds: Int64, random: UInt16
   ) throws(RunFolderError) -> RunFolder {
     var made = try doing("make", runsFolder) { () throws(Errno) in
       try Path.makeDirectories(runsFolder, mode: 0o700)
     }
-    // In a folder such as `/tmp` somebody else may have been faster.
+    // In a folder like `/tmp` another user may have created it first.
     try expectTrusted()
-    // The folder itself may have been made before, for a lock in it.
+    // The state folder itself may exist already, for its lock.
     if !made.isEmpty { try ignoreRuns() }
     var newest = made.contains(runsFolder) ? nil : try runs().first
     while true {
@@ -145,7 +143,6 @@ package struct StateFolder: Equatable, Sendable {
         made.append(run.path)
         return RunFolder(id: id, path: run.path, newFolders: made)
       }
-      // Another process was faster.
       newest = id
     }
   }

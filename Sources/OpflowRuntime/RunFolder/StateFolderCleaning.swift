@@ -2,33 +2,33 @@ package import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// What a cleaning of a state folder did, or would do.
+/// What a cleaning of a state folder removed, or would remove.
 package struct RunCleaning: Sendable {
   package struct Gone: Sendable {
     package let run: RunID
-    /// Nil for one that never began.
+    /// nil for a run that never began.
     package let open: OpenEntry?
-    /// Nil where its last drive died.
+    /// nil if its last session died.
     package let end: RunState?
     package let lastMilliseconds: Int64
     package let bytes: Int64
   }
 
   package fileprivate(set) var gone: [Gone] = []
-  /// Runs that are left.
+  /// The number of runs left.
   package fileprivate(set) var kept = 0
-  /// Of these, such as would have gone but for that.
+  /// The numbers of those that were old enough, but are live, resumable or unknown.
   package fileprivate(set) var live = 0
   package fileprivate(set) var resumable = 0
   package fileprivate(set) var unknown = 0
-  /// Which could not be removed, and why.
+  /// Paths that could not be removed, and why.
   package fileprivate(set) var failures: [(path: String, error: RunFolderError)] = []
 }
 
 extension StateFolder {
   /// Removes old runs of all manifests.
   ///
-  /// - Parameter isDryRun: nothing is removed.
+  /// - Parameter isDryRun: Remove nothing.
   package func clean(
     _ limits: RunRetention.Limits, nowMilliseconds: Int64, isDryRun: Bool
   ) throws(RunFolderError) -> RunCleaning {
@@ -50,10 +50,10 @@ extension StateFolder {
     return work.result
   }
 
-  /// Removes old runs of one manifest, at the end of another one. What is left when it has taken its time
-  /// is for the end of the next, which finds fewer: more than one goes in any case.
+  /// Removes old runs of one manifest, at the end of a run. What exceeds the time limit is left to
+  /// the next run's end; at least two are removed each time.
   ///
-  /// - Parameter path: the manifest's real path.
+  /// - Parameter path: The manifest's real path.
   package func clean(
     ofManifest path: String, keep: Int, nowMilliseconds: Int64,
     patienceNanoseconds: Int64 = 100_000_000
@@ -78,16 +78,14 @@ private struct Work {
   enum Count {
     case stays
     case candidate(RunRetention.Candidate)
-    /// It has no journal that could be read.
     case other
   }
 
   let state: StateFolder
   let now: Int64
   let isDryRun: Bool
-  /// Of the monotonic clock; nil for as long as it takes.
+  /// Of the monotonic clock; nil for no limit.
   var deadline: Int64?
-  /// Whether bytes are counted.
   var measures = true
   var result = RunCleaning()
 
@@ -102,9 +100,7 @@ private struct Work {
     return Clock.monotonicNanoseconds > deadline
   }
 
-  /// - Parameters:
-  ///   - keep: with no more runs than that there is nothing to look at.
-  ///   - count: of each run, newest first.
+  /// - Parameter keep: Do nothing if there are no more runs than this.
   mutating func perform(
     _ keep: Int, count: (RunFolder) -> Count,
     verdict: (RunRetention.Candidate, RunState?, Int64) -> RunRetention.Verdict
@@ -127,7 +123,6 @@ private struct Work {
       do throws(Errno) {
         try judge(id, count, removal, verdict)
       } catch .noSuchFile {
-        // Somebody else was faster.
         result.kept -= 1
       } catch {
         fail(id.description, error)
@@ -135,8 +130,7 @@ private struct Work {
     }
   }
 
-  /// Removes a run where it is to go: looks at it under its lock, so that nobody goes on with it
-  /// meanwhile.
+  /// Removes a run if it is due. Checks it under its lock, so that it cannot be resumed meanwhile.
   private mutating func judge(
     _ id: RunID, _ count: Count, _ removal: borrowing RunRemoval,
     _ verdict: (RunRetention.Candidate, RunState?, Int64) -> RunRetention.Verdict
@@ -165,7 +159,6 @@ private struct Work {
     _ = consume locks
   }
 
-  /// Nil for a run that stays.
   private mutating func assess(
     _ run: borrowing FoundRun, _ count: Count, _ removal: borrowing RunRemoval,
     _ verdict: (RunRetention.Candidate, RunState?, Int64) -> RunRetention.Verdict
@@ -187,12 +180,12 @@ private struct Work {
       return RunCleaning.Gone(
         run: run.id, open: nil, end: nil, lastMilliseconds: last,
         bytes: measures ? removal.bytes(of: run.id) : 0)
-    // It began meanwhile, or its journal went.
+    // The run began, or lost its journal, meanwhile.
     case (.begun, _), (.notBegun, _), (.unknown, _): return nil
     }
   }
 
-  /// Of what tasks read and left, what holds no more takes room for nothing.
+  /// Drops records of inputs and outputs that are no longer valid.
   mutating func shortenRecords() {
     let path = RecordBook.path(in: state.path)
     guard Path.exists(path) else { return }

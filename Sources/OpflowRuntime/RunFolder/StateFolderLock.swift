@@ -1,19 +1,18 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The right to say which run is the one to continue: held from the look for it until that run's lock
-/// is taken, or until the first line of a new run tells the next process of it. Of two that want to
-/// continue at once the second so finds what the first one drives.
+/// The right to choose the run to continue: held from the search until that run's lock is taken, or
+/// until a new run's first line is written. So the second of two such processes finds the run of
+/// the first.
 ///
-/// The kernel gives it up when its holder is gone. A run that is begun without a look at others, and a
-/// resume of a run that is named, need none.
+/// The kernel releases it when its holder ends. A new run without a search, and a resume of a named
+/// run, do not need it.
 package struct StateFolderLock: ~Copyable {
   private let lock: FileLock
 
-  /// Takes the lock; makes the folder where it is missing.
+  /// Creates the folder if it is missing.
   ///
-  /// - Parameter waiting: called once before this waits for another process, which is named where
-  ///   that is known.
+  /// - Parameter waiting: Called once before a wait, with the holder if known.
   package static func take(
     _ state: StateFolder, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
@@ -22,7 +21,7 @@ package struct StateFolderLock: ~Copyable {
     return try take(state.path + "/lock", waiting: waiting)
   }
 
-  /// The same of another file, whose folder is there. It may be removed while nobody holds the lock, see
+  /// Takes another lock file, in an existing folder. It may be removed while it is not held; see
   /// `removeUnheld`.
   static func take(
     _ path: String, waiting: (LockHolder?) -> Void
@@ -45,7 +44,7 @@ package struct StateFolderLock: ~Copyable {
     }
   }
 
-  /// The same without a wait for others; nil where one holds it that has written its name.
+  /// Takes the lock without waiting; nil if a process holds it and has written its name.
   static func takeIfFree(_ path: String) throws(RunFolderError) -> StateFolderLock? {
     while true {
       let free = try doing("lock", path) { () throws(Errno) in
@@ -56,7 +55,7 @@ package struct StateFolderLock: ~Copyable {
       } else if LockHolder.read(path) != nil {
         return nil
       } else {
-        // It has just come, is on its way out, or removes the file.
+        // The holder is starting, ending, or removing the file.
         try doing("lock", path) { () throws(Errno) in
           try PollSet.pause(nanoseconds: 1_000_000)
         }
@@ -64,8 +63,8 @@ package struct StateFolderLock: ~Copyable {
     }
   }
 
-  /// Removes such a file where nobody holds its lock. Who has it open by then, and takes the lock of what
-  /// has no name any more, looks whether the name is still that of the file.
+  /// Removes a lock file that is not held. A process that locks it afterwards sees that the path no
+  /// longer refers to its file.
   static func removeUnheld(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, .readWrite)
     guard try file.tryLock(), (try? file.isStill(at: path)) ?? false else { return }

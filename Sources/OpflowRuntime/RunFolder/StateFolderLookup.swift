@@ -2,10 +2,8 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// The run that `reference` names: an id, the beginning of one, the name or the path of a manifest of runs, for the
-  /// newest of these; nil for the newest run of all.
-  ///
-  /// - Parameter reference: a path is absolute, or relative to the folder opflow works in.
+  /// Returns the run that `reference` names: an ID, the prefix of one, a run's name, or the path of
+  /// a manifest for its newest run; nil for the newest run.
   package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
     let runs = try runs()
     guard let reference else {
@@ -27,18 +25,17 @@ extension StateFolder {
       if let named = try run(named: reference) { return named }
     }
     if let run = try newestRun(ofManifest: reference) { return run }
-    // A folder or a file may have the name of a run, and is none of its manifests.
+    // A file or folder may have the name of a run without being a manifest of one.
     if !reference.isEmpty, let named = try run(named: reference) { return named }
     throw .noSuchRun(reference)
   }
 
-  /// The newest run of that name; nil where there is none.
   package func run(named name: String) throws(RunFolderError) -> RunFolder? {
     try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
   }
 
-  /// Whether a run was begun by a task of another one of these, so that who names none means that one; but not for
-  /// what that task itself runs.
+  /// Whether a run is nested in another one of `runs`, so that the outer one is the default target.
+  /// False inside the task that started it.
   package static func isPartOfAnother(_ run: RunFolder, among runs: [RunID]) -> Bool {
     guard let around = (try? run.readOpen())?.around, runs.contains(around.run) else {
       return false
@@ -46,8 +43,8 @@ extension StateFolder {
     return around != TaskAround.here
   }
 
-  /// The newest run of a manifest, `-` for standard input, that `isWanted`. Runs whose journal cannot
-  /// be read are passed over: nobody knows whose they are.
+  /// Returns the newest run of a manifest (`-` for standard input) that `isWanted`. Skips runs with
+  /// unreadable journals, since their manifest is unknown.
   package func newestRun(
     ofManifest path: String, where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
   ) throws(RunFolderError) -> RunFolder? {
@@ -55,11 +52,11 @@ extension StateFolder {
     return try runs(ofManifest: manifest, where: isWanted).first { _ in true }
   }
 
-  /// The runs of the manifest with that real path, newest first, each looked for as it is asked for.
+  /// Returns the runs of the manifest with that real path, newest first, lazily.
   ///
   /// - Parameters:
-  ///   - own: one that is left out; nil for none.
-  ///   - limit: so many runs of any manifest are looked at.
+  ///   - own: Left out.
+  ///   - limit: Check only this many runs of all manifests.
   func runs(
     ofManifest path: String, but own: RunID? = nil, amongNewest limit: Int = .max,
     where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
@@ -70,7 +67,7 @@ extension StateFolder {
     }
   }
 
-  /// The real path; for a file that is gone, that of its folder with the file's name.
+  /// Returns the real path; for a missing file, its name in the real path of its folder.
   private static func real(_ path: String) -> String {
     if let real = try? Path.real(path) { return real }
     let name = Path.name(path)

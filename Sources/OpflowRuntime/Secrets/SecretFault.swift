@@ -1,9 +1,9 @@
 internal import OpflowCore
 
-/// A secret that tasks to be run want and that cannot be had. Says nothing of its value.
+/// A secret that a task needs and that is unavailable. Never contains the value.
 package struct SecretFault: Error, Equatable {
   package let name: String
-  /// Follows the name.
+  /// Follows the name in the message.
   let what: String
   let help: String?
 
@@ -14,12 +14,11 @@ package struct SecretFault: Error, Equatable {
   }
 }
 
-/// All that cannot be had, and the tasks that are to be run and want a secret.
+/// All unavailable secrets, and the tasks that need secrets.
 package struct SecretFaults: Error {
   package let faults: [SecretFault]
   package let tasks: Set<String>
 
-  /// For a dry run, which takes none.
   static func warning(_ missing: [String]) -> String? {
     missing.isEmpty
       ? nil

@@ -2,31 +2,30 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// Takes the values of secrets where the manifest says that they are. That is done once a drive, before
-/// anything of it starts; nobody writes them down.
+/// Reads the values of secrets from the sources in the manifest, once per session, before anything
+/// starts. They are never written to a file.
 struct SecretTaking {
   private let plan: Plan
-  /// Names of those that tasks to be run may know, and of these tasks.
+  /// The names of secrets that selected tasks may read, and those tasks.
   private var wanted: Set<String> = []
   private var wanting: Set<String> = []
   private var values: [SecretValue] = []
   private var faults: [SecretFault] = []
   private var totalBytes = 0
-  /// What commands complained of.
   private var complaints: [[UInt8]] = []
-  /// What commands printed, also those that failed then.
+  /// Even by commands that failed.
   private var printed: [SecretValue] = []
 
-  /// A file, or what a command prints, may end with a line.
+  /// Allows for a line end in a file or command output.
   private static let longestReadBytes = SecretValue.longestBytes + 2
 
-  /// Takes what the tasks need that are to be run, and of the environment what there is besides, so that
-  /// it is masked. Then they are in this process's environment no more.
+  /// Reads the secrets that selected tasks need, and all others in the environment, to mask them
+  /// too. Removes them all from this process's environment.
   ///
   /// - Parameters:
-  ///   - copies: the files that the run's folder is to have copies of.
-  ///   - complain: gets what commands wrote to standard error, and warnings, for a person.
-  /// - Throws: all that cannot be had.
+  ///   - copies: The files that will be copied to the run's folder.
+  ///   - complain: Receives standard error of commands, and warnings.
+  /// - Throws: All unavailable secrets.
   static func take(
     _ plan: Plan, _ initial: [InitialState], copies: [WrittenSecrets.Copy],
     complain: (String) -> Void
@@ -37,7 +36,7 @@ struct SecretTaking {
     let variables = specs.flatMap { spec in
       if case .environment(let name) = spec.source { [spec.name, name] } else { [spec.name] }
     }
-    // An earlier drive of this process has them (`run --watch`).
+    // An earlier session of this process has removed them (`run --watch`).
     Environment.putBack(variables)
     for spec in specs { taking.take(spec) }
     Environment.withdraw(variables)
@@ -51,8 +50,8 @@ struct SecretTaking {
     return taking.values
   }
 
-  /// The names of the secrets that the tasks need that are to be run, and that are plainly not there:
-  /// without taking any, and without running a command that prints one.
+  /// Returns the names of needed secrets that are evidently missing, without reading any or running
+  /// a command.
   static func missing(_ plan: Plan, _ initial: [InitialState]) -> [String] {
     var taking = SecretTaking(plan: plan)
     taking.note(initial)
@@ -80,7 +79,7 @@ struct SecretTaking {
 
   private mutating func take(_ spec: SecretSpec) {
     let isWanted = wanted.contains(spec.name)
-    // What nobody needs is not looked for, but masked where it is there anyway.
+    // Unneeded secrets are read only from the environment, to mask them.
     guard isWanted || spec.source.isEnvironment else { return }
     do throws(SecretFault) {
       let bytes = try read(spec)
@@ -108,7 +107,7 @@ struct SecretTaking {
   private func readFile(_ path: String, _ spec: SecretSpec) throws(SecretFault) -> [UInt8] {
     var bytes: [UInt8]?
     do throws(Errno) {
-      // A pipe is not waited for.
+      // Non-blocking: do not wait for a pipe.
       let file = try File.open(path, [.readOnly, .nonblocking])
       if try file.status().kind == .file {
         bytes = try file.readAll(atMost: Self.longestReadBytes + 1)
@@ -151,7 +150,7 @@ struct SecretTaking {
     }
   }
 
-  /// Each line may be the value, or a part of it.
+  /// Each line may be the value or a part of it.
   private mutating func note(printed bytes: [UInt8], _ spec: SecretSpec) {
     for line in bytes.split(whereSeparator: { $0 == 10 || $0 == 13 })
     where line.count >= SecretValue.shortestBytes {
@@ -183,7 +182,7 @@ struct SecretTaking {
     }
   }
 
-  /// Shows what commands complained of, but no secret.
+  /// Shows what commands wrote to standard error, with secrets masked.
   private func tell(_ complain: (String) -> Void) {
     if complaints.isEmpty { return }
     let masker = Masker(values + printed)
@@ -194,7 +193,6 @@ struct SecretTaking {
     }
   }
 
-  /// Without its last line feed, and the carriage return before that.
   private static func withoutLineEnd(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.last == 10 else { return bytes }
     let line = bytes.dropLast()

@@ -1,23 +1,22 @@
 internal import OpflowCore
 
-/// Finds values of secrets that reach a plan by another way than `secrets`: written in the manifest, or
-/// come from another variable of the environment, a file of variables, a table, the name of a file. The
-/// plan, and copies of the files that it is compiled from, are written down and shown.
+/// Finds values of secrets that reached a plan other than through `secrets`: from the manifest
+/// itself, another environment variable, a file, a table or a file name. The plan and copies of its
+/// sources are stored and shown.
 struct WrittenSecrets {
-  /// A file that a plan was compiled from, as the run's folder has it.
   typealias Copy = (name: String, bytes: [UInt8])
 
   private let plan: Plan
   private let masker: Masker
   private let single: [(name: String, masker: Masker)]
-  /// Texts that were searched, since tasks share many.
+  /// Strings already searched, since tasks share many.
   private var seen: Set<TextRef> = []
-  /// Lists of variables that were.
   private var bases: Set<UInt32> = []
-  /// By secret, where it stands first, and in how many tasks behind that one.
+  /// By secret: its first place, the last task found, and the number of further tasks.
   private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
-  /// A warning for each such secret, with no value in it. Most plans have none, and are searched once.
+  /// Returns a warning, without the value, for each secret found. Most plans have none and are
+  /// searched once.
   static func warnings(
     _ secrets: [SecretValue], in plan: Plan, copies: [Copy]
   ) -> [String] {
@@ -27,7 +26,8 @@ struct WrittenSecrets {
     }
   }
 
-  /// Why a segment cannot be added to a run with these secrets; nil where it holds none of them.
+  /// Returns why a segment cannot be added to a run with these secrets; nil if it contains none of
+  /// them.
   static func refusal(
     _ secrets: [SecretValue], of segment: Plan, copies: [Copy]
   ) -> String? {
@@ -37,7 +37,6 @@ struct WrittenSecrets {
     }
   }
 
-  /// The secrets that are found, in their order, each with its places.
   private static func places(
     _ secrets: [SecretValue], _ plan: Plan, _ copies: [Copy]
   ) -> [(name: String, place: String)] {
@@ -72,7 +71,7 @@ struct WrittenSecrets {
   private mutating func searchPlan() {
     for index in plan.tasks { search(TaskID(index)) }
     searchTop()
-    // The plan has it, in whatever way: it is not to pass in silence.
+    // The plan contains it somewhere: report it in any case.
     for (name, masker) in single where places[name] == nil && masker.finds(plan.allTexts) {
       places[name] = ("the plan that the manifest gives", .none, 0)
     }
@@ -86,7 +85,7 @@ struct WrittenSecrets {
     for word in plan.words(task) { search(word, of: task, "run") }
     for word in plan.list(record.shell) { search(word, of: task, "shell") }
     let environment = plan.environmentEntry(record.environment)
-    // Many tasks have the same base.
+    // Many tasks share the same base.
     let base = bases.insert(environment.base).inserted ? plan.variables(environment.base) : nil
     for item in [base, plan.variables(environment.own)].compactMap(\.self).joined() {
       let variable = plan.string(item.name)
@@ -94,7 +93,7 @@ struct WrittenSecrets {
       search(item.name, of: task, "env")
     }
     search(record.directory, of: task, "dir")
-    // Names of secrets are known to everybody.
+    // Names of secrets are not secret.
     for text in TaskText.allCases where text != .secrets {
       for place in plan.texts(text, of: task) { search(place, of: task, "\(text.word)") }
     }
@@ -148,7 +147,7 @@ struct WrittenSecrets {
     note(plan.patternsRead.flatMap { [$0.pattern, $0.folder] }, "a `glob`")
   }
 
-  // MARK: - Texts
+  // MARK: - Strings
 
   private mutating func search(
     _ text: TextRef, of task: TaskID, _ place: (String) -> String
@@ -187,7 +186,7 @@ struct WrittenSecrets {
     }
   }
 
-  /// What no text of the plan has: what nothing reads, as a comment or a variable of nobody.
+  /// Finds what the plan's strings lack: comments and unused values in the source.
   private mutating func search(_ copy: Copy) {
     for (name, masker) in single where places[name] == nil {
       let start = copy.bytes.withUnsafeBytes { masker.firstFind(in: $0)?.lowerBound }
@@ -199,7 +198,6 @@ struct WrittenSecrets {
 }
 
 extension LateItem {
-  /// The key of a task that it stands in.
   fileprivate var key: String {
     switch slot {
     case .condition: "if"

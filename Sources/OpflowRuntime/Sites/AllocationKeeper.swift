@@ -1,37 +1,37 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Keeps an allocation of Slurm for a coordinator, as a process of its own, since it waits for Slurm, and
-/// the coordinator waits for nothing:
+/// Keeps a Slurm allocation for a coordinator, in a process of its own, since it waits for Slurm
+/// and the coordinator must not block:
 ///
 ///     PROGRAM allocation inside
 ///     PROGRAM allocation ask QUEUE-MILLISECONDS [OPTION...]
 ///
-/// *inside*: the allocation that it runs in, which stays when it leaves. *ask*: one that it asks for, which
-/// ends with it. QUEUE-MILLISECONDS are how long to wait for that, 0 for ever; OPTIONS are salloc's.
+/// *inside* uses the allocation that it runs in, which outlives it. *ask* requests one, which ends
+/// with it. QUEUE-MILLISECONDS is how long to wait for it, 0 for no limit; OPTIONS are salloc's.
 /// Standard input and output carry `AllocationLines`.
 ///
-/// Who ends an allocation that was asked for
-/// -----------------------------------------
+/// Who ends a requested allocation
+/// -------------------------------
 ///
 ///     died                 then
-///     coordinator          this process reads the end of its orders, ends salloc, and cancels the job
-///     this process         salloc is told to end by the kernel, and what it runs reads the end of its input
-///     salloc               this process sees that and cancels the job; one that was pending is ended by
-///                          Slurm when its turn comes
-///     what salloc runs     salloc gives the job back
-///     all of them at once  the agents cancel the job when their lease has run out
+///     coordinator          this process reads end-of-file, ends salloc, and cancels the job
+///     this process         the kernel signals salloc, whose command reads end-of-file
+///     salloc               this process notices and cancels the job; Slurm ends a pending
+///                          job when its turn comes
+///     salloc's command     salloc returns the allocation
+///     all of them at once  the agents cancel the job after the heartbeat timeout
 package final class AllocationKeeper {
-  /// The word on the command line.
+  /// The subcommand's name.
   package static let command = "allocation"
 
   private var reports = FieldWriter()
   private let signals: SignalDescriptor
-  /// nil inside of an allocation.
+  /// nil inside an allocation.
   private let salloc: SallocProcess?
   private var job: Int64?
   private var facts: (nodes: String, cpus: String)?
-  /// How long it is waited for; nil for ever.
+  /// nil for no limit.
   private let queue: (milliseconds: Int64, deadline: Instant)?
 
   private var isAnnounced = false
@@ -39,7 +39,6 @@ package final class AllocationKeeper {
   private var question: SlurmProgram?
   private var nextQuestionAt: Instant
   private var questionsWhilePending: Int64 = 0
-  /// There is none, or none any more, or nobody wants to know.
   private var isDone = false
 
   private static let mostPendingMilliseconds: Int64 = 15_000
@@ -49,11 +48,11 @@ package final class AllocationKeeper {
 
   private enum Slot {
     static let orders = 0, signals = 1, question = 2
-    /// And the two behind it.
+    /// This slot and the two after it.
     static let salloc = 3
   }
 
-  /// Returns the exit code: 0, 2 for wrong arguments, 74 when it cannot begin.
+  /// Returns the exit code: 0, 2 for wrong arguments, 74 if it cannot start.
   package static func run(arguments: [String]) -> Int32 {
     guard let want = SlurmAllocation.Want(words: arguments) else { return 2 }
     do throws(Errno) {
@@ -117,7 +116,7 @@ package final class AllocationKeeper {
       wait.set(Slot.question, question?.rawDescriptor ?? -1)
       _ = try wait.wait(
         nanoseconds: nextWake.map { max(0, $0.nanoseconds - Self.now.nanoseconds) } ?? -1)
-      // Nobody says anything to it: what there is to read is the end.
+      // The coordinator sends nothing, so a readable input means end-of-file.
       if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) { return }
       if let salloc { take(salloc, &wait) }
       if !isDone { takeAnswers() }
@@ -144,14 +143,14 @@ package final class AllocationKeeper {
 
   // MARK: - Slurm's answers
 
-  /// Asks what is to be asked now, one question at a time.
+  /// Sends the query that is due, one at a time.
   private func ask() {
     guard let job else { return }
     guard question == nil, Self.now >= nextQuestionAt else { return }
     do throws(LaunchFailure) {
       question = try SlurmProgram(SlurmQuery.words(job: job))
     } catch {
-      // What is told by others is told without.
+      // salloc reports the rest.
       take(nil)
     }
   }
@@ -168,7 +167,6 @@ package final class AllocationKeeper {
     }
   }
 
-  /// What squeue says of the job; nil where it says nothing.
   private func take(_ answer: SlurmQuery.Answer?) {
     let now = Self.now
     guard let facts, let job else {
@@ -182,7 +180,7 @@ package final class AllocationKeeper {
       return
     }
     let left = answer?.state == .running ? answer?.secondsLeft : nil
-    // Near the end it matters more that it may be another one by now.
+    // Near the end, a changed limit matters more.
     let patience = left.map { max(Self.leastRunningMilliseconds, min($0, 3_600) * 1_000 / 4) }
     nextQuestionAt = now.advanced(
       byMilliseconds: min(patience ?? .max, Self.mostRunningMilliseconds))
@@ -195,7 +193,7 @@ package final class AllocationKeeper {
     }
   }
 
-  // MARK: - The allocation that was asked for
+  // MARK: - The requested allocation
 
   private func take(_ salloc: SallocProcess, _ wait: inout PollSet) {
     let isPending = job == nil
@@ -207,7 +205,7 @@ package final class AllocationKeeper {
     }
     if facts == nil, let new = salloc.facts {
       facts = new
-      // An answer that is on its way may be of the time before.
+      // A pending answer may describe the time before.
       question?.giveUp()
       question = nil
       nextQuestionAt = Self.now
@@ -220,19 +218,18 @@ package final class AllocationKeeper {
     end(facts == nil ? "Slurm gives no allocation: \(why)" : "the allocation has ended: \(why)")
   }
 
-  /// There is none, or none any more.
   private func end(_ complaint: String) {
     AllocationLines.over(complaint, into: &reports)
     isDone = true
   }
 
-  /// Leaves nothing of it in Slurm's queue. An allocation that it runs in is not its own.
+  /// Cancels what it has requested from Slurm. The allocation that it runs in is not its own.
   private func release() {
     question?.giveUp()
     question = nil
     guard let salloc else { return }
     salloc.release()
-    // Where salloc was killed, nobody else does it.
+    // A killed salloc has not cancelled the job.
     if let job = salloc.job { _ = SlurmProgram.cancel(job) }
   }
 }

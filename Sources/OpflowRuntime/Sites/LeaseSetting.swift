@@ -2,14 +2,14 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// What `OPFLOW_LEASE` says of how long tasks on other machines go on without a word from the coordinator, for networks
-/// that stall for longer than most.
+/// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without a message
+/// from the coordinator. Raise it for networks with long stalls.
 package struct LeaseSetting: Equatable {
   package static let variable = "OPFLOW_LEASE"
 
   let milliseconds: Int64
 
-  /// - Throws: what it takes, for people.
+  /// - Throws: A message with the accepted values.
   package init(_ text: String? = Environment.value(variable)) throws(LeaseFault) {
     guard let text else {
       milliseconds = AgentLease.standardMilliseconds
@@ -25,7 +25,7 @@ package struct LeaseSetting: Equatable {
   }
 }
 
-/// What is wrong with it.
+/// An invalid value.
 package struct LeaseFault: Error, Equatable {
   package let message: String
 }

@@ -1,22 +1,22 @@
 internal import OpflowCore
 
-/// One of the allocations of a drive.
 struct SiteAllocation {
   let allocation: SlurmAllocation?
   var isGranted = false
   /// No further agent is started there.
   var isOver = false
   var complaint = ""
-  /// What is waited for so that it comes, in words; nil for nothing.
+  /// What delays it, for the user; nil for nothing.
   var awaited: String?
   private(set) var endsAt: Instant?
 
   init(_ allocation: SlurmAllocation?) { self.allocation = allocation }
 
-  /// So long before its end nothing more runs there: for the ends of tasks, and what is still to be written.
+  /// How long before the allocation's end its tasks are stopped, to leave time for their ends and
+  /// the journal.
   static let marginMilliseconds: Int64 = 5_000
 
-  /// - Returns: whether that is more than what comes of counting in whole seconds.
+  /// Returns whether the end changed by more than rounding explains.
   @discardableResult
   mutating func setTimeLeft(_ seconds: Int64?, at now: Instant) -> Bool {
     let end = seconds.map { now.advanced(byMilliseconds: max(0, $0) * 1_000) }
@@ -29,7 +29,7 @@ struct SiteAllocation {
 
   private static let notableNanoseconds: Int64 = 2_000_000_000
 
-  /// When what runs there is to be ended.
+  /// When to stop the tasks on its nodes.
   var leavesAt: Instant? {
     isOver ? nil : endsAt?.advanced(byMilliseconds: -Self.marginMilliseconds)
   }

@@ -2,34 +2,33 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// The machines of a drive beside the coordinator's own, and how far each of them is.
+/// The nodes of a session and their states.
 ///
-/// States of a place, which is where one transport leads
-/// ------------------------------------------------------
+/// States of a place, which is the target of one transport
+/// --------------------------------------------------------
 ///
 ///     waiting ──> connecting ──> joined ──> lost ──> waiting
 ///        ^            │                                 │
 ///        └────────────┴──────────> given up <───────────┘
 ///
-/// - *connecting* until the agent's hello, for so long at most.
-/// - *joined*: a site, which tasks are given to.
-/// - *lost*: the stream is over, and the agent may still be there. Nothing is given to the site, and what its
-///   workers had is theirs until the lease has run out for certain; where Slurm has the agent, it is told to
-///   kill it, and that is waited for too. Then the site is lost to the engine, and its tasks go elsewhere.
-/// - A place that joined and was lost is tried again, as a new site on the same machine, so many times.
+/// - *connecting* until the agent's hello, within a time limit.
+/// - *joined*: a node that gets tasks.
+/// - *lost*: the stream has ended, but the agent may still live. The node gets no tasks, and its
+///   workers keep theirs until the heartbeat timeout has certainly expired; on Slurm the agent is
+///   also killed, and opflow waits for that. Then the engine counts the node as lost and runs its
+///   tasks elsewhere.
+/// - After a loss the place is tried again a limited number of times, as a new node on the same
+///   machine.
 final class Sites {
   struct Place {
     let plan: TransportPlan
-    /// Of which it is a node.
+    /// The allocation that it is a node of.
     var allocation: Int?
     var state: State
-    /// Attempts in a row that came to nothing.
     var failures = 0
-    /// How often it was lost.
     var losses = 0
-    /// What the last of the failures was.
     var complaint = ""
-    /// What is waited for so that it joins, in words; nil for nothing, and while the answer may come at any moment.
+    /// What delays it; nil for nothing, or if an answer is due at any moment.
     var awaited: String?
   }
 
@@ -44,17 +43,15 @@ final class Sites {
   let settings: SiteSettings
   let complaints: ComplaintFile
   var places: [Place]
-  /// In the order of the settings.
   var allocations: [SiteAllocation] = []
-  /// By host: its number, from 1.
+  /// Numbers of machines from 1, by host.
   private var machines: [String: Int32] = [:]
-  /// It was told that none is left.
+  /// The engine knows it.
   var isExhausted = false
-  /// It was told that what they have is known.
   var isTold = false
 
   static let connectMilliseconds: Int64 = 60_000
-  /// From then on people are told that an answer is waited for.
+  /// When to tell the user that an answer is late.
   static let promptMilliseconds: Int64 = 1_000
   static let mostFailures = 3
   static let mostLosses = 8
@@ -66,7 +63,6 @@ final class Sites {
     places = settings.plans.map { Place(plan: $0, state: .waiting(until: now)) }
   }
 
-  /// The same for all sites that are on one machine.
   func machine(of host: String) -> Int32 {
     if let known = machines[host] { return known }
     let number = Int32(truncatingIfNeeded: machines.count + 1)
@@ -78,9 +74,8 @@ final class Sites {
     places.firstIndex { $0.launcher === launcher }
   }
 
-  /// A place came to nothing, before or after it was one.
-  ///
-  /// - Returns: why it is given up, for people, where nobody was told of that; nil where it is tried again.
+  /// Returns the reason if the place is given up and the user does not know it yet; nil if it is
+  /// tried again.
   func retry(_ index: Int, complaint: String, at now: Instant) -> String? {
     let place = places[index]
     if let allocation = place.allocation, allocations[allocation].isOver {
@@ -107,9 +102,7 @@ final class Sites {
 
   static let overText = "the time of the allocation is over"
 
-  /// There is no such allocation, or its time is over: nothing more is started there.
-  ///
-  /// - Returns: what joined of it.
+  /// Closes an allocation that was refused or is over. Returns its nodes that joined.
   func close(_ index: Int, complaint: String) -> [(RelayLauncher, SiteID)] {
     allocations[index].isOver = true
     allocations[index].complaint = complaint
@@ -124,17 +117,16 @@ final class Sites {
     return joined
   }
 
-  /// When the lease is over for certain of the agent that was heard last at that time: it counts from its own word.
+  /// When the timeout of an agent has certainly expired, which counts from the agent's own message.
   func end(ofLeaseHeardAt heard: Instant) -> Instant {
     heard.advanced(byMilliseconds: settings.leaseMilliseconds)
   }
 
-  /// When all its workers are gone for certain too.
+  /// When all its workers are certainly gone as well.
   func end(ofWorkersHeardAt heard: Instant) -> Instant {
     end(ofLeaseHeardAt: heard).advanced(byMilliseconds: settings.slackMilliseconds)
   }
 
-  /// The drive is over: what was asked for is given back.
   func giveBack() {
     for allocation in allocations { allocation.allocation?.release() }
     for allocation in allocations {
@@ -145,17 +137,16 @@ final class Sites {
 
   private static let releaseNanoseconds: Int64 = 5_000_000_000
 
-  /// A machine of an allocation that is there.
   func add(_ plan: TransportPlan, of allocation: Int, at now: Instant) {
     places.append(Place(plan: plan, allocation: allocation, state: .waiting(until: now)))
   }
 
-  /// From when on people are told that an answer is waited for, which has to come by then.
+  /// When to tell the user that a connection attempt is late.
   static func awaited(from by: Instant) -> Instant {
     by.advanced(byMilliseconds: promptMilliseconds - connectMilliseconds)
   }
 
-  /// Of each place that did not join: why, for people. Of those that may answer at any moment nothing is known.
+  /// Why places did not join, for the user. Leaves out places that may answer at any moment.
   var absentees: [String] {
     places.compactMap { place in
       switch place.state {
@@ -168,7 +159,6 @@ final class Sites {
     }
   }
 
-  /// When there is something to do, if nothing happens before.
   var nextWake: Instant? {
     let ends = allocations.compactMap(\.leavesAt)
     return ([placesNextWake] + ends).compactMap { $0 }.min()
@@ -186,7 +176,7 @@ final class Sites {
     }.min()
   }
 
-  /// Whether every site that was asked for has been there, or does not come.
+  /// Whether every requested node has joined or will not come.
   var areKnown: Bool {
     allocations.allSatisfy { $0.isGranted || $0.isOver }
       && places.allSatisfy {
@@ -197,7 +187,7 @@ final class Sites {
       }
   }
 
-  /// Whether no site is there, and none is on its way.
+  /// Whether no node is left or expected.
   var areExhausted: Bool {
     allocations.allSatisfy { $0.isGranted || $0.isOver }
       && places.allSatisfy {
@@ -205,7 +195,7 @@ final class Sites {
       }
   }
 
-  /// Why there is none: of each allocation and place that there is none of, as far as a line has room for that.
+  /// Why no node is left: the complaints of allocations and places, as many as fit a line.
   var complaint: String {
     var all = allocations.map(\.complaint).filter { !$0.isEmpty }
     for case .givenUp(let complaint) in places.map(\.state) where !all.contains(complaint) {
@@ -230,23 +220,21 @@ extension Sites.Place {
   }
 }
 
-/// What a drive is to reach other machines with.
 struct SiteSettings {
   var plans: [TransportPlan]
-  /// Those of Slurm that are wanted.
   var allocations: [SlurmAllocation.Want]
-  /// This one, which lies in the same place on all machines of one file system.
+  /// This program, which has the same path on all machines with a shared file system.
   let program: String
   var opening: AgentOpening
   var variables: [String]
   var arguments: TaskArguments?
-  /// Where transports and agents complain.
+  /// Standard error of transports and agents.
   var complaints: String
   var leaseMilliseconds: Int64 { opening.leaseMilliseconds }
 
   /// - Parameters:
-  ///   - folder: of the run, which all machines are to see.
-  ///   - queueMilliseconds: how long an allocation is waited for; nil for ever.
+  ///   - folder: The run's folder, which all nodes must see.
+  ///   - queueMilliseconds: How long to wait for an allocation; nil for no limit.
   init(
     _ requests: [SiteRequest], folder: RunFolder, planKey: String, variables: [String],
     arguments: TaskArguments?, queueMilliseconds: Int64?
@@ -266,7 +254,7 @@ struct SiteSettings {
     }
     opening = AgentOpening(
       run: folder.id.description, planKey: planKey,
-      // A fault is told before anything is asked for (`LeaseSetting`).
+      // An invalid value was reported before (`LeaseSetting`).
       leaseMilliseconds: (try? LeaseSetting())?.milliseconds ?? AgentLease.standardMilliseconds,
       folder: folder.path)
     self.variables = variables
@@ -274,6 +262,6 @@ struct SiteSettings {
     complaints = folder.siteLog
   }
 
-  /// From the end of an agent's lease until nothing is left of its workers, whatever state they are in.
+  /// From an agent's heartbeat timeout until its workers are certainly gone.
   var slackMilliseconds: Int64 = 2_000
 }

@@ -1,34 +1,33 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The coordinator's end of an allocation of Slurm: a keeper (`AllocationKeeper`) does what waits.
+/// The coordinator's end of a Slurm allocation; a keeper process (`AllocationKeeper`) does what
+/// blocks.
 ///
-/// `release` gives back one that was asked for, as does this process's end, whatever it ends of.
+/// A requested allocation is returned by `release`, or when this process dies.
 final class SlurmAllocation {
   enum Want: Equatable {
-    /// The one that this process runs in.
     case inside
-    /// One of its own. `queueMilliseconds`: how long to wait for it; nil for ever.
+    /// A requested allocation. `queueMilliseconds`: how long to wait for it; nil for no limit.
     case asked(options: [String], queueMilliseconds: Int64?)
 
-    /// Without options the one that this process runs in, where it does.
+    /// Without options, uses the allocation that this process runs in, if any.
     static func of(_ options: [String], queueMilliseconds: Int64?) -> Want {
       options.isEmpty && Environment.value("SLURM_JOB_ID") != nil
         ? .inside : .asked(options: options, queueMilliseconds: queueMilliseconds)
     }
   }
 
-  /// Whether this process runs on a node of the allocation that it is in, and ends with it: salloc leaves its own where
-  /// it was called.
+  /// Whether this process runs on a node of its allocation, and so ends with it: salloc runs its
+  /// command where it was called.
   static var isOnItsNode: Bool { Environment.value("SLURMD_NODENAME") != nil }
 
-  /// What there is to tell of it.
   enum News: Equatable {
     case pending(job: Int64, reason: String?)
     case granted(SlurmJob, secondsLeft: Int64?)
-    /// nil: there is no limit, or none is known.
+    /// nil if there is no limit, or it is unknown.
     case left(seconds: Int64?)
-    /// There is none, or none any more. Comes last.
+    /// The allocation was refused or has ended. Comes last.
     case over(complaint: String)
   }
 
@@ -42,8 +41,8 @@ final class SlurmAllocation {
   private var isOver = false
 
   /// - Parameters:
-  ///   - place: where the watch tells that `next` has something.
-  ///   - error: where the keeper itself complains.
+  ///   - place: Where the watch reports that `next` has something.
+  ///   - error: Standard error for the keeper.
   init(
     _ want: Want, watch: Watch, owner: Watch.Owner, place: UInt32, error: Int32
   ) throws(LaunchFailure) {
@@ -67,7 +66,6 @@ final class SlurmAllocation {
     }
   }
 
-  /// The next thing that its keeper tells; nil: no more for now.
   func next() -> News? {
     while !isOver {
       switch lines.nextOfKeeper() {
@@ -84,7 +82,7 @@ final class SlurmAllocation {
     return nil
   }
 
-  /// Reads once. Returns whether there was anything; nil at the end.
+  /// Reads once. Returns whether there was data; nil at end-of-file.
   private func read() -> Bool? {
     do throws(Errno) {
       let count = try lines.fill { room throws(Errno) in try reports?.read(into: room) ?? 0 }
@@ -105,11 +103,9 @@ final class SlurmAllocation {
     return .over(complaint: complaint)
   }
 
-  /// What reaches agents on its nodes.
-  ///
-  /// - Parameter program: this one, which lies in the same place on all of them.
+  /// - Parameter program: This program, which has the same path on all nodes.
   func transports(_ job: SlurmJob, program: String) -> [TransportPlan] {
-    // There may be nobody left who ends one that was asked for.
+    // If all other processes die, agents must end a requested allocation.
     let agent =
       [program, AgentMain.command] + (want == .inside ? [] : [AgentMain.endsJob])
     return job.nodes.map { node in
@@ -119,18 +115,15 @@ final class SlurmAllocation {
     }
   }
 
-  /// One that was asked for is given back; nothing more is wanted of it.
   func release() { orders = nil }
 
-  /// Waits until it was given back, or for so long.
   func waitUntilGone(nanoseconds: Int64) {
-    // One that is not reaped here is when this process has ended.
+    // An unreaped keeper is reaped after this process has ended.
     _ = process.wait(nanoseconds: nanoseconds)
   }
 }
 
 extension SlurmAllocation.Want {
-  /// Behind the keeper's word on its command line (`AllocationKeeper`).
   var words: [String] {
     switch self {
     case .inside: ["inside"]
@@ -138,7 +131,6 @@ extension SlurmAllocation.Want {
     }
   }
 
-  /// nil for words that say nothing of the kind.
   init?(words: [String]) {
     switch words.first {
     case "inside" where words.count == 1: self = .inside

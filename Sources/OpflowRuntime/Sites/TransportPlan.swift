@@ -1,14 +1,12 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// How the agent of one machine is reached.
 struct TransportPlan: Sendable {
-  /// For people, until the agent says where it is.
+  /// A name for the user, until the agent reports its own.
   var name: String
-  /// The command whose standard input and output reach it.
+  /// The command whose standard input and output reach the agent.
   var words: [String]
-  /// A command that ends the agent and all below it for certain, by what it said it is; nil where there is
-  /// none.
+  /// Returns a command that reliably kills the agent; nil if there is none.
   var killWords: (@Sendable (AgentHello) -> [String]?)?
 
   init(name: String, words: [String], killWords: (@Sendable (AgentHello) -> [String]?)? = nil) {
@@ -19,19 +17,19 @@ struct TransportPlan: Sendable {
 }
 
 extension TransportPlan {
-  /// What a shell is to run on a machine that is reached by one: this program where it lies there too, as on a
-  /// file system that all see, else the one that its PATH has.
+  /// The shell command that starts an agent: this program, if the same path exists on the node,
+  /// otherwise the one in its PATH.
   static func agentCommand(of program: String) -> String {
     let quoted = ActionText.quoted(program)
     return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"
   }
 
-  /// By a shell's command line, whatever that does.
   init(command: String) {
     self.init(name: "the machine behind `\(command)`", words: ["/bin/sh", "-c", command])
   }
 
-  /// By ssh(1): nothing is asked, and a machine that is not there is soon known not to be.
+  /// Reaches the agent with ssh(1): without prompts, and with timeouts that detect a missing
+  /// machine soon.
   init(ssh host: String, program: String) {
     self.init(
       name: host,

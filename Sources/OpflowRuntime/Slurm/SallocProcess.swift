@@ -1,8 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The salloc that asks for an allocation and then holds it (`SlurmAsking`), for as long as `hold` is
-/// open. It is told to end when this process does, whatever that dies of.
+/// The salloc process that requests an allocation and keeps it (`SlurmAsking`) while `hold` is
+/// open. The kernel signals it when this process dies.
 final class SallocProcess {
   private let process: StartedProcess
   private var hold: Descriptor?
@@ -15,7 +15,7 @@ final class SallocProcess {
   private var complaints: [String] = []
 
   private static let mostComplaints = 4
-  /// From TERM to KILL.
+  /// From SIGTERM to SIGKILL.
   private static let patienceNanoseconds: Int64 = 5_000_000_000
 
   init(options: [String]) throws(LaunchFailure) {
@@ -38,13 +38,13 @@ final class SallocProcess {
     }
   }
 
-  /// Readable when there is more to hear of it, the last one when it has ended.
+  /// Readable when there is more to read; the last one when the process has ended.
   var rawDescriptors: [Int32] { [output.rawValue, error.rawValue, process.rawDescriptor] }
 
-  /// What it complained of, in one line; nil for nothing.
+  /// Its error messages in one line; nil if there are none.
   var complaint: String? { complaints.isEmpty ? nil : complaints.joined(separator: "; ") }
 
-  /// Takes what it has said. Returns which of the first two `rawDescriptors` have ended.
+  /// Reads its output. Returns which of the first two `rawDescriptors` are at end-of-file.
   func read() -> (output: Bool, error: Bool) {
     let outputEnded = take(output, into: &said) { line in
       guard facts == nil, let new = SlurmAsking.facts(line) else { return }
@@ -61,7 +61,6 @@ final class SallocProcess {
     return (outputEnded, errorEnded)
   }
 
-  /// Returns whether it has ended.
   private func take(
     _ descriptor: borrowing Descriptor, into lines: inout LineBuffer, _ body: (String) -> Void
   ) -> Bool {
@@ -78,14 +77,13 @@ final class SallocProcess {
         switch lines.nextText() {
         case .message(let line): body(line)
         case .needsMore: break lines
-        // No line of Slurm's is that long.
         case .malformed: return true
         }
       }
     }
   }
 
-  /// Gives back what it holds or waits for, and returns when it has ended.
+  /// Returns the allocation, or withdraws the request, and waits for the end.
   func release() {
     hold = nil
     process.terminate()
@@ -93,7 +91,7 @@ final class SallocProcess {
     takeEnd()
   }
 
-  /// It has ended, or is about to.
+  /// Reads the rest of a process that has ended or is ending.
   func takeEnd() {
     _ = process.wait(nanoseconds: -1)
     _ = read()

@@ -1,13 +1,11 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// One of Slurm's programs, which answers a question or does one thing and ends. It is killed when
-/// that takes too long, as when Slurm's controller is not to be reached.
+/// A call of one of Slurm's programs. It is killed after a time limit, for example when Slurm's
+/// controller is unreachable.
 final class SlurmProgram {
-  /// How it ended, and what it printed.
   struct Answer {
     let hasSucceeded: Bool
-    /// Without empty lines.
     let lines: [String]
   }
 
@@ -20,7 +18,7 @@ final class SlurmProgram {
   private static let patienceMilliseconds: Int64 = 10_000
   private static let mostBytes = 65_536
 
-  /// Looks for the first of the words on the PATH.
+  /// Searches PATH for the first word.
   init(_ words: [String]) throws(LaunchFailure) {
     name = words.first ?? ""
     do throws(Errno) {
@@ -39,10 +37,9 @@ final class SlurmProgram {
 
   private static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
-  /// Readable while there is more to hear of it.
   var rawDescriptor: Int32 { output.rawValue }
 
-  /// Takes what it has printed. Returns how it ended once it has, or is killed now.
+  /// Reads its output. Returns the result once it has ended, or is killed at the deadline.
   func next(at now: Instant) -> Answer? {
     do throws(Errno) {
       while try read() {}
@@ -59,7 +56,6 @@ final class SlurmProgram {
     }
   }
 
-  /// Returns whether there may be more.
   private func read() throws(Errno) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = try buffer.withUnsafeMutableBufferPointer { room throws(Errno) in
@@ -69,26 +65,24 @@ final class SlurmProgram {
     return count > 0
   }
 
-  /// Waits for it: it has closed its output, or was killed.
+  /// Reaps it, after it has closed its output or was killed.
   private func end() -> Answer {
     let status = try? process.wait().status
     let lines = bytes.split(separator: Field.lineFeed).map { String(decoding: $0, as: UTF8.self) }
     return Answer(hasSucceeded: status == .exit(0), lines: lines)
   }
 
-  /// Nobody wants its answer any more.
   func giveUp() {
     process.kill()
     _ = end()
   }
 
-  /// Waits until it has ended.
   private func answer() -> Answer {
     var wait = PollSet(slots: 1)
     wait.set(0, rawDescriptor)
     while true {
       if let answer = next(at: Self.now) { return answer }
-      // Where that fails it is asked again until its time is over.
+      // After an error, tries again until the deadline.
       _ = try? wait.wait(nanoseconds: max(0, deadline.nanoseconds - Self.now.nanoseconds))
     }
   }
@@ -97,10 +91,10 @@ final class SlurmProgram {
 extension SlurmProgram {
   private static let cancelMilliseconds: Int64 = 120_000
 
-  /// Has Slurm end a job: returns once Slurm has taken that, or says that there is no such job. While its controller is
-  /// away it is asked again, for two minutes.
+  /// Returns once Slurm has accepted the cancellation, or knows no such job. Retries for two
+  /// minutes if the controller is away.
   ///
-  /// - Returns: why the job may be there all the same, for people; nil where it is not.
+  /// - Returns: Why the job may still exist; nil if it does not.
   static func cancel(_ job: Int64) -> String? {
     let end = now.advanced(byMilliseconds: cancelMilliseconds)
     while true {

@@ -1,7 +1,7 @@
 internal import OpflowSystem
 
-/// A file in which processes that this one started complain: one for all of them, of which each knows where it
-/// ended when that was started.
+/// The shared standard error file of processes that this one starts. Its size when a process starts
+/// marks where that process's complaints may begin.
 final class ComplaintFile {
   private let path: String
   private let file: Descriptor
@@ -17,7 +17,7 @@ final class ComplaintFile {
 
   func end() throws(Errno) -> Int64 { try file.status().sizeBytes }
 
-  /// What was written since then; empty for nothing, and for what cannot be read.
+  /// Empty if nothing was written since `start`, or it cannot be read.
   func text(from start: Int64) -> String {
     var buffer = [UInt8](repeating: 0, count: Self.longestTextBytes)
     let count = try? buffer.withUnsafeMutableBytes { bytes throws(Errno) in
@@ -26,7 +26,6 @@ final class ComplaintFile {
     return String(decoding: buffer.prefix(count ?? 0), as: UTF8.self)
   }
 
-  /// Removes it where nothing was complained of.
   func cleanUp() {
     // An empty file that stays does no harm.
     if let size = try? end(), size == 0 { try? Path.remove(path) }

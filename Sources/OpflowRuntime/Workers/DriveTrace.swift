@@ -1,26 +1,22 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The trace that the tasks of a drive are a part of.
+/// The trace context that a session gives its tasks.
 struct DriveTrace {
-  /// What each try is a part of, but for its own span.
   private let context: TraceParent
   private let hasParent: Bool
 
-  /// What this process was begun by; nil where nobody said, or nothing that holds.
   static var parent: TraceParent? {
     Environment.value(TraceParent.variable).flatMap { TraceParent($0) }
   }
 
-  /// - Parameters:
-  ///   - milliseconds: since the epoch, of the journal's first line.
-  ///   - parent: what the drive was begun by.
+  /// - Parameter milliseconds: The time of the journal's first line, since the epoch.
   init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64, parent: TraceParent?) {
     context = RunTrace(open, openedMilliseconds: milliseconds).context(ofDrive: parent)
     hasParent = parent != nil
   }
 
-  /// For a worker's environment. What belongs to a parent that there is not goes no further.
+  /// The variables for a worker's environment. Without a parent, its trace state is cleared.
   var variables: [String] {
     let parent = "\(TraceParent.variable)=\(context.text)"
     return hasParent ? [parent] : [parent, "\(TraceParent.stateVariable)="]

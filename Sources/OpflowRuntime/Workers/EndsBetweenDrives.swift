@@ -1,9 +1,8 @@
 internal import OpflowSystem
 
-/// Waits for services that end between two drives, and hears who wants an end of that: the first signal is for what
-/// comes next, as if it had come then, and with a further one nothing is waited for.
+/// Waits for services that end between two sessions. A first stop signal is kept for the next
+/// session, a second ends all waiting.
 struct EndsBetweenDrives: ~Copyable {
-  /// Nil where none can be had, or nobody may ask.
   private var signals: SignalDescriptor?
   private var first: Signal?
   private var isUrgent = false
@@ -14,8 +13,8 @@ struct EndsBetweenDrives: ~Copyable {
     signals = try? SignalDescriptor(asking)
   }
 
-  /// - Parameter process: readable when that has ended.
-  /// - Returns: whether it has.
+  /// - Parameter process: Readable once the process has ended.
+  /// - Returns: Whether it has.
   mutating func wait(for process: Int32, atMostMilliseconds most: Int64) throws(Errno) -> Bool {
     let deadline = Clock.monotonicNanoseconds + most * 1_000_000
     var poll = PollSet(slots: 2)
@@ -33,7 +32,6 @@ struct EndsBetweenDrives: ~Copyable {
     return false
   }
 
-  /// All have ended.
   consuming func leave() {
     if let first { try? ProcessID.sendSelf(first) }
   }

@@ -1,11 +1,11 @@
 internal import OpflowCore
 
-/// Services that are up, as the plan of their drive has them.
+/// Services that are up, numbered as in the plan of their session.
 package struct HeldServices: Sendable {
   let plan: Plan
   let services: [HeldService]
 
-  /// Those that another plan defines as they were defined when they were started, by their numbers there.
+  /// Returns the services that `other` defines unchanged, by their numbers there.
   func unchanged(in other: Plan) -> [TaskID: HeldService] {
     guard plan.string(plan.manifest.folder) == other.string(other.manifest.folder),
       plan.concurrency == other.concurrency, plan.hasMemoryLimits || !other.hasMemoryLimits
@@ -28,7 +28,7 @@ package struct HeldServices: Sendable {
       && plan.portNames(of: service) == other.portNames(of: task)
       && plan.secretNames(service) == other.secretNames(task)
       && plan.record(service).processes.isSameOfPrograms(as: other.record(task).processes)
-      // Whether what it read is as it was, nobody knows before it is read again.
+      // Whether the values that it read are unchanged is unknown until they are read again.
       && !plan.flags(service).contains(.readsValues) && !other.flags(task).contains(.readsValues)
   }
 }

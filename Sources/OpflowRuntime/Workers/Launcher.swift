@@ -1,53 +1,49 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Starts, carries and ends the workers of one site, by whatever reaches that: the coordinator knows no
+/// Starts, connects and ends the workers of one node, so that the coordinator need not know
 /// transports.
 ///
-/// Its descriptors are in the drive's `Watch`, as those of its site. Nothing here is called for each
-/// message: orders gather in `WorkerLink.outbox`, and reports are taken out of `WorkerLink.inbox`, by
-/// the coordinator itself.
+/// No method is called per message: the coordinator itself fills `WorkerLink.outbox` and reads
+/// `WorkerLink.inbox`.
 protocol Launcher: AnyObject {
-  /// Starts a worker, or asks for one, without waiting for it.
+  /// Starts a worker, or requests one, without waiting for it.
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink
 
-  /// What there is to hear where `place` is ready, one thing after the other; nil: no more for now.
-  /// What a link has said is taken before the next one is asked for.
+  /// Returns the next event at `place`, which is ready; nil if there is none for now. The caller
+  /// handles all reports of a link before it calls again.
   func next(at place: UInt32) -> LinkNews?
 
-  /// Sends what is in its outbox, as far as there is room; the rest follows by itself.
+  /// Sends the outbox as far as there is room.
   ///
-  /// - Throws: what makes the link useless. That nobody reads any more does not: `next` tells it.
+  /// - Throws: An error that makes the link useless. A reader that is gone is not one: `next`
+  ///   reports it.
   func send(to link: WorkerLink) throws(Errno)
 
-  /// Ends a worker at once, and all below it. What it is still to be told is dropped.
+  /// Kills a worker and all processes below it. Unsent messages are dropped.
   ///
-  /// - Returns: until when `next` is to tell that it is gone; `giveUp` follows.
+  /// - Returns: The time by which `next` must report its end; after that call `giveUp`.
   func end(_ link: WorkerLink, at now: Instant) -> Instant
 
-  /// It was not told to be gone. From now on it counts as that.
+  /// Gives up on a worker whose end was not reported in time; it then counts as gone.
   ///
-  /// - Returns: what is to be told of it.
+  /// - Returns: Warnings for the user.
   func giveUp(_ link: WorkerLink) -> [String]
 
-  /// Nobody listens to a worker any more, until a further drive of this process does.
+  /// Stops listening to a worker that the next session of this process takes over.
   func release(_ link: WorkerLink)
 
-  /// Listens to it after all.
   func regain(_ link: WorkerLink)
 
-  /// Ends all workers, which were given nothing to do yet.
+  /// Kills all workers, none of which has a task yet.
   func endAll()
 
-  /// No worker is left.
   func cleanUp()
 }
 
-/// Why there is no worker, in words for a person.
 struct LaunchFailure: Error {
   let what: String
 
-  /// What `body` gives, or a failure that names what was attempted.
   static func naming<Result: ~Copyable>(
     _ what: String, _ body: () throws(Errno) -> Result
   ) throws(LaunchFailure) -> Result {
@@ -59,20 +55,20 @@ struct LaunchFailure: Error {
   }
 }
 
-/// What a launcher has heard.
 enum LinkNews {
-  /// Its inbox has more.
+  /// The worker's inbox has more.
   case spoke(WorkerLink)
-  /// Nothing more will be heard of it, though it may live. What it said for a reason, or nil.
+  /// The worker's channel is lost, though it may live. `complaint` is what it printed, or nil.
   case silent(WorkerLink, complaint: String?)
-  /// It is gone, and so is all below it but the survivors. What is known of why, or nil.
+  /// The worker and all processes below it, except the survivors, are gone. `complaint` is the
+  /// known cause, or nil.
   case gone(WorkerLink, complaint: String?, warnings: [String], survivors: LeftBehind?)
-  /// Of a stream: the agent behind it is there.
+  /// The agent behind a stream said hello.
   case joined(RelayLauncher, AgentHello)
-  /// Of a stream: a sign of life that says nothing else.
+  /// A sign of life of a stream, without other meaning.
   case heard
-  /// Of a stream: the agent ends its workers; why, for people.
+  /// The agent is ending its workers, for this reason.
   case leaving(RelayLauncher, String)
-  /// Of a stream: nothing more will be heard of any of its workers, though they may live.
+  /// The stream is lost, and with it the channels of all its workers, though they may live.
   case lost(RelayLauncher, String)
 }

@@ -2,30 +2,30 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// Starts workers on this machine: this program anew, with a session and two pipes of its own.
+/// Starts workers on this machine: this program again, with a session and two pipes of its own.
 final class LocalLauncher: Launcher {
   private let site: Int
   private var watch: Watch
   private let folder: RunFolder
   private let runID: String
   private var arguments: TaskArguments?
-  /// For the environment of workers whose tasks are a part of something, `NAME=VALUE`.
+  /// Trace variables, `NAME=VALUE`.
   private var variables: [String]
-  /// Asked for when a worker is on its way.
+  /// Read while the first worker starts.
   private lazy var bootID = Machine.bootID
-  /// Where workers complain; one file for all of them.
+  /// Standard error of all workers.
   private let complaints: ComplaintFile
   private let groups: RunGroups
-  /// How many workers were started, over all drives: their groups bear these numbers.
+  /// Over all sessions; numbers the control groups.
   private var startedCount: Int32 = 0
-  /// Nobody has asked for it yet.
+  /// A command worker started before it was requested.
   private var ahead: WorkerChild?
-  /// By worker number; nil once it is reaped.
+  /// Indexed by worker number; nil once reaped.
   private var workers: [LocalWorker?] = []
-  /// Workers, and what others left, that could not be ended.
+  /// Process IDs that could not be killed.
   private var immortals: Set<Int32> = []
 
-  /// From KILL to the end of a worker, before it counts as one that cannot be ended.
+  /// From SIGKILL until a worker counts as unkillable.
   private static let killPatienceMilliseconds: Int64 = 10_000
 
   init(
@@ -43,19 +43,18 @@ final class LocalLauncher: Launcher {
     complaints = try ComplaintFile(path)
   }
 
-  /// What is watched of a worker.
   private enum Place: UInt32 {
     case reports, orders, process
     static let count: UInt32 = 3
     func of(_ worker: WorkerID) -> UInt32 { UInt32(worker.index) * Self.count + rawValue }
   }
 
-  // MARK: - Coming
+  // MARK: - Starting
 
-  /// Starts the first worker for commands before it is asked for. Where it cannot be, `launch` says why.
+  /// Starts the first command worker before it is requested. `launch` reports an error.
   ///
-  /// The journal has the run by then and not this worker, as with one that was launched a moment ago: when this
-  /// process dies, it sees the end of its orders and leaves, and the next drive waits for that by its lock.
+  /// The journal does not name it yet, as for a moment after every launch. If this process dies,
+  /// the worker sees end-of-file and leaves, and the next session waits for its lock.
   func startAhead() { ahead = try? start(.command) }
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
@@ -73,7 +72,7 @@ final class LocalLauncher: Launcher {
     } catch {
       throw LaunchFailure(what: "no worker could be watched: \(error)")
     }
-    // There is time for that while the first one comes up.
+    // The first worker needs time to start, so this costs nothing.
     if workers.isEmpty { groups.removeAbandoned() }
     while workers.count <= worker.index { workers.append(nil) }
     workers[worker.index] = started
@@ -83,7 +82,7 @@ final class LocalLauncher: Launcher {
   private func listen(to worker: LocalWorker) throws(Errno) {
     let id = worker.link.id
     try watch.add(worker.child.reports.rawValue, .site(site), Place.reports.of(id))
-    // From the start, since its end must be seen even when there is no room to ask for it.
+    // Watched from the start: its end must be seen even if the watch is full later.
     try watch.add(worker.child.process.descriptor.rawValue, .site(site), Place.process.of(id))
   }
 
@@ -122,8 +121,8 @@ final class LocalLauncher: Launcher {
   ) throws(ProgramError) -> SpawnedProcess {
     let arguments = WorkerProcess.arguments(
       runFolder: folder.path, run: runID, task: kind == .download ? nil : arguments)
-    // One that is to run what has the terminal stays in the terminal's session. The keys of the terminal
-    // are for others than itself.
+    // The worker for interactive tasks stays in the terminal's session. Keys are not meant for
+    // workers.
     let options: Program.Options = [
       kind == .terminal ? .newGroup : .newSession, .wakesWithParent,
     ]
@@ -139,7 +138,7 @@ final class LocalLauncher: Launcher {
       output: output, error: complaints.rawDescriptor, options: options)
   }
 
-  /// Of a worker that leads no session no start time is told: nothing is to be found by its session.
+  /// A worker that leads no session gets no start time, so that a search by session skips it.
   private func entry(for pid: Int32, _ kind: WorkerKind) -> WorkerEntry {
     let startTime = kind == .terminal ? 0 : ProcessStatus.read(pid)?.startTime ?? 0
     return WorkerEntry(
@@ -147,7 +146,7 @@ final class LocalLauncher: Launcher {
       autogroup: ProcessStatus.autogroup(of: pid) ?? 0)
   }
 
-  // MARK: - Talking
+  // MARK: - Messages
 
   func next(at place: UInt32) -> LinkNews? {
     let index = Int(place / Place.count)
@@ -166,7 +165,6 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// What comes from one read.
   private func nextReports(of worker: LocalWorker) -> LinkNews? {
     guard worker.isTalking, !worker.wasRead else {
       worker.wasRead = false
@@ -174,7 +172,7 @@ final class LocalLauncher: Launcher {
     }
     do throws(Errno) {
       guard try worker.read() > 0 else {
-        // One that left has ended, too.
+        // A worker that left has also ended.
         return takeEnd(of: worker) ?? .silent(worker.link, complaint: complaint(worker))
       }
       worker.wasRead = true
@@ -186,13 +184,13 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// Its process has ended: takes what it said last, then its end.
+  /// After the process has ended: reads its last reports, then reports its end.
   private func nextOfEnd(of worker: LocalWorker) -> LinkNews? {
     if worker.isTalking, let count = try? worker.read(), count > 0 { return .spoke(worker.link) }
     return takeEnd(of: worker)
   }
 
-  /// Reaps one that says nothing more, and ends what it left behind; nil where it has not ended.
+  /// Reaps a worker without further reports and ends its orphans; nil if it has not ended.
   private func takeEnd(of worker: LocalWorker) -> LinkNews? {
     var complaint = complaint(worker)
     var warnings: [String] = []
@@ -200,7 +198,7 @@ final class LocalLauncher: Launcher {
     do throws(Errno) {
       guard let end = try worker.child.process.reap() else { return nil }
       hasLeft = end.status == .exit(0)
-      // A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
+      // Name the signal if nothing was written: a crash, or a lack of memory, prints nothing.
       if complaint == nil, case .signal(let number) = end.status {
         complaint =
           worker.isDeaf && number == Signal.kill.rawValue
@@ -208,7 +206,6 @@ final class LocalLauncher: Launcher {
           : "it was ended by \(OutcomeText.text(Outcome(status: .signal(number))))"
       }
     } catch {
-      // What is left of it is reaped below, with what it left.
       warnings.append("worker \(worker.pid) could not be reaped: \(error)")
     }
     return .gone(
@@ -233,13 +230,13 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// What was written to standard error by workers since that one was started.
+  /// What workers have written to standard error since this one started.
   private func complaint(_ worker: LocalWorker) -> String? {
     let text = complaints.text(from: worker.child.complaintStart)
     return text.isEmpty ? nil : text
   }
 
-  // MARK: - Going
+  // MARK: - Ending
 
   func end(_ link: WorkerLink, at now: Instant) -> Instant {
     guard let worker = workers[link.id.index] else { return now }
@@ -250,7 +247,7 @@ final class LocalLauncher: Launcher {
     return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
   }
 
-  /// KILL does not end it, such as sleep in the kernel.
+  /// Handles a worker that survives SIGKILL, for example in uninterruptible sleep.
   func giveUp(_ link: WorkerLink) -> [String] {
     guard let worker = workers[link.id.index] else { return [] }
     immortals.insert(worker.pid)
@@ -258,8 +255,8 @@ final class LocalLauncher: Launcher {
     return ["worker \(worker.pid) could not be ended"] + [survivors].compactMap { $0 }
   }
 
-  /// Ends what it left behind. Returns what could not be ended and was not told before: of one that has left, it
-  /// has told that itself.
+  /// Ends the orphans of a worker. Returns newly found ones that survived; a worker that left by
+  /// itself has reported them.
   private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> LeftBehind? {
     workers[worker.link.id.index] = nil
     var others = Set(workers.compactMap { $0?.pid }).union(immortals)
@@ -274,29 +271,26 @@ final class LocalLauncher: Launcher {
     return hasLeft ? nil : LeftBehind(survivors.map(\.title), areAlive: true)
   }
 
-  /// That of its tasks, of a worker that did not leave by itself.
+  /// Removes the folder of temporary files of a worker's tasks, which only a regular exit does.
   private func removeFolder(of pid: Int32, _ kind: WorkerKind) {
     if kind.row.action == .run { TaskFolder.removeLeft(run: runID, worker: pid) }
   }
 
   func release(_ link: WorkerLink) {
     guard let worker = workers[link.id.index] else { return }
-    // What cannot be removed now leaves the watch with that.
+    // What cannot be removed leaves the watch when that is closed.
     try? watch.remove(worker.child.reports.rawValue)
     try? watch.remove(worker.child.process.descriptor.rawValue)
     if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
   }
 
   func regain(_ link: WorkerLink) {
-    // Without, it is given up some time.
+    // On failure its end is missed, and the worker is given up later.
     if let worker = workers[link.id.index] { try? listen(to: worker) }
   }
 
-  // MARK: - From one drive to the next
+  // MARK: - Between sessions
 
-  /// Goes on with a further drive of the run, which has these of the workers; no others are left.
-  ///
-  /// - Parameter kept: each with the number that it had.
   func goOn(
     _ watch: Watch, variables: [String], arguments: TaskArguments?,
     with kept: [(WorkerLink, WorkerID)]
@@ -315,7 +309,7 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// Ends a service by its stop rule while no drive listens, and its worker.
+  /// Ends a service by its stop rule, and its worker, while no session is active.
   func endBetweenDrives(
     _ link: WorkerLink, _ held: HeldService, _ policy: TaskPolicy, _ ends: inout EndsBetweenDrives
   ) {
@@ -330,13 +324,12 @@ final class LocalLauncher: Launcher {
       hasLeft = try ends.wait(
         for: worker.child.process.descriptor.rawValue, atMostMilliseconds: patience)
     } catch {
-      // It is ended at once.
     }
     try? worker.child.endAtOnce()
     _ = forget(worker, hasLeft: hasLeft)
   }
 
-  /// The worker sees that no more orders come, and ends what it runs.
+  /// Closes the worker's input, so that it ends its tasks.
   func hangUp(_ link: WorkerLink) {
     guard let worker = workers[link.id.index] else { return }
     if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
@@ -344,7 +337,7 @@ final class LocalLauncher: Launcher {
   }
 
   func endAll() {
-    // One that cannot be waited for ends when this process does.
+    // A worker that cannot be waited for ends when this process does.
     for worker in workers.compactMap({ $0 }) {
       try? worker.child.endAtOnce()
       removeFolder(of: worker.pid, worker.link.kind)
@@ -352,10 +345,10 @@ final class LocalLauncher: Launcher {
     endAhead()
   }
 
-  /// The drive did not begin.
+  /// The session never began.
   deinit { if ahead != nil { cleanUp() } }
 
-  /// Nobody asked for it: it sees that no orders come, and leaves nothing behind.
+  /// The worker sees end-of-file and leaves.
   private func endAhead() {
     guard var waiting = ahead.take() else { return }
     waiting.orders = nil
@@ -366,10 +359,8 @@ final class LocalLauncher: Launcher {
     if !hasLeft { removeFolder(of: pid, .command) }
   }
 
-  /// For one that has nothing to end.
   private static let leavePatienceNanoseconds: Int64 = 1_000_000_000
 
-  /// Removes the file of complaints when there was none, and the drive's control group.
   func cleanUp() {
     endAhead()
     groups.remove()

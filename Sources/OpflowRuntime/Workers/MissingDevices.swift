@@ -1,18 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A task that wants more GPUs than this machine has.
+/// A task that needs more GPUs than this machine has.
 struct MissingDevices {
   let task: String
   let wanted: Int
   let there: Int
 
-  /// The first one; nil where all have what they want.
-  ///
   /// - Parameters:
-  ///   - usesSites: tasks run on other machines, which tell what they have when they are there. Those that stay here
-  ///     are looked at.
-  ///   - initial: how the tasks enter the drive.
+  ///   - usesSites: Nodes report their GPUs later, so only tasks that stay here are checked.
+  ///   - initial: How the tasks enter the session.
   static func first(
     of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
   ) -> MissingDevices? {
@@ -29,7 +26,7 @@ struct MissingDevices {
     }
   }
 
-  /// With the services that it needs, which are there while it runs.
+  /// Counts the GPUs of the services that the task needs, too, since they run beside it.
   private static func wanted(by task: TaskID, _ plan: Plan) -> Int {
     var seen: Set<TaskID> = [task]
     var open = [task]

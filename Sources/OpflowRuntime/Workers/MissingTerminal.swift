@@ -1,9 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A terminal that `interactive` tasks need, and that is not there.
+/// Finds `interactive` tasks in a session without a terminal.
 enum MissingTerminal {
-  /// The tasks that are to have one; none where there is one.
   static func tasks(of plan: Plan, _ initial: @autoclosure () -> [InitialState]) -> [String] {
     guard plan.hasInteractive, !ControllingTerminal.isThere else { return [] }
     let initial = initial()

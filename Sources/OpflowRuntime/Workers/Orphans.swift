@@ -1,16 +1,14 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Processes of a run that outlived those who should have ended them.
+/// Processes of a run that outlived their worker and coordinator.
 ///
-/// While a coordinator lives, what a killed worker leaves becomes the coordinator's child, which is
-/// the subreaper above its workers: `endAdopted`. When coordinator and workers were killed in the same
-/// instant, the next drive of the run finds what is left by the run's mark in its environment, or by
-/// the session of a worker that the journal names: `end`. Where control groups can be killed, it kills
-/// those of the dead drive before.
+/// While a coordinator lives, orphans of a killed worker become its children, since it is the
+/// subreaper: `endAdopted`. If both were killed, the next session finds orphans by the run's mark
+/// in their environment, by the session of a worker in the journal, or by control groups: `end`.
 ///
-/// Beyond reach are processes of another user, such as sleep in the kernel for good, and those that
-/// shed both the mark and the session; the first two are named where they are seen.
+/// Out of reach are processes of other users, those in uninterruptible sleep, and those that shed
+/// both mark and session. The first two are reported where they are seen.
 package enum Orphans {
   /// A process that could not be ended.
   package struct Survivor: Hashable, Sendable {
@@ -19,15 +17,15 @@ package enum Orphans {
     package let title: String
   }
 
-  /// How long KILL may take to work, and workers to leave by themselves.
+  /// How long to wait for SIGKILL to work, or for workers to leave by themselves.
   private static let patienceNanoseconds: Int64 = 5_000_000_000
 
-  /// Waits for the workers of an earlier drive on other machines to leave, which they do by the end of their
-  /// agents' lease.
+  /// Waits for workers of an earlier session on other machines, which leave by their agents'
+  /// heartbeat timeout.
   ///
-  /// - Returns: false where any is still there.
+  /// - Returns: False if some are still there.
   static func waitForWorkersElsewhere(workersLock: String, leaseMilliseconds: Int64) -> Bool {
-    // Each look asks a file server.
+    // Each check asks a file server.
     waitForWorkers(
       workersLock, nanoseconds: patienceNanoseconds + leaseMilliseconds * 1_000_000,
       everyNanoseconds: 100_000_000)
@@ -35,14 +33,13 @@ package enum Orphans {
   }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
-  /// Ends what is left of an earlier drive of `run`: waits for its workers, which hold `workersLock`, to
-  /// leave, for some seconds at most, then kills what carries the mark of the run, or of one within it, or is
-  /// in the session of one of `workers`, this process and its ancestors excepted. Call it under the run's lock
-  /// and before any worker of this drive is started. Returns what could not be ended.
+  /// Ends the remains of an earlier session of `run`. Waits a few seconds for its workers, which
+  /// hold `workersLock`, then kills processes that carry the mark of the run or a nested one, or
+  /// are in the session of one of `workers`; never this process or its ancestors. Call it under the
+  /// run's lock, before any worker starts. Returns the survivors.
   ///
-  /// - Parameter freesNumbers: waits until the numbers of what is ended are nobody's, for some seconds at most. A
-  ///   database looks by a number in a file whether an earlier one of it runs, and takes what has ended for alive
-  ///   until whoever it fell to has seen that.
+  /// - Parameter freesNumbers: Also waits a few seconds until the killed processes are reaped: a
+  ///   database whose process ID is in a file takes a zombie for alive.
   package static func end(
     run: String, workersLock: String, workers: [WorkerEntry], freesNumbers: Bool = false
   ) -> [Survivor] {
@@ -51,8 +48,8 @@ package enum Orphans {
     for group in groups { KillGroup.kill(group) }
     defer { for group in groups { RunGroups.remove(group) } }
     let bootID = Machine.bootID
-    // A pid and a start time mean nothing after a reboot, nor on another machine: a container has its own
-    // numbers under the same boot.
+    // Process ID and start time mean nothing after a reboot or on another machine; a container has
+    // its own IDs under the same boot ID.
     let sessions = workers.filter {
       $0.bootID == bootID && !bootID.isEmpty && isHere($0)
     }
@@ -75,7 +72,7 @@ package enum Orphans {
     return survivors
   }
 
-  /// The machines of workers that `end` cannot look at, in the order of their names.
+  /// Returns the sorted machines of workers that `end` cannot check.
   package static func machinesBeyondReach(of workers: [WorkerEntry]) -> [String] {
     Set(workers.lazy.filter { !isHere($0) }.map(\.host)).sorted()
   }
@@ -84,8 +81,8 @@ package enum Orphans {
     worker.host.isEmpty || worker.host == Machine.hostName
   }
 
-  /// Ends every descendant of this process that is not one of `workers` or below one: what a worker
-  /// that was killed left behind. Reaps what it ends, and no worker. Returns what could not be ended.
+  /// Kills every descendant of this process that is not one of `workers` or below one. Reaps the
+  /// killed processes, but no worker. Returns the survivors.
   package static func endAdopted(sparing workers: Set<Int32>) -> [Survivor] {
     if workers.isEmpty, !hasChildren() { return [] }
     let own = ProcessID.own
@@ -93,15 +90,15 @@ package enum Orphans {
     return endAll(
       find: {
         let children = ProcessTree.children(of: own).filter { !workers.contains($0) }
-        // Their descendants come into reach as they end. ECHILD: somebody else has reaped it.
+        // Their descendants are reparented to this process as they end. ECHILD: already reaped.
         for child in children { _ = try? EndedProcess.reap(.pid(child), block: false) }
         return children
       },
       isPrey: { $0.parent == own && !workers.contains($0.pid) }, &ended)
   }
 
-  /// Whether this process has any child that lives; those that have ended are reaped. A process whose
-  /// parent ends becomes a child in the same moment, so without children nothing is left.
+  /// Whether this process has a living child; reaps the others. A process whose parent ends becomes
+  /// a child at the same moment, so without children no descendant is left.
   private static func hasChildren() -> Bool {
     while true {
       do throws(Errno) {
@@ -112,9 +109,8 @@ package enum Orphans {
     }
   }
 
-  // MARK: Who it is
+  // MARK: Finding
 
-  /// Workers leave by themselves when they see that their coordinator is gone.
   private static func waitForWorkers(
     _ lock: String, nanoseconds: Int64 = patienceNanoseconds,
     everyNanoseconds interval: Int64 = intervalNanoseconds
@@ -123,7 +119,7 @@ package enum Orphans {
     while Clock.monotonicNanoseconds < deadline, isLocked(lock) { pause(nanoseconds: interval) }
   }
 
-  /// Where there is no lock to be had for another reason, there is none to wait for.
+  /// Any other error counts as no lock to wait for.
   private static func isLocked(_ path: String) -> Bool {
     do throws(Errno) {
       guard let lock = try FileLock.tryLock(path, .exclusive) else { return true }
@@ -135,12 +131,12 @@ package enum Orphans {
   }
 
   private static func pause(nanoseconds: Int64 = intervalNanoseconds) {
-    // Fails for no reason that waiting less would not mend.
+    // An error only means a shorter pause.
     try? PollSet.pause(nanoseconds: nanoseconds)
   }
 
-  /// What has ended keeps its number until whoever it fell to, such as the machine's first process, has seen that.
-  /// Some take seconds for it, and some never do.
+  /// Waits until killed processes are reaped. Their new parent, such as the machine's first
+  /// process, may take seconds, or never do it.
   private static func waitForNumbers(of ended: Set<Int32>) {
     let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     var left = ended
@@ -164,9 +160,8 @@ package enum Orphans {
     return family
   }
 
-  /// A worker leads its session and its tasks stay in it. When the last of them is gone the number may
-  /// be given to another session: its leader began at another time and, where that is gone too, its
-  /// scheduling group is another.
+  /// A worker leads its session, and its tasks stay in it. The session's number may be reused
+  /// later: then the leader's start time differs, or, without a leader, the scheduling group.
   private static func isInSession(of workers: [WorkerEntry], _ status: ProcessStatus) -> Bool {
     for worker in workers where worker.pid == status.session && worker.startTime > 0 {
       if status.startTime < worker.startTime { continue }
@@ -181,17 +176,17 @@ package enum Orphans {
     return false
   }
 
-  // MARK: Ending it
+  // MARK: Killing
 
-  /// Kills what `find` finds and `isPrey` confirms, until there is nothing more or patience ends.
+  /// Kills what `find` returns and `isPrey` confirms, until nothing is left or time runs out.
   ///
-  /// - Parameter ended: whom it killed is added.
+  /// - Parameter ended: Receives the killed process IDs.
   private static func endAll(
     find: () -> [Int32], isPrey: (ProcessStatus) -> Bool, _ ended: inout Set<Int32>
   ) -> [Survivor] {
     let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     var refused: Set<Survivor> = []
-    // Twice, since one that ends while it is looked at may have left another behind.
+    // Two empty passes, since a process that ends during a pass may have left a child.
     var emptyPasses = 0
     while emptyPasses < 2 {
       let killed = killPass(find(), isPrey, &refused)
@@ -207,14 +202,14 @@ package enum Orphans {
     return Array(refused)
   }
 
-  /// Sends KILL once to each. Returns whom it was sent to.
+  /// Sends SIGKILL once to each. Returns the processes that got it.
   private static func killPass(
     _ candidates: [Int32], _ isPrey: (ProcessStatus) -> Bool, _ refused: inout Set<Survivor>
   ) -> Set<Survivor> {
     var killed: Set<Survivor> = []
     for pid in candidates {
-      // First the descriptor, then the look: from here on it means the process looked at, and a
-      // number that was given away meanwhile hits nobody.
+      // Open the descriptor before the check: it keeps referring to the checked process, even if
+      // the number is reused.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
         let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
       else { continue }

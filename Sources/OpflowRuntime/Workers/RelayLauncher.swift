@@ -1,90 +1,79 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Workers behind one stream: an agent starts and ends them when told, and passes on their lines, each
-/// with its worker's number in front (`RelayLines`).
+/// Workers behind one stream: an agent starts and ends them on request and relays their lines, each
+/// prefixed with the worker's number (`RelayLines`).
 ///
-/// The stream is the site: when it is lost, so are all workers behind it, and no more are to be had. It is
-/// lost when its end is seen, when it cannot be read or written, when no pulse comes, and when a line is
-/// too long, is no message of an agent's, or speaks of a worker that is not there: from then on nothing on
-/// it can be believed. A worker's own line that is no message costs that worker alone. Before the agent's
-/// first word lines may come that are none: a shell's start-up files print what they like.
+/// A lost stream loses all its workers. It is lost at end-of-file, on a read or write error, when
+/// no pulse arrives, and at a line that is too long, malformed or names an unknown worker, since
+/// nothing after it can be trusted. A malformed line of a worker costs only that worker. Before the
+/// agent's hello other lines are skipped, since a shell's start-up files may print.
 ///
-/// What becomes of the workers of a stream that is lost is decided where the lease is known (`Sites`): only
-/// there they are taken for gone.
+/// When the workers of a lost stream count as gone is decided where the heartbeat timeout is known
+/// (`Sites`).
 ///
-/// Nothing waits for anything: what the stream does not take is kept, and beyond `mostUnsentBytes` it
-/// stays in the outbox of its worker, where the engine bounds it, until there is room. So an agent
-/// that reads slowly holds up neither other sites nor what is heard of this one. That a worker which does
-/// not read holds up no other is the agent's to see to.
+/// Nothing blocks: unsent bytes are kept, and beyond `mostUnsentBytes` messages stay in the
+/// worker's outbox, which the engine bounds. So a slow agent delays neither other nodes nor its own
+/// reports. The agent itself keeps a worker that does not read from delaying others.
 final class RelayLauncher: Launcher {
-  /// Its number among the launchers of the drive.
+  /// The launcher's index in the session.
   let number: Int
   private let watch: Watch
-  /// For people.
   let name: String
-  /// The agent has said what its machine has.
   private(set) var hello: AgentHello?
-  /// What came before that, for people.
   private var preamble: [UInt8] = []
-  /// How much of that came.
   private var preambleBytes = 0
-  /// When the newest pulse was received, or the agent's first word.
+  /// When the last pulse or the hello arrived.
   private(set) var heardAt: Instant
-  /// It was told to leave.
   private(set) var isDismissed = false
-  /// It said that nothing is left of any worker.
+  /// No worker process is left.
   private(set) var saidBye = false
-  /// What carries the stream, where that is a process of this one.
+  /// The process that carries the stream, if this process started it.
   private let transport: SiteTransport?
-  /// Ends the agent once the stream is lost.
   private var killer: SiteKiller?
   private var input: Descriptor?
   private var output: Descriptor?
   private var lines = LineBuffer(
     longestLineBytes: RelayLines.longestLineBytes, bytes: RelayLauncher.mostReadBytes)
-  /// The line of the worker that spoke last.
+  /// Of the worker that reported last.
   private let inbox = Inbox()
   private var outbox = FieldWriter()
-  /// How much of it the stream has taken.
   private var sent = 0
   private var awaitsRoom = false
-  /// Why the stream cannot be written. That is told when the watch comes back to it.
+  /// Reported at the next event of the watch.
   private var writeFailure: Errno?
 
-  /// Those that the agent has not said are gone, given up or not.
+  /// Workers whose end the agent has not reported, even if they were given up.
   private var workers: [WorkerID: WorkerLink] = [:]
-  /// Those that have orders for which there is no room, in the order in which they came.
+  /// Their messages wait for room.
   private var waiting: [WorkerLink] = []
-  /// It was read from since it was last asked for.
+  /// It was read since the last call of `next`.
   private var wasRead = false
   private var loss: Loss?
 
-  /// What became of the stream.
   private struct Loss {
     let complaint: String
-    /// It is to be told of the stream itself, then of these workers.
+    /// Report the loss of the stream first, then of these workers.
     var isUntold = true
     var untold: [WorkerLink]
   }
 
   private static let mostReadBytes = 16_384
   private static let mostUnsentBytes = 65_536
-  /// From `kill` to `gone`, before it counts as one that cannot be ended.
+  /// From `kill` to `gone`, before a worker counts as unkillable.
   private static let killPatienceMilliseconds: Int64 = 12_000
   private static let mostPreambleBytes = 2_000
-  /// Before the hello. A command that prints without end is not an agent's.
+  /// The limit before the hello: a command that prints without end is not an agent.
   private static let mostForeignBytes = 1 << 20
   private static let mostShownCharacters = 400
 
-  /// What is watched of the stream.
   private enum Place {
     static let reports: UInt32 = 0, orders: UInt32 = 1, transport: UInt32 = 2, killer: UInt32 = 3
   }
 
   /// - Parameters:
-  ///   - site: its number among the launchers of the drive.
-  ///   - input: from the agent; another descriptor than `output`.
+  ///   - site: The launcher's index in the session.
+  ///   - input: The stream from the agent; not the same descriptor as `output`.
   init(
     site: Int, watch: Watch, name: String, input: consuming Descriptor,
     output: consuming Descriptor, transport: SiteTransport? = nil, at now: Instant
@@ -104,11 +93,9 @@ final class RelayLauncher: Launcher {
     self.output = consume output
   }
 
-  // MARK: - Coming
+  // MARK: - Starting
 
-  /// Tells the agent what it is to work for. Comes first.
-  ///
-  /// - Returns: what cannot be told; nil where all was.
+  /// Must come first. Returns an error if something cannot be sent.
   func open(
     _ opening: AgentOpening, variables: [String], arguments: TaskArguments?
   ) -> String? {
@@ -134,11 +121,11 @@ final class RelayLauncher: Launcher {
     return link
   }
 
-  // MARK: - Talking
+  // MARK: - Messages
 
   func next(at place: UInt32) -> LinkNews? {
     if place == Place.transport {
-      // Its end proves nothing of the agent's: the end of the stream, or the lease, is what counts.
+      // The transport's end proves nothing; end-of-file or the heartbeat timeout counts.
       if let transport { try? watch.remove(transport.rawDescriptor) }
       return nil
     }
@@ -165,7 +152,7 @@ final class RelayLauncher: Launcher {
     return nil
   }
 
-  /// What comes from one read.
+  /// After at most one read.
   private func nextReport() -> LinkNews? {
     if !wasRead, !read() { return nil }
     guard hello != nil else { return nextFirstWord() }
@@ -194,7 +181,7 @@ final class RelayLauncher: Launcher {
     return nil
   }
 
-  /// Passes over what stands before the agent's first word.
+  /// Skips lines before the agent's hello.
   private func nextFirstWord() -> LinkNews? {
     switch lines.nextRelayed(into: &inbox.lines, orElse: { notePreamble($0) }) {
     case .message(.hello(let hello)):
@@ -214,7 +201,6 @@ final class RelayLauncher: Launcher {
     return nil
   }
 
-  /// Reads once. Returns whether there was anything.
   private func read() -> Bool {
     do throws(Errno) {
       let count = try lines.fill { room throws(Errno) in try input?.read(into: room) ?? 0 }
@@ -235,7 +221,7 @@ final class RelayLauncher: Launcher {
     flush()
   }
 
-  /// Sends what the stream takes. There may be room for more after each time that it took all.
+  /// Sends what the stream takes, and refills the outbox as long as everything was taken.
   private func flush() {
     repeat {
       while outbox.bytes.count < Self.mostUnsentBytes, !waiting.isEmpty {
@@ -255,7 +241,7 @@ final class RelayLauncher: Launcher {
         try watch.remove(raw)
       }
     } catch {
-      // The agent sees that, and ends the other direction.
+      // The agent sees this end and closes the other direction.
       output = nil
     }
   }
@@ -273,16 +259,15 @@ final class RelayLauncher: Launcher {
     outbox.removeAll()
   }
 
-  /// What is known of a machine of which nothing was heard but perhaps words of others.
   private var wordless: String {
     transport?.end()
     let end = transport?.exitCode.map { " with exit \($0)" } ?? ""
     return "the command that leads there ended\(end) before an agent answered"
   }
 
-  // MARK: - Going
+  // MARK: - Ending
 
-  /// Closes both directions, so that the agent sees it too.
+  /// Gives the stream up and closes both directions, so that the agent notices.
   func lose(_ complaint: String) {
     if loss != nil { return }
     close()
@@ -304,22 +289,22 @@ final class RelayLauncher: Launcher {
   }
 
   func end(_ link: WorkerLink, at now: Instant) -> Instant {
-    // Until it is decided what became of all of them.
+    // All workers of a lost stream are decided on together.
     if loss != nil { return Instant(nanoseconds: .max) }
     waiting.removeAll { $0 === link }
     link.outbox.removeAll()
-    // Beyond what else may be unsent: there is one for each worker at most.
+    // Exceeds the limit for unsent bytes, by at most one message per worker.
     RelayLines.kill(link.id, into: &outbox)
     flush()
     return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
   }
 
-  /// After a loss the agent has ended it by now.
+  /// After a loss no warning is needed: the agent has ended the worker by now.
   func giveUp(_ link: WorkerLink) -> [String] {
     loss == nil ? ["worker number \(link.id.rawValue) of \(name) could not be ended"] : []
   }
 
-  /// No service on another machine goes on when a drive has ended.
+  /// Services on nodes never outlive a session.
   func release(_ link: WorkerLink) {}
   func regain(_ link: WorkerLink) {}
 
@@ -327,7 +312,6 @@ final class RelayLauncher: Launcher {
 
   func cleanUp() { close() }
 
-  /// No more work: the agent is to end its workers and to leave.
   func dismiss() {
     if loss != nil || isDismissed { return }
     isDismissed = true
@@ -335,24 +319,21 @@ final class RelayLauncher: Launcher {
     flush()
   }
 
-  /// Whether nothing is left of what carried the stream.
   var isOver: Bool { loss != nil && transport?.end() ?? true }
 
-  /// Has the agent, whose stream is lost, ended by a command.
   func endAgent(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     guard let killer = SiteKiller(words, complaints: complaints, at: now) else { return }
     self.killer = killer
-    // It is looked at again by its deadline where that fails.
+    // On failure its end is seen at its deadline.
     try? watch.add(killer.process.rawDescriptor, .site(number), Place.killer)
   }
 
-  /// Until when that command is waited for; nil for no longer.
+  /// How long to wait for that command; nil if it has ended or never started.
   var killerDeadline: Instant? { killer?.deadline }
 
-  /// Ends what carries the stream, by force.
   func killTransport() { transport?.end() }
 
-  /// The beginnings of the output before the agent's hello and of standard error; empty for none.
+  /// Empty if nothing was printed.
   var lastWords: String {
     [String(decoding: preamble, as: UTF8.self), transport?.complaint ?? ""].flatMap { said in
       let lines = said.split(whereSeparator: \.isNewline).map { CleanText.string(String($0)) }

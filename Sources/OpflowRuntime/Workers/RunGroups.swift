@@ -1,22 +1,19 @@
 internal import OpflowSystem
 
-/// The control groups of a drive: one for each worker and all below it, within one for the drive, so
-/// that the drive counts as one where groups share out a processor. There are none on many machines. Where
-/// tasks have a `memory_limit`, each worker makes a further group beside its own for such a task
-/// (`MemoryGroup`).
+/// The control groups (cgroups) of a session, if the machine has them: one per worker with its
+/// processes, inside one for the session, which then counts as one when groups share a processor.
+/// For a task with `memory_limit` the worker makes another group beside its own (`MemoryGroup`).
 ///
-/// Their names tell the run, so that a resume finds what a dead drive left in them, also what shed
-/// the run's mark and its worker's session.
+/// Their names contain the run's ID, so that a resume finds even processes that shed the run's mark
+/// and the worker's session.
 struct RunGroups: ~Copyable {
-  /// Where they are; nil where there can be none.
+  /// nil without control groups.
   private let home: String?
   private let folder: String?
   private let own: KillGroup?
   private let delegation: MemoryDelegation?
 
-  /// Makes that of a drive of `run` by this process.
-  ///
-  /// - Parameter delegation: shares out memory to the drive's groups.
+  /// - Parameter delegation: Passes the memory controller on to the session's groups.
   init(run: String, delegation: consuming MemoryDelegation? = nil) {
     home = MemoryDelegation.home
     folder = home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
@@ -30,12 +27,11 @@ struct RunGroups: ~Copyable {
     return KillGroup.make("\(folder)/\(number)", hasOthersBeside: delegation != nil)
   }
 
-  /// Removes that of this drive.
   func remove() {
     if let folder { Self.remove(folder) }
   }
 
-  /// Removes the empty ones of any drive that died and was not resumed.
+  /// Removes empty groups of dead sessions of any run.
   func removeAbandoned() {
     if let home { Self.removeAbandoned(in: home) }
   }
@@ -52,18 +48,18 @@ struct RunGroups: ~Copyable {
 
   private static func prefix(_ run: String) -> String { "\(family)\(run)-" }
 
-  /// The groups that earlier drives of `run` left.
+  /// Returns the groups that earlier sessions of `run` left.
   static func left(by run: String) -> [String] {
     guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return [] }
     return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
   }
 
-  /// Removes a drive's group and those in it, as far as nothing is left in them.
+  /// Removes a session's group and those in it, if they are empty.
   static func remove(_ folder: String) {
     if KillGroup.remove(folder) { return }
     for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
       if KillGroup.remove("\(folder)/\(name)") { continue }
-      // A task that ran a drive of its own, which died, has the groups of that in its own.
+      // The worker's group may contain groups of a dead session that its task ran.
       removeAbandoned(in: "\(folder)/\(name)")
       KillGroup.remove("\(folder)/\(name)")
     }

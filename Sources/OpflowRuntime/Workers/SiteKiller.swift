@@ -1,18 +1,17 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A command that is to end an agent and all below it, which is waited for, but not for ever.
+/// A command that ends an agent after its stream is lost; opflow waits for it, within a limit.
 ///
-/// Whether it did what it was to do is not asked: it may have come too late, and the lease is what counts. It is for
-/// agents that do not heed theirs since they are stopped. Slurm takes twelve seconds to find that a node has no network, and
-/// whoever has none hears of no order either; the command goes on by itself.
+/// It is for agents that are stopped and cannot react to the heartbeat timeout. Its success is not
+/// checked, since only the timeout counts. Slurm takes twelve seconds to notice that a node has
+/// lost its network; the command continues by itself.
 final class SiteKiller {
   let process: StartedProcess
   private let giveUpAt: Instant
 
   private static let patienceMilliseconds: Int64 = 3_000
 
-  /// nil where it cannot be started.
   init?(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     giveUpAt = now.advanced(byMilliseconds: Self.patienceMilliseconds)
     do throws(Errno) {
@@ -26,6 +25,6 @@ final class SiteKiller {
     }
   }
 
-  /// When to go on in any case; nil once it has ended.
+  /// When to stop waiting; nil once it has ended.
   var deadline: Instant? { process.hasEnded ? nil : giveUpAt }
 }

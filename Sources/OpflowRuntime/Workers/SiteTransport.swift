@@ -1,20 +1,17 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A command of this machine that carries the stream to an agent on another one.
+/// A command on this machine that carries the stream to an agent on another one.
 ///
-/// It leads a session of its own, so that keys of the terminal reach it no more than workers. When this
-/// process dies it sees the end of its standard input, which is how the far end learns of that.
-///
-/// It is reaped only after its whole process group was killed (`end`): it may be a shell that ends, or is killed, before
-/// what it started.
+/// It leads a session of its own, so that keys of the terminal do not reach it. If this process
+/// dies, both ends see end-of-file. Its whole process group is killed before it is reaped (`end`),
+/// since it may be a shell that ends before its children.
 final class SiteTransport {
   private let process: StartedProcess
-  /// What it and the agent complain of, with all others'.
   private let complaints: ComplaintFile
   private let complaintStart: Int64
 
-  /// Starts it, and hands the near ends of its standard output and input to who goes on with them.
+  /// Starts the command and passes `body` the near ends of its standard output and input.
   static func start<Result>(
     _ words: [String], complaints: ComplaintFile,
     _ body: (SiteTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
@@ -50,18 +47,17 @@ final class SiteTransport {
   /// Readable once it has ended.
   var rawDescriptor: Int32 { process.rawDescriptor }
 
-  /// Kills it and all that it started. Returns whether it has ended.
+  /// Kills the command and its children. Returns whether it has ended.
   @discardableResult
   func end() -> Bool {
     process.killGroup()
     return process.reap()
   }
 
-  /// nil before its end (`end`), and of one that a signal ended.
+  /// nil before its end was seen (`end`), or if a signal ended it.
   var exitCode: Int32? {
     if case .exit(let code) = process.status { code } else { nil }
   }
 
-  /// What was written to standard error since it was started.
   var complaint: String { complaints.text(from: complaintStart) }
 }

@@ -1,28 +1,26 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What a drive waits for: descriptors of its own and of each site's launcher. Places are numbered by
-/// whoever watches them; those of two owners never meet.
+/// The event loop's descriptors: those of the session and of each node's launcher. Each owner
+/// numbers its own places.
 final class Watch {
-  /// Whose a descriptor is.
   enum Owner: Equatable {
     case coordinator
-    /// The socket that takes orders.
     case control
-    /// A program that has blocks.
+    /// A client with external tasks.
     case program
-    /// The launcher of that number.
+    /// The launcher with this index.
     case site(Int)
   }
 
   private var poller: Poller
 
-  /// Readable when `wait` has something to tell: for who waits for other things too.
+  /// Readable when `wait` has events, for nesting in another poll.
   var rawDescriptor: Int32 { poller.rawDescriptor }
 
   init() throws(Errno) { poller = try Poller() }
 
-  /// It must be removed before it is closed, unless the file that is open goes with it.
+  /// Call `remove` before closing the descriptor, unless that closes the open file as well.
   func add(
     _ rawDescriptor: Int32, _ owner: Owner, _ place: UInt32, for interest: Readiness = .readable
   ) throws(Errno) {
@@ -31,12 +29,12 @@ final class Watch {
 
   func remove(_ rawDescriptor: Int32) throws(Errno) { try poller.remove(rawDescriptor) }
 
-  /// See `Poller`.
   func wait(timeout: Duration?, into events: inout [PollEvent]) throws(Errno) {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The number of the launcher in the upper half, from 3; 0 is the coordinator, 1 the socket, 2 all programs.
+  /// The owner is in the upper half: 0 coordinator, 1 control socket, 2 programs, 3 and up
+  /// launchers.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)

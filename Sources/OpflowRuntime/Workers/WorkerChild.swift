@@ -1,32 +1,29 @@
 internal import OpflowSystem
 
-/// The process of a worker on this machine, with two pipes.
 struct WorkerChild: ~Copyable {
   let process: SpawnedProcess
-  /// Nil once it was to see that no more orders come.
+  /// nil once it was closed to tell the worker to end.
   var orders: Descriptor?
   let reports: Descriptor
-  /// That it and all below it are in, where there are such.
+  /// The control group of the worker and its processes; nil without control groups.
   let group: KillGroup?
-  /// Where the file of complaints ended when it was started.
+  /// The size of the complaint file when the worker started.
   let complaintStart: Int64
 
-  /// Kills it, and all below it where the kernel does that in one stroke.
+  /// Kills the worker, and with a control group all its processes at once.
   func kill() {
     group?.kill()
     process.kill()
   }
 
-  /// Kills one that was given nothing to do yet, and waits for its end.
   func endAtOnce() throws(Errno) {
     kill()
     defer { removeGroup() }
     _ = try process.wait()
   }
 
-  /// It has ended, or is given up: kills what is left below it, where the kernel does that in one stroke.
+  /// Kills the remaining processes in its control group, after it has ended or was given up.
   func endRest() { group?.end() }
 
-  /// It and all that was below it are gone.
   func removeGroup() { group?.remove() }
 }

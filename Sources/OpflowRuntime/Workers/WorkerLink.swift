@@ -1,86 +1,82 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The coordinator's end of one worker: a channel of bytes and a life. Who carries the bytes and ends
-/// the life is its launcher; that may be a process of this machine with two pipes, or one of many behind
-/// a stream to another machine.
+/// The coordinator's end of one worker: a byte channel and a state. The launcher carries the bytes
+/// and ends the worker, which may be a local process with two pipes, or one of many behind a stream
+/// to a node.
 ///
 /// States
 /// ------
 ///
 ///     launch ──> talking ──> ending ──> forgotten
 ///
-/// - *talking* from its launch on, before its hello too: what it says is believed, what is ordered is sent.
-/// - *ending* once its end was ordered (`Launcher.end`), seen, or its channel was lost. Nothing that it
-///   says counts any more, not even an `ended` that was on its way, and what was not sent to it is
-///   dropped.
-/// - *forgotten* when its launcher says that it and all below it are gone, or when that was waited for
-///   long enough (`giveUpAt`). Only this is told to the engine (`workerLost`).
+/// - *talking* from its launch on, even before its hello: its reports count, and messages are sent
+///   to it.
+/// - *ending* once its end was ordered (`Launcher.end`) or seen, or its channel was lost. Its
+///   reports no longer count, not even an `ended` in flight, and unsent messages are dropped.
+/// - *forgotten* when its launcher reports that all its processes are gone, or after the time limit
+///   (`giveUpAt`). Only this reaches the engine (`workerLost`).
 ///
-/// There is no way back: a number is given once, and a worker that was lost does not return, whatever
-/// becomes of its channel. Those who let workers come back met, one after the other, a worker that came
-/// back after it was told to close because the word was dropped with its channel (dask/distributed issue
-/// 6263), a scheduler and a worker with two opinions of what the worker holds (5078, 5103) until coming
-/// back was taken out (6361), and replacements that were started only to be stopped (hashicorp/nomad issue
-/// 12680).
+/// There is no way back: worker numbers are never reused, and a lost worker does not return.
+/// Projects that let workers return had a worker that came back because the message to close was
+/// lost with its channel (dask/distributed issue 6263), a scheduler and a worker that disagreed
+/// about the worker's tasks (5078, 5103) until returning was removed (6361), and replacements that
+/// were started only to be stopped (hashicorp/nomad issue 12680).
 ///
-/// Who holds a task when a channel dies
-/// ------------------------------------
+/// Who holds a task when a channel breaks
+/// --------------------------------------
 ///
-/// The engine gives a task to nobody else before `workerLost`. So the answer is always "this worker,
-/// until it is forgotten"; what differs is what the journal says then.
+/// The engine gives a task to no other worker before `workerLost`, so this worker holds it until it
+/// is forgotten. What differs is the journal:
 ///
-///     died after                          the journal has    then the task
-///     launch, before the hello            nothing            is ready again; it costs nothing
-///     start was journaled, order unsent   start              is interrupted: whether it ran, nobody knows
-///     order sent, not read                start              the same
-///     task started, `started` unread      start              the same
-///     task ended, `ended` unread          start              the same: it runs again, or fails where
-///                                                            `on_interrupted` says so
-///     `ended` read                        success, …         is no longer this worker's
-///     handed ahead, in any of these       start, ahead       is ready again
+///     broken after                     the journal has   then the task
+///     launch, before the hello         nothing           is ready again, at no cost
+///     start journaled, message unsent  start             is interrupted: it may have run
+///     message sent, unread             start             the same
+///     task started, `started` unread   start             the same
+///     task ended, `ended` unread       start             the same: it runs again, or fails if
+///                                                        `on_interrupted` says so
+///     `ended` read                     success, …        no longer belongs to this worker
+///     prefetched, in any of these      start, ahead      is ready again
 ///
-/// Why no task runs beside its own orphan:
+/// Why a task never runs beside its own orphan:
 ///
-/// - A process of this machine is gone when its end was reaped; what was below it has come to this process,
-///   its subreaper, and is ended before `gone` is told.
-/// - Behind a stream, `gone N` says the same of the agent's machine. When the stream dies, no `gone` comes.
-///   The agent ends its workers by itself when it sees the end of the stream, or at the latest when its
-///   lease runs out; they count as gone only after that (`Sites`). A
-///   scheduler that hands a task on as soon as it misses a sign of life runs it twice (hashicorp/nomad
-///   issue 2185).
-/// - The stream may die in one direction alone. A launcher that can no longer write, or reads what makes
-///   no sense, closes both, so that the agent sees it.
-/// - A loss says nothing of the task: it costs no `retry`. But a task whose workers are lost again and
-///   again may be why (It4innovations/hyperqueue pull request 449): the engine counts that.
+/// - A local worker is gone when it was reaped; its processes were reparented to this process, the
+///   subreaper, and are ended before `gone` is reported.
+/// - Behind a stream, `gone N` says the same of the agent's machine. If the stream is lost, no
+///   `gone` comes: the agent ends its workers at end-of-file, or at the latest when its heartbeat
+///   timeout expires, and only then do they count as gone (`Sites`). A scheduler that reassigns a
+///   task after a missed heartbeat runs it twice (hashicorp/nomad issue 2185).
+/// - A stream may break in one direction only. A launcher that cannot write, or reads nonsense,
+///   closes both.
+/// - A loss costs no `retry`. But a task may be the reason that its workers are lost repeatedly
+///   (It4innovations/hyperqueue pull request 449), so the engine counts losses.
 final class WorkerLink {
   enum State {
     case talking
-    /// Why, where anything is known.
+    /// With the cause, if known.
     case ending(complaint: String?)
   }
 
   let id: WorkerID
   let kind: WorkerKind
-  /// The number of its launcher.
   let site: Int
   var state = State.talking
-  /// While it is ending: when to go on without having heard that it is gone.
+  /// While ending: when to stop waiting for its end.
   var giveUpAt = Instant(nanoseconds: .max)
-  /// For the journal, with its machine; nil before its hello where only that tells.
+  /// nil before the hello if only that can tell.
   var entry: WorkerEntry?
 
-  /// What it has begun to say. Links of one stream share one, since they speak one after the other.
+  /// Its unread reports. Links of one stream share an inbox, which holds one worker's line at a
+  /// time.
   let inbox: Inbox
-  /// Encoded orders that were not handed to the kernel.
+  /// Encoded messages that were not passed to the kernel.
   var outbox = FieldWriter()
-  /// It is listed among those that have orders which are not sent yet.
   var isListed = false
-  /// Of one that an earlier drive launched: its task, by the plan of that and of this one.
+  /// For a worker of an earlier session: its task's number in that plan and in this one.
   private(set) var alias: TaskAlias?
-  /// What it was told.
   private(set) var secrets: [SecretValue] = []
-  /// Its number stands before each of its orders.
+  /// Its number precedes each message.
   fileprivate let isNumbered: Bool
 
   init(
@@ -95,7 +91,7 @@ final class WorkerLink {
     self.isNumbered = isNumbered
   }
 
-  /// The same worker in a further drive, which has its task by another number.
+  /// The same worker in a further session, where its task has another number.
   func handedOn(to id: WorkerID, as own: TaskID, from earlier: TaskID) -> WorkerLink {
     let link = WorkerLink(id: id, kind: kind, site: site, entry: entry, inbox: inbox)
     link.alias = TaskAlias(own: own, told: alias?.told ?? earlier)
@@ -111,7 +107,7 @@ final class WorkerLink {
 }
 
 extension WorkerLink {
-  /// Before any order: what it writes is without it from the first byte on.
+  /// Sends a secret before any other message, so that the worker masks it from the first byte.
   func enqueue(_ secret: SecretValue) {
     secrets.append(secret)
     for part in SecretPart.parts(of: secret) {
@@ -121,7 +117,6 @@ extension WorkerLink {
   }
 }
 
-/// Where what workers say is gathered to lines.
 final class Inbox {
   var lines = LineBuffer()
 }
@@ -131,8 +126,8 @@ extension WorkerLink {
 }
 
 extension WorkerEntry {
-  /// Of a worker that another process started, perhaps on another machine. When it started nobody here
-  /// knows, so that its number never stands for a process of this one.
+  /// For a worker started by another process, perhaps on another machine. Without a start time, its
+  /// process ID is never taken for a process of this machine.
   init(behindStream hello: WorkerHello) {
     self.init(
       pid: hello.pid, startTime: 0, bootID: "",

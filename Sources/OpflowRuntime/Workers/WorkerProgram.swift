@@ -1,20 +1,18 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The programs that workers of this machine are.
 enum WorkerProgram {
   static func path(for kind: WorkerKind) -> String {
     switch kind {
     case .command, .terminal, .check, .service: return "/proc/self/exe"
-    // A path that cannot be read becomes a launch that fails, with the reason.
     case .download:
       return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
     case .block: preconditionFailure("a program that has blocks comes by itself")
     }
   }
 
-  /// Where the program for downloads lies: beside `program`, as a build leaves it, or in the
-  /// `libexec` of the prefix that `program` is installed in. Beside it where it is in neither.
+  /// The path of the download worker: beside `program`, or in `libexec` of the prefix where
+  /// `program` is installed. Beside it if neither exists.
   static func downloader(of program: String) -> String {
     let folder = Path.parent(of: program)
     let beside = folder + "/opflow-download"
@@ -22,20 +20,17 @@ enum WorkerProgram {
     return Path.isMissing(beside) && Path.exists(installed) ? installed : beside
   }
 
-  /// What a worker finds in its environment beyond this process's own.
-  ///
-  /// - Parameter variables: of what its tasks are a part of.
+  /// - Parameter variables: Trace variables for its tasks.
   static func additions(for kind: WorkerKind, _ variables: [String]) -> [String] {
     switch kind {
     case .command, .terminal, .service: variables
     case .check, .block: []
-    // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
-    // each start. A libcurl that does use it starts it.
+    // GnuTLS comes with libcurl for protocols that downloads never use, and would run its
+    // self-tests at each start.
     case .download: ["GNUTLS_NO_IMPLICIT_INIT=1"]
     }
   }
 
-  /// Why one could not be started.
   static func complaint(_ error: ProgramError, of kind: WorkerKind) -> String {
     guard error.step == .execute else { return "no worker could be started: \(error.errno)" }
     let hint =
