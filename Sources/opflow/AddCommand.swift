@@ -3,9 +3,9 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 
-/// `opflow add`: has the tasks of a manifest join a live run.
+/// `opflow add`: adds the tasks of a manifest to a live run.
 enum AddCommand {
-  /// Another one that adds at the same time makes the plan another, for which this is compiled anew.
+  /// Each concurrent addition changes the plan, so that this one is compiled again.
   private static let mostTries = 100
 
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
@@ -13,7 +13,7 @@ enum AddCommand {
     do throws(CommandError) {
       return try add(arguments, console)
     } catch {
-      // Who reads objects reads one in any case.
+      // With --json, errors are objects too.
       if arguments.json { try Console.write(AddView.json(refused: error.message)) }
       throw error
     }
@@ -34,9 +34,9 @@ enum AddCommand {
     return try tell(addition, folder, arguments)
   }
 
-  /// Adds what is made for a run's plan as it is, until the run has it; nothing where nothing of it is new.
+  /// Compiles and sends an addition until the run accepts it. Sends nothing if no task is new.
   ///
-  /// - Parameter make: makes it, for an order of that id.
+  /// - Parameter make: Compiles it against a plan, for a request ID.
   static func join(
     _ folder: RunFolder, _ arguments: Invocation, _ console: Console, asking name: String,
     _ make: (Plan, OrderID) throws(CommandError) -> PreparedAddition
@@ -48,7 +48,7 @@ enum AddCommand {
       if !hasWarned { console.show(addition.warnings) }
       hasWarned = true
       addition.request.by = name
-      // What holds a secret is refused, and is then not written anywhere.
+      // Sent within the request, so that a refused secret is never written to a file.
       if plan.hasSecrets { addition.carry() }
       guard addition.taskCount > 0 else { return addition }
       switch try ask(addition, folder, plan, arguments) {
@@ -81,7 +81,7 @@ enum AddCommand {
       line, addition.request.id, folder, plan, arguments, whenUndone: addition.remove)
   }
 
-  /// The task of that run which this process is of; `none` for a process from outside.
+  /// The task of that run that contains this process; `none` outside.
   private static func adder(in plan: Plan, of folder: RunFolder) throws(CommandError) -> TaskID {
     guard let around = TaskAround.here, around.run == folder.id,
       let task = plan.task(named: around.task)

@@ -3,12 +3,10 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Where the results of a drive are cached.
 enum CacheChoice {
   private static let variable = "OPFLOW_CACHE"
   private static let limitVariable = "OPFLOW_CACHE_SIZE"
 
-  /// Nil for nowhere.
   static func setting(_ arguments: Invocation) throws(CommandError) -> CacheSetting? {
     if !arguments.usesCache { return nil }
     let limit = try limitBytes()

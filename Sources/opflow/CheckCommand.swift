@@ -4,7 +4,7 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow check`: reads and validates a manifest, runs nothing.
+/// `opflow check`: validates a manifest without running it.
 enum CheckCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -21,7 +21,7 @@ enum CheckCommand {
       (taskCount, manualCount) = (checked.taskCount, checked.manualCount)
       mostDevices = checked.mostDevices
     } else {
-      // What tasks are named by is found in a plan.
+      // Selectors need a plan.
       let compiled = try console.preparing { () throws(PreparationError) in
         try manifest.compile(
           runID: ManifestFile.runIDOfCheck, set: arguments.set, maxParallel: nil, state: state)
@@ -40,7 +40,7 @@ enum CheckCommand {
         mostDevices = (plan.nameString(most), plan.gpuCount(of: most))
       }
     }
-    // Whoever checks a manifest may run it on another machine.
+    // Only a warning: the manifest may be meant for another machine.
     let there = GraphicsProcessors.names.count
     if let (task, wanted) = mostDevices, wanted > there {
       let error = PreparationError.tooFewDevices(task: task, wanted: wanted, there: there)

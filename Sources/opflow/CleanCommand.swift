@@ -11,7 +11,7 @@ enum CleanCommand {
     let limits = try limits(arguments)
     let state = try RunLookup.state(arguments.view)
     let shown = ShownPath(arguments.view)
-    // What is removed is not to be that of another project by mistake.
+    // Name a state folder that was found, in case it is another project's.
     let here = try RunLookup.workingDirectory()
     if arguments.view.stateDirectory == nil, Path.parent(of: state.path) != here {
       Console.complain("opflow: using \(CleanText.string(shown.text(state.path)))\n")
@@ -52,7 +52,7 @@ enum CleanCommand {
     return limits
   }
 
-  /// Does the same for one manifest at the end of a run, and tells what is worth it.
+  /// Cleans up after a run, and reports it if notable.
   static func afterRun(_ runs: ManifestRuns, _ arguments: Invocation) {
     let told: String
     do throws(RunFolderError) {
@@ -67,7 +67,7 @@ enum CleanCommand {
     } catch {
       told = "old runs are left: \(error.message)"
     }
-    // The run has ended: nobody may be there who reads it.
+    // With a time limit: standard error may have no reader.
     let line = Array("opflow: \(CleanText.string(told))\n".utf8)
     try? StandardStream.error.writeAll(line, patienceMilliseconds: 1000)
   }

@@ -3,9 +3,9 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Command lines about a run, for a person to type.
+/// Command lines about a run, for the user to type.
 enum CommandText {
-  /// An order, with the run named where another one may be live too: without that it would ask which.
+  /// A request; names the run if others may be live.
   static func order(
     _ folder: RunFolder, _ verb: OrderVerb, _ tasks: [String], _ view: ViewArguments
   ) -> String {
@@ -14,21 +14,19 @@ enum CommandText {
       folder, verb.rawValue, tasks + (isAlone ? [] : ["--run", folder.id.description]), view)
   }
 
-  /// What continues a run, on the machines that its newest drive was given: without them it would run here
-  /// what was meant for others.
+  /// Resumes on the nodes of the last session.
   ///
-  /// - Parameter on: as the journal has it.
+  /// - Parameter on: The journal's `--on` options.
   static func resume(_ folder: RunFolder, on: [String], _ view: ViewArguments) -> String {
     about(folder, "resume", [folder.id.description] + on.flatMap { ["--on", $0] }, view)
   }
 
-  /// The same of a run of which nothing is read yet.
   static func resume(_ folder: RunFolder, _ view: ViewArguments) -> String {
-    // Of a journal that cannot be read somebody else complains.
+    // Other code reports an unreadable journal.
     resume(folder, on: (try? folder.readRunHistory())?.on ?? [], view)
   }
 
-  /// As short as it finds the run from where the person is.
+  /// The shortest command that finds the run from the user's folder.
   static func about(
     _ folder: RunFolder, _ command: String, _ arguments: [String], _ view: ViewArguments
   ) -> String {
@@ -39,8 +37,8 @@ enum CommandText {
     if here?.path != state || (try? here?.expectTrusted()) == nil {
       words += ["--state-dir", ShownPath(view).text(state)]
     }
-    // By hand: the types of `joined` are made at run time when it is first called, which with those of
-    // `split` on the way of a manifest takes nearly a tenth of a run of one task.
+    // A loop, since the first call of `joined` builds its types at run time; with those of `split`
+    // that takes nearly a tenth of a run of one task.
     var text = ""
     for word in words + arguments {
       if !text.isEmpty { text += " " }

@@ -4,14 +4,14 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow completion`: what a shell reads; and the answers to what it then asks.
+/// `opflow completion`: prints the script for a shell and answers its queries.
 enum CompletionCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try Console.write(CompletionScript.text(arguments.shell))
     return ExitCode.success.rawValue
   }
 
-  /// Answers a shell. What goes wrong is no answer, and not a word: somebody is typing.
+  /// Answers a query. Errors stay silent, since the user is typing.
   static func answer(_ words: [String]) -> Int32 {
     guard let request = CompletionRequest(words) else { return ExitCode.usage.rawValue }
     let question = request.question
@@ -38,7 +38,7 @@ enum CompletionCommand {
     }
   }
 
-  /// Of what the line names, or of what is here.
+  /// The plan of the command line's run or manifest, or of the nearest one.
   private static func plan(_ question: CompletionQuestion) -> Plan? {
     if question.isOfRun, let run = try? RunLookup.run(question.run, question.view) {
       if let plan = try? run.openPlan(verifyingChecksum: false) { return plan }
@@ -50,7 +50,7 @@ enum CompletionCommand {
     return manifest.planToGlanceAt(state)
   }
 
-  /// Folders only where one leads to a manifest, or a path is typed: a project has many.
+  /// Folders only if they contain a manifest or a path is typed, since projects have many.
   private static func manifests(_ stem: String) -> [CompletionCandidate] {
     FileCandidates.names(stem, where: NearestFile.isManifest).filter { candidate in
       !candidate.isOpen || stem.contains("/")

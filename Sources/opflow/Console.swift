@@ -3,19 +3,18 @@ import OpflowCore
 import OpflowManifest
 import OpflowSystem
 
-/// Standard output and standard error of commands that show something and end.
+/// Standard output and standard error of commands.
 struct Console {
-  /// Whether standard output and standard error take colours.
   let colorsOutput: Bool
   let colorsError: Bool
 
   private init(_ choice: ColorChoice) {
     colorsOutput = Self.colors(choice, Terminal.standardOutput)
-    // The log of a job there shows colours.
+    // CI servers show colours in logs.
     colorsError = Self.colors(choice, Terminal.standardError, isShown: Self.server != nil)
   }
 
-  /// Goes where `-C` says, before anything else looks at a path.
+  /// Changes to the `-C` folder before any path is used.
   static func enter(_ arguments: ViewArguments) throws(CommandError) -> Console {
     if let directory = arguments.directory {
       do throws(Errno) {
@@ -30,8 +29,8 @@ struct Console {
     return Console(arguments.color)
   }
 
-  /// NO_COLOR counts when it is set and not empty (no-color.org), and more than CLICOLOR_FORCE, which counts
-  /// when it is neither empty nor 0 (bixense.com/clicolors), whatever reads there.
+  /// A non-empty NO_COLOR (no-color.org) overrides CLICOLOR_FORCE, which counts unless empty or 0
+  /// (bixense.com/clicolors), even without a terminal.
   private static func colors(
     _ choice: ColorChoice, _ descriptor: Int32, isShown: Bool = false
   ) -> Bool {
@@ -47,16 +46,16 @@ struct Console {
     }
   }
 
-  /// The terminal can do no more than a typewriter: it says so, or says nothing.
+  /// A terminal without cursor control.
   private static var isDumb: Bool { ["", "dumb"].contains(Environment.value("TERM") ?? "") }
 
-  /// How progress shows: as the command line says, else as fits to where it goes. `live` needs a
-  /// terminal that can move its cursor, and the lines of `--json` not between its own.
+  /// The output mode: from the command line, or by where the output goes. `live` needs cursor
+  /// control, and no `--json` on the same terminal.
   static func mode(_ arguments: Invocation) -> OutputMode {
     let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
     switch server {
-    // What a task of another run prints is in that one's log.
+    // The output of a task of another run goes to its log.
     case _? where Environment.value(TaskAround.variable) != nil: return .line
     case .gitHub: return .gitHub
     case .gitLab: return .gitLab
@@ -66,13 +65,14 @@ struct Console {
     return isTerminal && !isShared ? .live : .line
   }
 
-  /// The CI server that runs this; nil where none does whose logs are more than text.
+  /// The CI server that runs this process, if its logs support more than text.
   static var server: CIServer? {
     if !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty { return .gitHub }
     return (Environment.value("GITLAB_CI") ?? "").isEmpty ? nil : .gitLab
   }
 
-  /// Whether the run is a step of a job on GitHub, which takes annotations and a summary in every mode of output.
+  /// Whether this is a step of a GitHub job, which gets annotations and a summary in every output
+  /// mode.
   static func isGitHubStep(_ arguments: Invocation) -> Bool {
     mode(arguments) == .gitHub
       || server == .gitHub && Environment.value(TaskAround.variable) == nil
@@ -82,7 +82,7 @@ struct Console {
 
   /// Writes to standard output.
   ///
-  /// - Throws: success without a word when nobody reads any more, which ends a view quietly.
+  /// - Throws: An empty success if the reader is gone, to end quietly.
   static func write(_ bytes: [UInt8]) throws(CommandError) {
     do throws(Errno) {
       try StandardStream.output.writeAll(bytes)
@@ -95,12 +95,11 @@ struct Console {
 
   static func write(_ text: String) throws(CommandError) { try write(Array(text.utf8)) }
 
-  /// Writes to standard error; when that fails there is nobody left to tell.
+  /// Writes to standard error, ignoring errors.
   static func complain(_ text: String) {
     try? StandardStream.error.writeAll(Array(text.utf8))
   }
 
-  /// Warnings of a manifest that has no mistakes.
   func show(_ warnings: [Diagnostic]) {
     let renderer = DiagnosticRenderer(isColored: colorsError)
     for warning in warnings { Self.complain(renderer.render(warning)) }

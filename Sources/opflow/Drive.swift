@@ -3,15 +3,15 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// A drive of a run, shown as the command line wants it.
+/// Runs a session with the view that the command line asks for.
 enum Drive {
-  /// The signal by which somebody has ended this program's last session; nil for none.
+  /// The signal that ended this program's last session; nil for none.
   // SAFETY: set and read by the main thread.
   nonisolated(unsafe) static var stopSignal: Signal?
 
   /// Drives the run to its end.
   ///
-  /// - Parameter round: looks for changes between this drive and others that the caller performs.
+  /// - Parameter round: The file watch of a caller that runs several sessions.
   static func perform(
     _ drive: consuming PreparedDrive, _ arguments: Invocation, _ console: Console,
     round: ServingWatch? = nil
@@ -33,16 +33,16 @@ enum Drive {
       result = try drive.perform(
         RunRequest(arguments), progress: progress, heading: heading, serving: serving)
     } catch {
-      // What there is to tell of it is told all the same; that it cannot be is the lesser trouble.
+      // Report what there is; an error of the report matters less.
       try? DriveEnd.report(folder, arguments, console)
-      // Not as other complaints are told: nobody may be there who reads it.
+      // With a time limit: standard error may have no reader.
       let complaint = CommandError(.io, error.what, error.errno)
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
     stopSignal = result.stopSignal
     if let serving, serving.passed != nil {
-      // The drive that takes them over ends them in their order, and does what is to be done last.
+      // The next session takes the services over and ends them.
       if let signal = result.lateStop { try? ProcessID.sendSelf(signal) }
       return round == nil
         ? try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
@@ -54,11 +54,11 @@ enum Drive {
     } catch {
       failure = error
     }
-    // This one may be among those that go.
+    // May remove this run's folder.
     CleanCommand.afterRun(runs, arguments)
     if let failure { throw failure }
     guard let serving else { return result.exitCode }
-    // Who wanted it to end, too late for that, wants no further one.
+    // A stop signal that came too late for this session prevents another one.
     if let signal = result.lateStop { return 128 + signal.rawValue }
     if round != nil { return result.exitCode }
     return try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
@@ -78,7 +78,6 @@ enum Drive {
     return options
   }
 
-  /// What the terminal that progress goes to understands beside text.
   private static var signals: TerminalSignals {
     guard Terminal.isTerminal(Terminal.standardError) else { return TerminalSignals() }
     return TerminalSignals { Environment.value($0) }

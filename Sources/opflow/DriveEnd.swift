@@ -4,9 +4,9 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// What is made of a run when a drive of it has ended.
+/// What happens after a session: JUnit file, step summary and notification.
 enum DriveEnd {
-  /// Sees whether the files that are wanted can be made, before anything runs.
+  /// Checks the options for it before anything runs.
   static func expect(_ arguments: Invocation) throws(CommandError) {
     if let number = arguments.controlDescriptor {
       do throws(Errno) {
@@ -39,9 +39,9 @@ enum DriveEnd {
     }
   }
 
-  /// Makes it, however the drive ended.
+  /// Writes the reports, however the session ended.
   ///
-  /// - Parameter isDriven: false where nothing was left to run.
+  /// - Parameter isDriven: False if there was nothing to run.
   static func report(
     _ folder: RunFolder, _ arguments: Invocation, _ console: Console, isDriven: Bool = true
   ) throws(CommandError) {
@@ -64,14 +64,13 @@ enum DriveEnd {
     if let failure { throw failure }
   }
 
-  /// The file in which GitHub takes a summary of a job's step.
   private static func stepSummary(_ arguments: Invocation) -> String? {
     guard Console.isGitHubStep(arguments), let path = Environment.value("GITHUB_STEP_SUMMARY")
     else { return nil }
     return path.isEmpty ? nil : path
   }
 
-  /// Of the file GitHub takes no more than 1 MiB, and nothing of one that is larger.
+  /// GitHub ignores files above 1 MiB.
   private static let mostSummaryBytes: Int64 = 900 << 10
 
   private static func append(
@@ -79,9 +78,9 @@ enum DriveEnd {
   ) {
     let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
     do throws(Errno) {
-      // A FIFO that nobody reads is told, not waited for.
+      // Non-blocking: a FIFO without a reader is an error.
       let file = try File.open(path, [.writeOnly, .create, .append, .nonblocking], mode: 0o644)
-      // Others of the step may have written to it.
+      // Other commands of the step may have written to it.
       let room = try mostSummaryBytes - file.status().sizeBytes
       let resume = CommandText.resume(folder, on: run.history.on, view)
       let summary = StepSummary(run.status, resumeCommand: resume) {
@@ -104,7 +103,7 @@ enum DriveEnd {
     do throws(Errno) {
       let end = try NotifyCommand.run(command, input: summary)
       if let fault = end.fault { console.warn("--notify: the command \(fault)") }
-      // It is for what comes after this as well, where anything does.
+      // The signal is meant for opflow too.
       if case .stopped(let signal) = end { try? ProcessID.sendSelf(signal) }
     } catch {
       console.warn("--notify: the command could not be run: \(error)")

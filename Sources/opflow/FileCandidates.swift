@@ -1,10 +1,10 @@
 import OpflowCommandLine
 import OpflowSystem
 
-/// Files and folders that may stand on a command line.
+/// Completion of file names.
 enum FileCandidates {
-  /// The folders where a path leads that is typed up to here, and of files those with a name that
-  /// `isWanted`. Hidden ones are for who begins with a dot.
+  /// Returns the folders, and the files that `isWanted`, that complete a typed path. Hidden ones
+  /// only after a dot.
   static func names(_ stem: String, where isWanted: (String) -> Bool) -> [CompletionCandidate] {
     let slash = stem.lastIndex(of: "/")
     let folder = slash.map { String(stem[...$0]) } ?? ""

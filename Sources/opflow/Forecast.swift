@@ -4,9 +4,8 @@ import OpflowRuntime
 import OpflowSystem
 import OpflowWorker
 
-/// What a dry run tells: what would run, in which order, and how long it takes.
+/// A dry run: what would run, in which order, and for how long.
 enum Forecast {
-  /// Of a new run.
   static func show(
     _ new: inout NewRun, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
@@ -18,7 +17,6 @@ enum Forecast {
     return try show(plan, entering, state: new.statePath, arguments, console)
   }
 
-  /// Of a resume.
   static func show(
     _ prepared: PreparedResume, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
@@ -45,7 +43,6 @@ enum Forecast {
     return ExitCode.success.rawValue
   }
 
-  /// Who looks at the files of its tasks; nil where none is checked by them.
   static func foresight(
     _ plan: Plan, state: String, cache: CacheSetting?, _ console: Console
   ) -> FileForesight? {

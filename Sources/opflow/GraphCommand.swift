@@ -4,7 +4,7 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow graph`: what needs what, of a manifest or of a run.
+/// `opflow graph`: the dependencies of a manifest or a run.
 enum GraphCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -29,16 +29,14 @@ enum GraphCommand {
     return ExitCode.success.rawValue
   }
 
-  /// What the graph is of.
   private struct Source {
     let plan: Plan
-    /// Nil for a manifest.
+    /// nil for a manifest.
     var status: RunStatus?
-    /// Selectors of its tasks.
     var words: [String]
   }
 
-  // MARK: - A manifest, or a run
+  // MARK: - Manifest or run
 
   private static func find(
     _ arguments: Invocation, _ console: Console
@@ -70,7 +68,7 @@ enum GraphCommand {
     return Source(plan: plan, words: arguments.tasks)
   }
 
-  /// The run that one of the words names which are no tasks of the manifest.
+  /// Returns the run that a word names which is not a task.
   private static func run(
     among words: [String], of plan: Plan?, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Source? {
@@ -92,7 +90,7 @@ enum GraphCommand {
     return Source(plan: run.plan, status: run.status, words: words)
   }
 
-  // MARK: - Its tasks
+  // MARK: - Tasks
 
   private static func tasks(
     _ source: Source, _ arguments: Invocation
@@ -121,7 +119,7 @@ enum GraphCommand {
     }
   }
 
-  // MARK: - The picture
+  // MARK: - Output
 
   private static func make(
     _ format: GraphFormat, _ source: Source, _ included: TaskSet, _ arguments: Invocation,
@@ -152,7 +150,7 @@ enum GraphCommand {
     }
   }
 
-  /// A picture may be looked at far from what is written in it.
+  /// On standard error, since the picture may be viewed elsewhere.
   private static func tell(_ graph: DrawnGraph) {
     guard let folding = graph.foldingNote else { return }
     Console.complain("opflow: \(folding)\n")

@@ -2,13 +2,12 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 
-/// Comes into a group of runs, and tells whom it waits for.
+/// Enters a concurrency group and reports the runs that it waits for.
 struct GroupEntry: ~Copyable {
   private let gate: RunGroupGate
-  /// Others were waited for: what was read before may have changed.
+  /// State read before the wait may be outdated.
   let hasWaited: Bool
 
-  /// - Parameter own: the run that is to be live, where it is there.
   init(_ group: RunGroup, but own: RunID? = nil) throws(CommandError) {
     var hasWaited = false
     gate = try RunLookup.reading { () throws(RunFolderError) in

@@ -1,7 +1,7 @@
 import OpflowCommandLine
 import OpflowManifest
 
-/// `opflow help`: all about a command, about the keys of a manifest, or about opflow.
+/// `opflow help`: help on opflow, a command or a manifest key.
 enum HelpCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try Console.write(try text(arguments))

@@ -16,11 +16,11 @@ enum JournalCommand {
   }
 
   private static func verify(_ folder: RunFolder) throws(CommandError) -> Int32 {
-    // Before the journal is read: a run that ends meanwhile is still taken as writing.
+    // Before the journal: a run that ends in between still counts as writing.
     let isHeld = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.isHeld(folder)
     }
-    // Damage can be told without the plan, only not what it means.
+    // Damage can be reported without the plan, but not its meaning.
     var plan = try? folder.openPlan()
     var history = RunModel()
     let recovery = try RunLookup.reading { () throws(RunFolderError) -> JournalRecovery in

@@ -3,10 +3,10 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 
-/// What a task runs that makes the legs of a family when the tasks have succeeded which write what its `matrix` reads
-/// (`after`): it adds them to the run that it is a task of. No command of a person's.
+/// The internal command of a generator: when the tasks in `after` have succeeded, it reads what its
+/// `matrix` names and adds the matrix tasks to its run.
 enum LegsCommand {
-  /// - Parameter words: the family's id, and the run's folder.
+  /// - Parameter words: The matrix's ID and the run's folder.
   static func run(_ words: [String]) -> Int32 {
     do throws(CommandError) {
       guard words.count == 2, let around = TaskAround.here, around.task == words[0] else {

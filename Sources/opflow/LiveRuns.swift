@@ -3,9 +3,9 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Finds the run that an order is for.
+/// Finds the live run for a request.
 enum LiveRuns {
-  /// The run that `--run` names; within a task that of the task; else the one that is live here.
+  /// `--run`, else the run around this task, else the only live run here.
   static func run(_ arguments: Invocation) throws(CommandError) -> RunFolder {
     if let named = arguments.run { return try live(named, arguments.view) }
     if let around = RunsAround.innermost { return try live(around.description, arguments.view) }
@@ -44,7 +44,7 @@ enum LiveRuns {
     throw notLive(folder, view)
   }
 
-  /// The plan of a live run. One that is just being started has none yet, and soon has.
+  /// Waits for the plan if the run is just starting.
   static func plan(_ folder: RunFolder, _ view: ViewArguments) throws(CommandError) -> Plan {
     let deadline = Clock.monotonicNanoseconds + patience
     while true {
@@ -55,7 +55,7 @@ enum LiveRuns {
         guard (try? RunFolderLock.isHeld(folder)) == true else { throw notLive(folder, view) }
         if Clock.monotonicNanoseconds > deadline { throw CommandError(error) }
       }
-      // Fails for no reason that waiting less would not mend.
+      // An error only means a shorter pause.
       try? PollSet.pause(nanoseconds: 10_000_000)
     }
   }
@@ -63,7 +63,6 @@ enum LiveRuns {
   /// From the lock to the plan, in nanoseconds.
   private static let patience: Int64 = 3_000_000_000
 
-  /// Says what became of a run that nobody drives.
   static func notLive(_ folder: RunFolder, _ view: ViewArguments) -> CommandError {
     let run = folder.id
     guard let status = try? ReadRun(folder).status else {

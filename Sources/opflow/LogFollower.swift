@@ -2,27 +2,23 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow logs -f`: shows logs as they grow, until the run ended, or the tasks that were named. Where none was, those
-/// of tasks that are added to the run are shown as well.
+/// `opflow logs -f`: shows logs as they grow, until the run or the named tasks end. Without names,
+/// added tasks are included.
 ///
-/// It looks again when something in the run's folder changes, at most ten times a second, and every two
-/// seconds in any case: so it works on file systems that do not tell of changes, and however the run
-/// ends.
+/// It checks at most ten times a second, and at least every two seconds for file systems without
+/// change events and runs that die.
 struct LogFollower: ~Copyable {
   private let folder: RunFolder
   private var journal: FollowedJournal
-  /// Tasks that have no end yet.
   private var open: [TaskID]
-  /// Those of them that have begun, and may print.
+  /// Open tasks that have started.
   private var begun: [TaskID] = []
-  /// Nothing was looked at yet.
   private var isFirst = true
   private let endsWithTasks: Bool
-  /// The tasks that are known.
   private var taskCount: Int
   private var shown: ShownLogs
 
-  /// Nil where the system has no watch left: then it looks after each pause.
+  /// nil if the system has no watch left.
   private var watch: FolderWatch?
 
   private static let pauseNanoseconds: Int64 = 100_000_000
@@ -43,13 +39,13 @@ struct LogFollower: ~Copyable {
     while isLive, !(endsWithTasks && open.isEmpty) {
       let began = Clock.monotonicNanoseconds
       isLive = try showMore()
-      // To look at a million tasks again and again must not take a whole processor.
+      // A run of a million tasks must not occupy a processor.
       let pause = max(Self.pauseNanoseconds, 9 * (Clock.monotonicNanoseconds - began))
       if isLive { try wait(pause) }
     }
   }
 
-  /// Whether the run lived before this looked at it, so that more may come.
+  /// Returns whether the run was live before the check.
   private mutating func showMore() throws(CommandError) -> Bool {
     let (isLive, isNew) = try look()
     takeAdded()

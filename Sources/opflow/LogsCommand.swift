@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow logs`: what tasks printed.
+/// `opflow logs`: shows the output of tasks.
 enum LogsCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -28,7 +28,6 @@ enum LogsCommand {
     return ExitCode.success.rawValue
   }
 
-  /// Says why tasks that were named have no log.
   private static func tellOfInteractive(_ tasks: [TaskID], _ plan: Plan) {
     for task in tasks where plan.flags(task).contains(.interactive) {
       let name = CleanText.string(plan.nameString(task))
@@ -37,8 +36,7 @@ enum LogsCommand {
     }
   }
 
-  /// The run, and the words that name tasks of it. A word that is no task may name the run, as that
-  /// of `status`.
+  /// A word that is not a task may name the run.
   private static func find(
     _ arguments: Invocation
   ) throws(CommandError) -> (run: ReadRun, words: [String]) {

@@ -2,13 +2,11 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Finds the manifest of a command that names none, and says what may have been meant.
+/// Finds the manifest of a command, and suggests one if there is none.
 enum ManifestLookup {
-  /// Reads the manifest that a command line names; without a name the one that is here or in the
-  /// nearest folder above, which is said.
+  /// Reads the named manifest, or reports and reads the nearest one.
   ///
-  /// - Parameter tasks: what the command line names beside it. Where there is no manifest they may have
-  ///   been meant as one.
+  /// - Parameter tasks: Other words of the command line, which may be meant as the manifest.
   static func manifest(
     _ word: String?, naming tasks: [String] = []
   ) throws(CommandError) -> ManifestFile {
@@ -30,14 +28,14 @@ enum ManifestLookup {
     }
   }
 
-  /// `opflow.yaml` here or in the nearest folder above that has one, as seen from here; nil for none.
+  /// Returns the relative path of the nearest `opflow.yaml`; nil for none.
   static func nearest() throws(CommandError) -> String? {
     var folder = try RunLookup.workingDirectory()
     var above = ""
     while true {
       let path =
         folder == "/" ? "/\(ManifestFile.defaultName)" : "\(folder)/\(ManifestFile.defaultName)"
-      // A folder of that name is none; anything else is, and says itself what is wrong with it.
+      // Reading anything but a folder reports what is wrong with it.
       if Path.exists(path), !Path.isDirectory(path) {
         let found = above + ManifestFile.defaultName
         if let foreign = TrustedWriters.own.doubt(path) { throw refusal(foreign, found) }
@@ -50,7 +48,7 @@ enum ManifestLookup {
     }
   }
 
-  /// - Parameter found: the manifest, as seen from here.
+  /// - Parameter found: The manifest's relative path.
   private static func refusal(_ foreign: ForeignFile, _ found: String) -> CommandError {
     CommandError(
       .usage,
@@ -58,7 +56,7 @@ enum ManifestLookup {
         + " others may have written. If you trust it, name it: `-f \(CleanText.string(found))`")
   }
 
-  /// There is no manifest, and none is named.
+  /// The error for a missing manifest.
   static func nothing(naming tasks: [String]) -> CommandError {
     var text = "no \(ManifestFile.defaultName) here or in a folder above"
     if let hint = file(among: tasks) {
@@ -72,7 +70,6 @@ enum ManifestLookup {
     return CommandError(.usage, text)
   }
 
-  /// What to add to a manifest that cannot be read.
   static func hint(_ path: String, _ error: Errno) -> String {
     if error == .isADirectory, Path.exists("\(path)/\(ManifestFile.defaultName)") {
       return "; the manifest in it is `\(CleanText.string(path))/`"
@@ -87,7 +84,7 @@ enum ManifestLookup {
     return NearestFile.hint(path, where: NearestFile.isManifest)
   }
 
-  /// What to say where a word that should name a task names a file; nil where none does.
+  /// A hint if a word that should name a task names a file.
   static func file(among words: [String]) -> String? {
     guard let word = words.first(where: { Path.exists($0) }) else { return nil }
     let shown = CleanText.string(word)
@@ -98,7 +95,7 @@ enum ManifestLookup {
     return "; `\(shown)` is a folder: `\(shown)/` names the manifest in it"
   }
 
-  /// A file that was likely meant as the manifest of a folder, with its slash.
+  /// A misspelt manifest in `folder`, which ends with a slash.
   private static func otherName(in folder: String) -> String? {
     [
       "opflow.yml", "Opflow.yaml", "Opflow.yml", ".opflow.yaml", ".opflow.yml", "opflow.yaml.txt",

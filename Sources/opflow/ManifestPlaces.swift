@@ -1,10 +1,9 @@
 import OpflowCore
 import OpflowSystem
 
-/// Where tasks stand, as the CI server knows their files: by paths from the folder that it has the repository
-/// in.
+/// Places of tasks relative to the CI server's repository folder.
 enum ManifestPlaces {
-  /// Nil for a task of a file that is outside of that folder. Only asked for what failed.
+  /// Returns nil for a file outside that folder. Only called for failed tasks.
   @Sendable static func place(_ task: TaskID, in plan: Plan) -> (file: String, line: Int)? {
     guard let (path, line) = plan.place(of: task),
       let workspace = Environment.value("GITHUB_WORKSPACE") ?? (try? Path.workingDirectory()),

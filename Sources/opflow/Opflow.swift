@@ -2,7 +2,6 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowSystem
 
-/// The program: from the command line to the exit code.
 enum Opflow {
   static func main(_ words: [String]) -> Int32 {
     var starter: StarterSocket?

@@ -4,7 +4,7 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// The commands of `OrderVerb`, as `opflow cancel`: each asks a live run for something.
+/// The commands of `OrderVerb`, such as `opflow cancel`.
 enum OrderCommand {
   static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
@@ -15,7 +15,7 @@ enum OrderCommand {
       (request, amount) = try Self.request(verb, plan, arguments)
       line = try Self.line(request)
     } catch {
-      // Who reads objects reads one in any case.
+      // With --json, errors are objects too.
       if arguments.json { try Console.write(OrderView.json(verb, refused: error.message)) }
       throw error
     }
@@ -23,7 +23,7 @@ enum OrderCommand {
       try ask(line, request.id, folder, plan, arguments), request, folder, amount, arguments)
   }
 
-  /// - Returns: what is asked for, and the amount in it as it is shown.
+  /// - Returns: The request, and its amount as text.
   private static func request(
     _ verb: OrderVerb, _ plan: Plan, _ arguments: Invocation
   ) throws(CommandError) -> (OrderRequest, String) {
@@ -69,17 +69,16 @@ enum OrderCommand {
     }
   }
 
-  // MARK: - What is asked for
+  // MARK: - The request
 
-  /// A task that is written out must be one that the order applies to; what else a word stands for is
-  /// asked for as far as it does.
+  /// A task named in full must accept the request; other selectors apply where they can.
   private static func select(
     _ words: [String], of plan: Plan, into request: inout OrderRequest
   ) throws(CommandError) {
     var named = TaskSet(taskCount: plan.taskCount)
     var among = TaskSet(taskCount: plan.taskCount)
     for word in words {
-      // A family is more than the task that made its legs.
+      // A matrix is more than the generator of its tasks.
       if let task = plan.task(named: word), plan.legs(madeBy: task) == nil {
         named.insert(task)
         continue
@@ -103,7 +102,6 @@ enum OrderCommand {
       .usage, "\(verb.rawValue): N is \(kind.known), not `\(CleanText.string(text))`")
   }
 
-  /// - Returns: the capacity as it is shown.
   private static func setCapacity(
     _ arguments: Invocation, _ plan: Plan, into request: inout OrderRequest
   ) throws(CommandError) -> String {
@@ -127,7 +125,7 @@ enum OrderCommand {
         .usage, "parallel: `\(name)` cannot be 0; `opflow pause` starts nothing new")
     }
     request.carried = CarriedValue(resource: name, number: value)
-    // As it was asked for: of 1GiB no person knows the number.
+    // As typed, since `1GiB` reads better than its number.
     return CleanText.string(arguments.value)
   }
 
@@ -139,9 +137,9 @@ enum OrderCommand {
     }
   }
 
-  // MARK: - Asking
+  // MARK: - Sending
 
-  /// - Parameter isUndone: called where it is known that nothing came of it.
+  /// - Parameter isUndone: Called if the request certainly had no effect.
   static func ask(
     _ line: [UInt8], _ id: OrderID, _ folder: RunFolder, _ plan: Plan, _ arguments: Invocation,
     whenUndone isUndone: () -> Void = {}

@@ -4,9 +4,9 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow tasks`, and `opflow` alone: the tasks of a manifest, and its newest run.
+/// `opflow tasks`, and `opflow` alone: the tasks of a manifest and its newest run.
 enum OverviewCommand {
-  /// Of the manifest that is here or above; the help where there is none.
+  /// Shows the nearest manifest, or help without one.
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     guard let path = try ManifestLookup.nearest() else {
@@ -16,7 +16,6 @@ enum OverviewCommand {
     return try show(try ManifestLookup.read(path), arguments, console)
   }
 
-  /// Of the manifest that is named, and of these tasks where some are.
   static func performTasks(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
@@ -48,7 +47,7 @@ enum OverviewCommand {
     return ExitCode.success.rawValue
   }
 
-  /// A run that cannot be read is told by `opflow runs`.
+  /// `opflow runs` reports runs that cannot be read.
   private static func newest(_ manifest: ManifestFile, _ state: StateFolder) -> RunStatus? {
     guard let folder = try? state.newestRun(ofManifest: manifest.realPath) else { return nil }
     return (try? ReadRun(folder))?.status

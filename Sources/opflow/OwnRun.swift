@@ -1,13 +1,12 @@
 import OpflowCore
 import OpflowRuntime
 
-/// The run that this process is part of, as a task of it.
 enum OwnRun {
-  /// Refuses to wait for the end of what this process is part of, which waits for this process.
+  /// Refuses a wait that would never end, since this process is part of the run or task.
   ///
   /// - Parameters:
-  ///   - tasks: what is waited for; nil for the run.
-  ///   - what: is not to be done, as `to wait for it`.
+  ///   - tasks: nil for the run.
+  ///   - what: The refused action, such as `to wait for it`.
   static func refuseToAwait(
     _ folder: RunFolder, tasks: [TaskID]? = nil, of plan: Plan? = nil, _ what: String
   ) throws(CommandError) {

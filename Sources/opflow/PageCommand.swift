@@ -1,11 +1,11 @@
 import OpflowCommandLine
 import OpflowManifest
 
-/// The pages of the manual, for man(1): what packages are made with, no command of a person's.
+/// The manual pages for man(1); an internal command for packaging.
 enum PageCommand {
   static let word = "__man"
 
-  /// - Parameter words: which page, and where there is one, its date.
+  /// - Parameter words: The page and optionally its date.
   static func write(_ words: [String]) -> Int32 {
     let date = words.dropFirst().first ?? ""
     let text: String

@@ -1,9 +1,8 @@
 import OpflowCommandLine
 import OpflowCore
 
-/// What of a plan may stand on a command line.
 enum PlanCandidates {
-  /// Tasks and families, and for who has typed so much the legs of a family and tags.
+  /// Matrix tasks and tags are listed once their prefix is typed.
   static func tasks(_ plan: Plan, stem: String) -> [CompletionCandidate] {
     if stem.hasPrefix("tag:") { return tags(plan) }
     var candidates: [CompletionCandidate] = []
@@ -66,6 +65,6 @@ enum PlanCandidates {
     CleanText.string(plan.description(of: task))
   }
 
-  /// More than anybody looks through.
+  /// More than a user would read.
   private static let most = 2000
 }

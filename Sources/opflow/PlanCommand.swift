@@ -1,6 +1,6 @@
 import OpflowCommandLine
 
-/// `opflow plan`: decides all that `run` would, and tells it (`Forecast`).
+/// `opflow plan`: a dry run (`Forecast`).
 enum PlanCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try RunCommand.perform(arguments)

@@ -4,9 +4,9 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// What a person is told of a preparation that fails, and the exit code.
+/// Messages and exit codes for errors of preparation.
 extension CommandError {
-  /// - Parameter colored: the mistakes of a manifest.
+  /// - Parameter colored: Whether to colour diagnostics.
   init(_ error: PreparationError, colored: Bool) {
     switch error {
     case .unreadable(let path, let errno):
@@ -107,7 +107,7 @@ extension CommandError {
     self.init(code, error.message)
   }
 
-  /// Whether the person named what cannot be read, and not the machine failed.
+  /// Whether the user named a wrong path.
   private static func isMistake(_ error: Errno) -> Bool {
     [
       .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
@@ -115,7 +115,7 @@ extension CommandError {
     ].contains(error)
   }
 
-  /// - Parameter names: of tasks, or of tags where the word is about one.
+  /// - Parameter names: Tasks, or tags for a `tag:` selector.
   private static func hint(_ word: UnfitSelector, _ names: [String]) -> String {
     if let hint = word.hint { return hint }
     guard word.selector.hasPrefix("tag:") else {
@@ -126,7 +126,7 @@ extension CommandError {
       : "; its tags: \(names.map(CleanText.string).joined(separator: ", "))"
   }
 
-  /// The tasks that there are; nil where they are too many to be listed.
+  /// Returns nil if there are too many to list.
   static func list(of tasks: [String]) -> String? {
     tasks.count > ManifestFile.mostTasksTold
       ? nil : "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"
@@ -134,7 +134,6 @@ extension CommandError {
 }
 
 extension Console {
-  /// Runs `body` with what goes wrong turned into this command's end.
   func preparing<Result: ~Copyable>(
     _ body: () throws(PreparationError) -> Result
   ) throws(CommandError) -> Result {

@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow report`: a run as a file for other programs.
+/// `opflow report`: exports a run for other programs.
 enum ReportCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -25,7 +25,7 @@ enum ReportCommand {
     return ExitCode.success.rawValue
   }
 
-  /// Gives the bytes that come next; nil at the end.
+  /// Returns the next bytes; nil at the end.
   typealias Pieces = () -> [UInt8]?
 
   static func junit(_ run: ReadRun, _ view: ViewArguments) -> Pieces {
@@ -55,8 +55,7 @@ enum ReportCommand {
     return { report.nextPiece() }
   }
 
-  /// The run before of the same manifest, where there is one that can be read. What came from standard
-  /// input is not the same one twice.
+  /// The previous run of the manifest; none for standard input, which differs each time.
   private static func before(_ run: ReadRun) -> RunStatus? {
     guard let open = run.history.open, open.manifestPath != ManifestFile.standardInput else {
       return nil
@@ -66,14 +65,14 @@ enum ReportCommand {
     return folder.flatMap { try? ReadRun($0) }?.status
   }
 
-  /// The same, compressed where the file is called so.
+  /// Compresses if the file name ends in `.gz`.
   private static func compressed(_ pieces: @escaping Pieces, for path: String?) -> Pieces {
     guard let path, path.hasSuffix(".gz") else { return pieces }
     var writer = GzipWriter()
     var isDone = false
     return {
       if isDone { return nil }
-      // Of a piece nothing may be left to write yet.
+      // The compressor may buffer a whole piece.
       while let piece = pieces() {
         let bytes = writer.compress(piece)
         if !bytes.isEmpty { return bytes }
@@ -83,7 +82,6 @@ enum ReportCommand {
     }
   }
 
-  /// Writes a report to a file, or to standard output.
   static func write(_ pieces: Pieces, to path: String?) throws(CommandError) {
     guard let path else {
       while let piece = pieces() { try Console.write(piece) }

@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 
 extension RunFolderLock {
-  /// Where a process of another machine holds the run, that is waited for, or taken for gone.
+  /// Waits for a holder on another machine, or takes over from it.
   static func take(
     _ folder: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(RunFolderError) -> RunFolderLock {
@@ -25,7 +25,7 @@ extension RunFolderError {
   }
 }
 
-/// `opflow resume`, and `opflow run --resume` where there is something to continue.
+/// `opflow resume`, and `opflow run --resume` with a run to continue.
 enum ResumeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -36,11 +36,11 @@ enum ResumeCommand {
   }
 
   /// - Parameters:
-  ///   - manifest: where the caller has read it; else it is looked for where the run says.
-  ///   - choice: released as soon as the run is this process's.
-  ///   - gate: likewise.
-  ///   - isInGroup: no other run of its group is live, or that is no matter.
-  ///   - round: of a caller that performs others.
+  ///   - manifest: The manifest if the caller has read it; nil to use the run's own.
+  ///   - choice: Released once this process holds the run.
+  ///   - gate: Released once the run is live.
+  ///   - isInGroup: The concurrency group was entered, or does not matter.
+  ///   - round: The file watch of a caller that runs several sessions.
   static func resume(
     _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
     releasing choice: consuming StateFolderLock?, _ gate: consuming RunGroupGate?, isInGroup: Bool,
@@ -79,9 +79,9 @@ enum ResumeCommand {
       return try WatchedRun.goOn(folder, serving, after: code, arguments, console)
     }
     let group = prepared.group(RunRequest(arguments))
-    // With its services this run has been live all the time.
+    // With services up, the run has stayed live.
     if !isInGroup, passed == nil, group.ifRunning != .allow {
-      // The run is not held while this waits for others: one of them may be about to continue it.
+      // Do not hold the run while waiting: another process may be about to continue it.
       _ = consume lock
       return try resume(
         folder, manifest, arguments, console, enteringFirst: group, but: folder.id, round)
@@ -113,7 +113,7 @@ enum ResumeCommand {
     return try Drive.perform(drive, arguments, console, round: round)
   }
 
-  /// Comes into the group, which others may have to leave, and looks anew at what is to be done then.
+  /// Enters the group, perhaps after a wait, and decides again.
   private static func resume(
     _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
     enteringFirst group: RunGroup, but own: RunID?, _ round: ServingWatch?
@@ -139,9 +139,9 @@ enum ResumeCommand {
     }
   }
 
-  /// Which of these services would go on, if the run was resumed with the manifest as it is now.
+  /// The services that a resume would keep now.
   ///
-  /// - Throws: why it could not be.
+  /// - Throws: Why the run cannot be resumed.
   static func staying(
     _ held: HeldServices, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Set<TaskID> {
@@ -154,7 +154,7 @@ enum ResumeCommand {
     }
   }
 
-  /// Tells that what ran on other machines goes on here, where nobody has said so.
+  /// Warns that a run continues only here, unless the command line says where.
   private static func tellPlace(
     _ prepared: PreparedResume, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
   ) {

@@ -1,22 +1,19 @@
 import OpflowCore
 import OpflowRuntime
 
-/// What a resume of a run would do with its tasks, by the manifest and the files as they are now.
+/// Predicts what a resume would do with tasks, from the current manifest and files.
 struct ResumeFates {
   private let plan: Plan
   private let initial: [InitialState]
   private let addsAnew: (String) -> Bool
   private var reasons: [TaskID: Transition] = [:]
-  /// Nil where no file decides.
+  /// nil if no files need checking.
   private var forecast: RunForecast?
   private var starts: Set<TaskID> = []
   private var upToDate: Set<TaskID> = []
   private var settled: [TaskID: Transition] = [:]
 
-  /// - Parameters:
-  ///   - plan: of the run.
-  ///   - tasks: those that are asked about, in it.
-  /// - Returns: by a task of `plan`, what would become of it.
+  /// - Parameter plan: The run's plan, also for `tasks` and the returned function.
   static func now(
     _ folder: RunFolder, _ plan: Plan, of tasks: [TaskID], _ console: Console
   ) -> (TaskID) -> ResumeFate? {
@@ -47,7 +44,6 @@ struct ResumeFates {
     self.initial = initial
   }
 
-  /// Whether files have a say in what becomes of a task.
   private func isOfFiles(_ task: TaskID) -> Bool {
     switch initial[task.index] {
     case .recheck, .later, .laterAfterNeeds: true
@@ -92,7 +88,7 @@ struct ResumeFates {
     }
   }
 
-  /// By what the files are now; nil where they have no say.
+  /// Predicts from the files; nil if they do not matter.
   private func fate(
     of task: TaskID, _ forecast: RunForecast, in other: Plan
   ) -> ResumeFate? {
@@ -116,8 +112,7 @@ struct ResumeFates {
 }
 
 extension Transition {
-  /// The same of the task of that name in another plan, and the task that its reason speaks of; nil where
-  /// that has none.
+  /// Translates to another plan; nil if that lacks the task.
   fileprivate func moved(from plan: Plan, to other: Plan) -> Transition? {
     guard case .resume(let reason) = event,
       let task = other.task(named: plan.nameString(task))

@@ -2,20 +2,20 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 
-/// `opflow run`: a new run of a manifest; with `--resume` the newest one goes on where it can.
+/// `opflow run`: starts a run; with `--resume` continues the newest one if possible.
 enum RunCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try perform(arguments, Console.enter(arguments.view))
   }
 
-  /// The same from the folder that `-C` names.
+  /// Runs after `-C` was applied.
   static func perform(
     _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     try DriveEnd.expect(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
     var arguments = arguments
-    // Of what comes later nobody is to look for it anew.
+    // Later sessions use the manifest found now.
     arguments.file = manifest.displayPath
     let state = try RunLookup.state(arguments.view, for: manifest)
     if arguments.resumesNewest { return try resumeOrStart(manifest, state, arguments, console) }
@@ -34,17 +34,17 @@ enum RunCommand {
       current, manifest, state, arguments, console, releasing: nil, entry.takeGate())
   }
 
-  /// `run --resume`, and any run that a task begins which is tried again: from the look for the run to its lock
-  /// nobody else chooses one here.
+  /// `run --resume`, and a run by a task that is retried. Between the search and the run's lock no
+  /// other process may choose a run here.
   ///
-  /// - Parameter around: whose runs count; nil for anybody's.
+  /// - Parameter around: Only consider runs of this task; nil for all.
   private static func resumeOrStart(
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
     of around: TaskAround? = nil
   ) throws(CommandError) -> Int32 {
     var request = RunRequest(arguments)
     request.around = around
-    // Where there are no runs yet, a mistake of the manifest leaves no folder behind.
+    // In a new place, errors in the manifest must not leave a folder.
     var early = state.isThere ? nil : try prepare(manifest, state, arguments, console)
     var manifest = manifest
     var gate: RunGroupGate?
@@ -69,7 +69,7 @@ enum RunCommand {
         guard !arguments.isDryRun, let group = group(holding: error, state, arguments) else {
           throw CommandError(error)
         }
-        // Neither is held while this waits for others.
+        // Hold neither while waiting.
         _ = consume choice
         gate = nil
         gate = try GroupEntry(group).takeGate()
@@ -96,7 +96,6 @@ enum RunCommand {
     }
   }
 
-  /// Until no process of another machine holds the run.
   private static func waitForOther(
     _ run: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) {
@@ -119,7 +118,7 @@ enum RunCommand {
     }
   }
 
-  /// The group of the run that would be continued and is live, where it is to be waited for.
+  /// The live run's group, if waiting for it was requested.
   private static func group(
     holding error: RunFolderError, _ state: StateFolder, _ arguments: Invocation
   ) -> RunGroup? {
@@ -128,7 +127,7 @@ enum RunCommand {
     return group?.ifRunning == .wait ? group : nil
   }
 
-  /// - Parameter isAgain: its warnings are told already.
+  /// - Parameter isAgain: The warnings were shown already.
   static func prepare(
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
     isAgain: Bool = false
@@ -141,9 +140,7 @@ enum RunCommand {
     return new
   }
 
-  /// - Parameters:
-  ///   - choice: released when the first line of the run tells others of it.
-  ///   - gate: likewise.
+  /// - Parameter choice: Released, like `gate`, once the run's first journal line exists.
   static func start(
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
     _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?,
@@ -169,7 +166,7 @@ enum RunCommand {
     return try Drive.perform(drive, arguments, console)
   }
 
-  /// What is to be said of the newest run of the same manifest, when that did not end.
+  /// Warns if the newest run of the manifest has not finished.
   private static func unfinished(
     _ newest: (run: RunID, state: RunState, on: [String])?, in folder: StateFolder,
     _ view: ViewArguments
@@ -187,7 +184,7 @@ enum RunCommand {
     }
   }
 
-  /// The same of a live run of another manifest that names the group.
+  /// Warns of a live run of another manifest in the group.
   private static func beside(_ group: RunGroup) -> [String] {
     guard group.isNamed, let member = try? group.live() else { return [] }
     return ["run \(member.folder.id) \(group.title) is still running"]
@@ -205,7 +202,7 @@ extension NewRun {
 }
 
 extension ManifestFile {
-  /// As it is after others were waited for; standard input is read once.
+  /// Reads it again after a wait; standard input can be read only once.
   func readAgain() throws(CommandError) -> ManifestFile {
     if realPath == ManifestFile.standardInput { return self }
     return try ManifestLookup.read(displayPath)

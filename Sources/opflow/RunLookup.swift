@@ -5,8 +5,7 @@ import OpflowSystem
 
 /// Finds the runs that a command is about.
 enum RunLookup {
-  /// Where runs are looked for: `--state-dir`, else `.opflow` here or in the nearest folder above
-  /// that has one, else, within a task, where its run is.
+  /// `--state-dir`, else the nearest `.opflow`, else inside a task that of its run.
   static func state(_ arguments: ViewArguments) throws(CommandError) -> StateFolder {
     if let path = arguments.stateDirectory {
       guard Path.isDirectory(path) else {
@@ -22,7 +21,7 @@ enum RunLookup {
         + "-C or --state-dir names another")
   }
 
-  /// Where runs of a manifest are kept: `--state-dir`, else `.opflow` in its folder.
+  /// `--state-dir`, else `.opflow` in the manifest's folder.
   static func state(
     _ arguments: ViewArguments, for manifest: ManifestFile
   ) throws(CommandError) -> StateFolder {
@@ -36,8 +35,7 @@ enum RunLookup {
     return state
   }
 
-  /// The run that a word of the command line names; the newest one for none. A manifest's runs are
-  /// looked for where they are kept.
+  /// Returns the named run; the newest for nil. A manifest's runs are in its own state folder.
   static func run(
     _ reference: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
@@ -63,7 +61,6 @@ enum RunLookup {
     }
   }
 
-  /// What was likely meant by a word that names no run.
   private static func hint(_ name: String, _ state: StateFolder) -> String {
     let newest = (try? state.run(nil)).flatMap { try? $0.openPlan() }
     if newest?.task(named: name) != nil {
@@ -77,7 +74,7 @@ enum RunLookup {
     return NearestFile.hint(name, where: NearestFile.isManifest)
   }
 
-  /// The same for a word that may be something else; nil where no run is named so.
+  /// Like `run`, but returns nil if no run matches.
   static func namedRun(
     _ reference: String, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder? {
@@ -103,7 +100,6 @@ enum RunLookup {
     return try state(arguments)
   }
 
-  /// Runs `body` with what goes wrong turned into this command's end.
   static func reading<Result: ~Copyable>(
     _ body: () throws(RunFolderError) -> Result
   ) throws(CommandError) -> Result {
@@ -123,13 +119,12 @@ enum RunLookup {
     }
   }
 
-  /// The path from the root, whether something is there or not.
   private static func absolute(_ path: String) throws(CommandError) -> String {
     if let real = try? Path.real(path) { return real }
     return path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
   }
 
-  /// What earlier runs of a run's manifest tell of how long tasks take, as far as that is still there.
+  /// How long tasks took in earlier runs of the run's manifest.
   static func durations(
     _ open: OpenEntry, _ folder: RunFolder, _ plan: Plan
   ) -> TaskDurations {

@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow runs`: the runs here, newest first.
+/// `opflow runs`: lists runs, newest first.
 enum RunsCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -19,7 +19,7 @@ enum RunsCommand {
     return ExitCode.success.rawValue
   }
 
-  /// Nil for a run that was removed meanwhile.
+  /// nil for a run that was removed meanwhile.
   private static func row(_ folder: RunFolder, _ shown: ShownPath) -> RunsView.Row? {
     do throws(RunFolderError) {
       let run = try ReadRun(folder)

@@ -1,7 +1,7 @@
 import OpflowCommandLine
 import OpflowManifest
 
-/// `opflow schema`: what an editor is to know of manifests.
+/// `opflow schema`: the JSON schema of manifests, for editors.
 enum SchemaCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try Console.write(ManifestSchema.text)

@@ -2,7 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 
-/// `opflow serve`: a run that stays open for tasks to come, until `opflow close`.
+/// `opflow serve`: a run that stays open for added tasks, until `opflow close`.
 enum ServeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -11,9 +11,9 @@ enum ServeCommand {
     let manifest = try manifest(arguments, console)
     if arguments.file != nil { arguments.file = manifest.displayPath }
     let state = try RunLookup.state(arguments.view, for: manifest)
-    // Where there are no runs yet, a mistake of the manifest leaves no folder behind.
+    // In a new place, errors in the manifest must not leave a folder.
     let early = state.isThere ? nil : try RunCommand.prepare(manifest, state, arguments, console)
-    // From the look for another one of its name to its first line nobody else begins one here.
+    // Held until the run's first journal line, so that its name stays unique.
     let choice = try RunCommand.choose(state, arguments, console)
     if !arguments.name.isEmpty { try expectFree(arguments.name, in: state, arguments.view) }
     let new =
@@ -43,7 +43,6 @@ enum ServeCommand {
     return manifest
   }
 
-  /// Sees that nobody means two runs by one name.
   private static func expectFree(
     _ name: String, in state: StateFolder, _ view: ViewArguments
   ) throws(CommandError) {

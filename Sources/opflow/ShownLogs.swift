@@ -2,7 +2,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Logs on their way to standard output.
+/// Writes logs to standard output.
 struct ShownLogs {
   private let folder: RunFolder
   private var plan: Plan
@@ -18,17 +18,15 @@ struct ShownLogs {
     view = LogView(plan: run.plan, labels: labels, color: color)
   }
 
-  /// Tasks were added to the run, of which some may be shown too.
   mutating func grow(to plan: Plan, labels: LogView.Labels) {
     self.plan = plan
     view.grow(to: plan, labels: labels)
   }
 
-  /// Whether the task had printed something when this began.
+  /// Whether the task had printed something at the start.
   func exists(_ task: TaskID) -> Bool { logs.path(of: task, in: plan) != nil }
 
-  /// Shows what the task printed since the last call, piece by piece: a log may be larger than
-  /// memory.
+  /// In pieces, since a log may exceed memory.
   mutating func show(_ task: TaskID) throws(CommandError) {
     var tail =
       tails[task]
@@ -37,7 +35,7 @@ struct ShownLogs {
     tails[task] = tail
   }
 
-  /// Shows a last line that has no line feed.
+  /// Ends a last line without line feed.
   mutating func end(_ task: TaskID) throws(CommandError) {
     view.end(task)
     tails[task] = nil

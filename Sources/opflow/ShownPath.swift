@@ -2,11 +2,11 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowSystem
 
-/// Paths as they are shown to a person: from the folder that the person is in, where that is shorter.
+/// Shortens paths below the user's folder.
 struct ShownPath {
   private let base: String?
 
-  /// With `-C` the person is elsewhere, and paths stay absolute.
+  /// With `-C` the user is in another folder, and paths stay absolute.
   init(_ arguments: ViewArguments) {
     base = arguments.directory == nil ? try? Path.workingDirectory() : nil
   }

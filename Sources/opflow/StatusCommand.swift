@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow status`: where a run stands.
+/// `opflow status`: shows the state of a run.
 enum StatusCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -19,7 +19,7 @@ enum StatusCommand {
     var status = run.status
     for task in run.plan.downloadTasks where status.mayHavePart(task) {
       let part = run.plan.download(task).partPath
-      // Where it cannot be looked at, nothing is told.
+      // A file that cannot be checked is left out.
       if let found = try? Path.linkStatus(part), found.kind == .file, found.sizeBytes > 0 {
         status.keptBytes[task] = found.sizeBytes
       }
@@ -43,7 +43,6 @@ enum StatusCommand {
     return ExitCode.success.rawValue
   }
 
-  /// `--watch`: the view that the process which drives the run has of it, until the run ends.
   private static func watch(
     _ folder: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {

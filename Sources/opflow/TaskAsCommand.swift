@@ -3,10 +3,8 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 
-/// A word that stands where a command should and is a task of the manifest that is here, or nearly one: as
-/// make, just and task have it.
+/// Suggests `opflow run` if an unknown command is a task, as users of make, just and task expect.
 enum TaskAsCommand {
-  /// The same mistake, with what the manifest tells of the word.
   static func helped(_ error: UsageError) -> UsageError {
     guard let unknown = error.unknownCommand, let plan = plan() else { return error }
     let shown = CleanText.string(unknown.word)
@@ -28,7 +26,7 @@ enum TaskAsCommand {
       "unknown command \(shown), and no task of that name; `opflow tasks` shows the tasks")
   }
 
-  /// Of the manifest that is here or above; nil where none is, or it has mistakes.
+  /// nil if there is no valid manifest.
   private static func plan() -> Plan? {
     guard let path = (try? ManifestLookup.nearest()) ?? nil,
       let manifest = try? ManifestLookup.read(path),

@@ -1,7 +1,6 @@
 import OpflowCommandLine
 import OpflowCore
 
-/// `opflow version`
 enum VersionCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try Console.write("opflow \(Version.text)\n")

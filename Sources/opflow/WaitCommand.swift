@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow wait`: until a run ends, or some of its tasks.
+/// `opflow wait`: blocks until a run or some of its tasks end.
 enum WaitCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
@@ -13,7 +13,7 @@ enum WaitCommand {
     return try waitForTasks(folder, arguments, tells: tells)
   }
 
-  // MARK: - The run
+  // MARK: - Runs
 
   private static func waitForRun(
     _ folder: RunFolder, _ arguments: Invocation, tells: Bool
@@ -35,12 +35,12 @@ enum WaitCommand {
         try folder.readRunHistory()
       }
       if let close = history.close { return close.exitCode }
-      // It died; unless a resume has begun between the two looks, or a program is about to go on with its queue.
+      // It died, unless a resume began between the two checks or a client will continue it.
       let goesOn = try RunLookup.reading { () throws(RunFolderError) in
         try HostsLock.goesOn(folder)
       }
       if !goesOn { return died(folder, on: history.on, arguments) }
-      // Nobody tells when it does.
+      // There is no event for that.
       try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
     }
   }
@@ -51,7 +51,7 @@ enum WaitCommand {
 
   private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
 
-  /// - Parameter on: as the journal has it.
+  /// - Parameter on: The journal's `--on` options.
   static func died(_ folder: RunFolder, on: [String], _ arguments: Invocation) -> Int32 {
     let resume = CommandText.resume(folder, on: on, arguments.view)
     Console.complain(
@@ -69,13 +69,13 @@ enum WaitCommand {
     var watch = RunWatch(folder, watching: [folder.path])
     var tasks: [TaskID] = []
     var plan: Plan?
-    // What was there is not by now, and may come again while the run goes on.
+    // Tasks that vanished from the plan may be added again while the run is live.
     var lost: CommandError?
     var isTold = !tells
     while true {
       let began = Clock.monotonicNanoseconds
       try RunLookup.reading { () throws(RunFolderError) in try run.look() }
-      // Another one, or with tasks that were added, or some withdrawn.
+      // The plan was replaced, or tasks were added or retracted.
       if run.plan !== plan {
         lost = nil
         do throws(CommandError) {
@@ -110,7 +110,6 @@ enum WaitCommand {
     }
   }
 
-  /// The tasks that are waited for.
   private static func chosen(
     _ selectors: [String], _ run: FollowedRun
   ) throws(CommandError) -> [TaskID] {
@@ -140,14 +139,13 @@ enum WaitCommand {
     return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }
   }
 
-  /// Whether it is driven, or a program is about to go on with its queue.
+  /// Whether the run is driven, or a client will continue it.
   private static func isAlive(_ run: FollowedRun) throws(CommandError) -> Bool {
     if run.isHeld { return true }
     if run.model.close != nil { return false }
     return try RunLookup.reading { () throws(RunFolderError) in try HostsLock.goesOn(run.folder) }
   }
 
-  /// The run is over, and some of the tasks are not.
   private static func unended(
     _ names: String, _ run: FollowedRun, _ arguments: Invocation
   ) -> Int32 {
@@ -160,8 +158,7 @@ enum WaitCommand {
     return close.exitCode == 0 ? ExitCode.taskFailed.rawValue : close.exitCode
   }
 
-  /// A run that does much journals much: to look at a million tasks again and again must not take a
-  /// whole processor.
+  /// A run of a million tasks must not occupy a processor.
   private static func pause(
     since began: Int64, _ watch: inout RunWatch
   ) throws(CommandError) {

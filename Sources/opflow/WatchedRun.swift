@@ -3,28 +3,23 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow run --watch`: after the end of the run it waits until the files that it was made of are others,
-/// then resumes it, again and again. It stays until it is told to leave: what keeps it from going on is
-/// told, and waited for.
+/// `opflow run --watch`: resumes the run whenever its files change. Obstacles are reported and
+/// waited for.
 struct WatchedRun: ~Copyable {
   private let folder: RunFolder
   private let serving: ServingWatch
   private let arguments: Invocation
   private let console: Console
-  /// Of the drives that follow.
   private var further: Invocation
-  /// What was told last of why a drive could not be; empty where the last one was.
+  /// The last reported obstacle; empty after a session.
   private var complaint = ""
-  /// What it is about may be in files that nobody knows of: then whatever happens, and the mere time, is
-  /// reason to look.
+  /// The obstacle may depend on unknown files: check at every event and interval.
   private var isElsewhere = false
   private var isWaitTold = false
 
-  /// Goes on after a drive that came to its own end, until it is told to leave.
+  /// Continues after a session that ended by itself.
   ///
-  /// - Parameters:
-  ///   - code: the exit code of the drive.
-  ///   - arguments: of the drive, whose flags hold for those that follow.
+  /// - Parameter arguments: The session's options, which hold for later ones.
   static func goOn(
     _ folder: RunFolder, _ serving: ServingWatch, after code: Int32,
     _ arguments: Invocation, _ console: Console
@@ -45,12 +40,12 @@ struct WatchedRun: ~Copyable {
 
   private static func further(_ arguments: Invocation) -> Invocation {
     var further = arguments
-    // It was asked for once.
+    // Applies to the first session only.
     further.rerun = []
     return further
   }
 
-  /// Has what changes taken up also while nothing is left of a drive but services that stay.
+  /// Also works while only staying services are left.
   static func attend(
     _ watch: consuming ManifestWatch, of folder: RunFolder, _ arguments: Invocation,
     _ console: Console
@@ -67,23 +62,23 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// What keeps a run from being resumed, where that is to go on otherwise.
+  /// Why a run cannot be resumed now, though it may be later.
   private enum Obstacle {
-    /// It may be tried at once.
+    /// It is gone; try at once.
     case isGone
-    /// What is there has to change first.
+    /// Files must change first.
     case stays
-    /// Another run is to be begun.
+    /// A new run must be started instead.
     case needsOther(String)
   }
 
   private mutating func goOn(after code: Int32) throws(CommandError) -> Int32 {
     var code = code
     var isDue = false
-    // A run that was stopped is left, as by Ctrl-C.
+    // A stopped run ends the watch, like Ctrl-C.
     while code == ExitCode.success.rawValue || code == ExitCode.taskFailed.rawValue {
       if try takeDue() { isDue = true }
-      // Services that go on wait for nobody.
+      // Services that stay up need the next session at once.
       if serving.passed == nil, let other = try waitUntilDue(isDue) { return try startAnew(other) }
       do throws(CommandError) {
         code = try ResumeCommand.resume(
@@ -108,7 +103,6 @@ struct WatchedRun: ~Copyable {
 
   // MARK: Waiting
 
-  /// What the drive before left to be taken up.
   private func takeDue() throws(CommandError) -> Bool {
     do throws(Errno) {
       return try serving.takeDue { Console.complain("\($0)\n") }
@@ -117,13 +111,12 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// Waits until there is reason to resume the run.
+  /// Returns why a new run must be started instead; nil to resume.
   ///
-  /// - Parameter isDue: there was some already.
-  /// - Returns: why another run is to be begun instead; nil where it is not.
+  /// - Parameter isDue: There is a reason to resume already.
   private mutating func waitUntilDue(_ isDue: Bool) throws(CommandError) -> String? {
     do throws(Errno) {
-      // While nothing runs, a signal does what it does to any program.
+      // While no session runs, signals have their default effect.
       try SignalSet.all.unblock()
       var mayLook = isDue
       var isAbsenceTold = false
@@ -151,7 +144,7 @@ struct WatchedRun: ~Copyable {
 
   private mutating func deal(with error: CommandError) throws(CommandError) -> Obstacle {
     if Path.isMissing(folder.path) {
-      // With its folder, which may be elsewhere for a moment, or alone.
+      // The manifest's folder may be gone too, perhaps only for a moment.
       guard case .same? = serving.look.watch.place?.look() else { return .isGone }
       return .needsOther("run \(folder.id) was removed: starting anew")
     }
@@ -168,14 +161,14 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// Another process drives the run, or one beside which it is not to be live.
+  /// Waits for the run's holder, or next time for its group.
   private mutating func waitForHolder(_ error: CommandError) throws(CommandError) {
     let folder = folder
     let isHeld = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.isHeld(folder)
     }
     guard isHeld else {
-      // Next time it is waited there. Who waits for itself is told so.
+      // The next attempt waits for the group, and reports a wait for itself.
       if further.ifRunning == .wait { throw error }
       further.ifRunning = .wait
       return
@@ -187,9 +180,9 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  // MARK: Another run
+  // MARK: New runs
 
-  /// Begins a run of what is there now, and stays with that.
+  /// Runs the current manifest and continues with that.
   private mutating func startAnew(_ why: String) throws(CommandError) -> Int32 {
     say(why)
     serving.look.watch.leave()
@@ -212,7 +205,7 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// - Parameter before: the manifest as it was; nil where what is wrong may be elsewhere.
+  /// - Parameter before: The status that must change; nil if the error may be in another file.
   private mutating func waitForOther(than before: FileStatus?) throws(CommandError) {
     do throws(Errno) {
       try SignalSet.all.unblock()
@@ -223,8 +216,6 @@ struct WatchedRun: ~Copyable {
       throw CommandError(.io, "cannot wait for changes", error)
     }
   }
-
-  // MARK: Telling
 
   private var manifest: String { CleanText.string(arguments.file ?? "the manifest") }
 

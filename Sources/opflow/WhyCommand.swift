@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow why`: why tasks of a run wait, ran, were skipped, failed.
+/// `opflow why`: explains why tasks wait, ran, were skipped or failed.
 enum WhyCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -40,7 +40,7 @@ enum WhyCommand {
     }
   }
 
-  /// What the order of those that wait was made of, as far as that is still there.
+  /// What the run's queue is based on, as far as it is still available.
   private static func durations(_ run: ReadRun) -> TaskDurations {
     guard run.isHeld, let open = run.history.open else { return .unknown }
     return RunLookup.durations(open, run.folder, run.plan)
