@@ -2,33 +2,29 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// One try of a download: performs what its machine decides, a little at a time, so that orders are
-/// heard in between.
+/// One attempt of a download, in small steps so that messages are read in between.
 final class ActiveDownload: TransferReceiver {
   private enum Phase {
     case beginning
-    /// What stands at `to` is compared with the hash.
     case checkingTarget(TargetCheck)
-    /// What is in the part is hashed before it is continued or verified.
+    /// Hashing the part before it is continued or verified.
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
-    /// It is right, and being put in place for good.
+    /// Verified; being synced and renamed.
     case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
 
-  /// How much of a body that nobody wants is read, and for how long, so that the connection can be
-  /// used again.
+  /// How much of an unwanted body is read, and for how long, to keep the connection usable.
   private static let skippedBytes = 64 * 1024
   private static let skippedNanoseconds: Int64 = 1_000_000_000
-  /// Collected bytes are written at the latest after so long.
+  /// The longest time until collected bytes are written.
   private static let writeNanoseconds: Int64 = 500_000_000
 
   private let spec: DownloadSpec
-  /// Takes secrets out of what is written down of the part.
   private let masker: Masker?
-  /// Why it cannot be begun.
+  /// Why it cannot begin.
   private let obstacle: DownloadFailure?
   private let proxies: ProxySettings
   private let tools: Tools
@@ -43,9 +39,9 @@ final class ActiveDownload: TransferReceiver {
   private var kept: FileFacts?
   private var knownValidator = Validator()
 
-  // Of the body that comes in.
+  // The response body in progress.
   private var placement: BodyPlacement?
-  /// The file's byte that comes next.
+  /// The file offset of the next byte.
   private var position: Int64 = 0
   private var skipped = 0
   /// Why this side ended the transfer.
@@ -67,19 +63,18 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
-  /// It waits for the network, as opposed to work that can be done now.
+  /// It waits for the network and has no other work.
   var isTransferring: Bool {
     if case .transferring = phase { return true }
     return false
   }
 
-  /// It is all there and right, and needs the network no more.
+  /// Complete and verified.
   var isRight: Bool {
     if case .settling = phase { return true }
     return false
   }
 
-  /// What is being put in place, while it is.
   var finished: FinishedFile? {
     if case .settling(let file, _, _) = phase { return file }
     return nil
@@ -89,10 +84,10 @@ final class ActiveDownload: TransferReceiver {
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
-  // MARK: - Going on
+  // MARK: - Steps
 
-  /// Does the next bit of work, or waits for some at most `milliseconds`, or until one of `others`
-  /// becomes readable: whether one did.
+  /// Works, or waits at most `milliseconds` for work or for one of `others` to be readable. Returns
+  /// whether one is.
   func advance(others: [Int32], milliseconds: Int32) -> Bool {
     do throws(DownloadFailure) {
       switch phase {
@@ -112,7 +107,7 @@ final class ActiveDownload: TransferReceiver {
     return false
   }
 
-  /// Sees how far the file is that is put in place. False while it still is.
+  /// False while the file is not in place.
   func noteSettled() -> Bool {
     guard case .settling(let file, let facts, let decoded) = phase else { return end != nil }
     switch file.stage {
@@ -128,7 +123,6 @@ final class ActiveDownload: TransferReceiver {
     return true
   }
 
-  /// Writes what is collected and lets go: the try is over for a reason of the run's own.
   func abandon() {
     switch phase {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
@@ -142,14 +136,14 @@ final class ActiveDownload: TransferReceiver {
     letGo()
   }
 
-  /// The part stays for another try; a part without a byte is none.
+  /// Keeps the part for another attempt, unless it is empty.
   private func letGo() {
     try? part?.keep()
     if part?.byteCount == 0 { part?.remove() }
     part = nil
   }
 
-  /// The transfer stood still for the run's own reasons.
+  /// The run paused the transfer, which is not silence.
   func resumeClock() { lastActivity = Clock.monotonicNanoseconds }
 
   private func defeat(_ failure: DownloadFailure) -> DownloadDefeat {
@@ -216,7 +210,7 @@ final class ActiveDownload: TransferReceiver {
     try openPart(check.hash)
   }
 
-  /// What stands at `to` is what was asked for.
+  /// Succeeds with the existing file at `to`.
   private func keep(_ facts: FileFacts) throws(DownloadFailure) {
     if let mode = spec.mode {
       do throws(Errno) {
@@ -307,7 +301,7 @@ final class ActiveDownload: TransferReceiver {
     settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
   }
 
-  /// Whether the bytes begin as gzip does: some only are said to be it.
+  /// Whether the bytes start like gzip; the header may be wrong.
   private func isGzip(_ part: PartFile) throws(DownloadFailure) -> Bool {
     try part.withPiece(at: 0) { $0.starts(with: [0x1f, 0x8b]) }
   }
@@ -344,12 +338,12 @@ final class ActiveDownload: TransferReceiver {
     finish(.success)
   }
 
-  /// Bytes of earlier tries that the running one goes on behind.
+  /// Bytes of earlier attempts that this one continues.
   private(set) var resumedBytes: Int64 = 0
 
   // MARK: - Transfers
 
-  /// What the head of a file would say; nil while it is no file that is asked for.
+  /// The response head for a `file:` source; nil for others.
   private var fileHead: ResponseHead?
 
   private func send(_ request: FetchRequest) throws(DownloadFailure) {
@@ -396,7 +390,7 @@ final class ActiveDownload: TransferReceiver {
       } else if let failure {
         try ended(.broken(failure))
       } else if head?.isClosedByEnd == true, tools.transfer.wasCut {
-        // Complete is only what was said to be (RFC 9112, 9.8).
+        // Without an announced length, only a proper end is complete (RFC 9112, 9.8).
         let text = "the TLS connection ended without a word, and nothing else says that this is all"
         try ended(.broken(DownloadFailure(.truncated, text)))
       } else {
@@ -422,13 +416,12 @@ final class ActiveDownload: TransferReceiver {
     masker.map { record.masked(by: $0) } ?? record
   }
 
-  /// A file has no head; it is all there.
   private func answerForFile() {
     if let fileHead { answer(fileHead) }
   }
 
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    // A head that comes for ever is no answer.
+    // An endless head does not count as activity.
     if hasAnswered { lastActivity = Clock.monotonicNanoseconds }
     if let head = headReader.take(bytes) { answer(head) }
     return ending == nil
@@ -441,7 +434,7 @@ final class ActiveDownload: TransferReceiver {
     let nowSeconds = Clock.wallMilliseconds / 1000
     guard let part, let decision = machine?.received(head, nowSeconds: nowSeconds) else { return }
     switch decision {
-    // Where the connection goes anyway, its end is not waited for.
+    // If the connection closes anyway, do not wait for its end.
     case .skip: if head.isLast { ending = .complete }
     case .write(let placement):
       do throws(DownloadFailure) {
@@ -467,7 +460,7 @@ final class ActiveDownload: TransferReceiver {
     guard let part, let placement else {
       skipped += bytes.count
       if skipped <= Self.skippedBytes { return true }
-      // The connection goes, which costs less than the rest of the body.
+      // Closing the connection costs less than reading the rest.
       ending = .complete
       return false
     }

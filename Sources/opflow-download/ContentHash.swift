@@ -2,18 +2,17 @@ internal import CTransfer
 internal import OpflowCore
 internal import OpflowDownload
 
-/// SHA-256, SHA-512 or both of bytes that come piece by piece.
+/// SHA-256, SHA-512 or both of a byte stream.
 final class ContentHash {
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let sha256: OpaquePointer?
   private let sha512: OpaquePointer?
-  /// How many bytes came so far.
   private(set) var byteCount: Int64 = 0
 
-  /// Nil when libcrypto has no memory, or refuses the algorithms.
+  /// Returns nil if libcrypto lacks memory or the algorithms.
   init?(for spec: DownloadSpec) {
     let wants512 = !spec.sha512.isEmpty
-    // With nothing to verify, SHA-256 goes into the journal.
+    // Without an expected hash, SHA-256 is recorded in the journal.
     let wants256 = !spec.sha256.isEmpty || !wants512
     sha256 = wants256 ? ctransfer_hash_create(256) : nil
     sha512 = wants512 ? ctransfer_hash_create(512) : nil
@@ -34,12 +33,12 @@ final class ContentHash {
 
   func update(_ bytes: UnsafeRawBufferPointer) {
     byteCount += Int64(bytes.count)
-    // SAFETY: reads `count` bytes that the caller holds.
+    // SAFETY: reads `count` bytes of the caller's buffer.
     if let sha256 { check(ctransfer_hash_update(sha256, bytes.baseAddress, bytes.count)) }
     if let sha512 { check(ctransfer_hash_update(sha512, bytes.baseAddress, bytes.count)) }
   }
 
-  /// Of all that came so far; more may come after it.
+  /// The facts so far; hashing may continue.
   var facts: FileFacts {
     FileFacts(sizeBytes: byteCount, sha256: text(sha256), sha512: text(sha512))
   }
@@ -57,7 +56,7 @@ final class ContentHash {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// SHA-2 of bytes in memory cannot fail once it has begun; a wrong hash must never pass for one.
+  /// SHA-2 in memory cannot fail after its start, and a wrong hash must never be used.
   private func check(_ result: Int32) {
     precondition(result >= 0, "libcrypto could not go on with a hash")
   }

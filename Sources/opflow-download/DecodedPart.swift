@@ -3,21 +3,20 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// The part without an encoding that nobody asked for, written beside it piece by piece.
+/// Decodes a part that the server encoded unasked, into a file beside it.
 final class DecodedPart {
   private let part: PartFile
   private let path: String
   private let file: SharedFile
   private let hash: ContentHash
-  /// The outermost coding first.
+  /// Outermost first.
   private let layers: [Layer]
   private var position: Int64 = 0
 
-  /// What is not said to be larger is not taken for larger than this, for each byte that came: text has 20 for one.
+  /// The limit of decoded bytes per encoded byte if no size is known; text reaches 20.
   private static let mostGrowth: Int64 = 100
   private static let alwaysDecodedBytes: Int64 = 64 << 20
 
-  /// One coding, and what comes out of it.
   private final class Layer {
     static let pieceBytes = 256 * 1024
 
@@ -37,7 +36,7 @@ final class DecodedPart {
     }
   }
 
-  /// - Parameter layers: how many codings there are, one within the other.
+  /// - Parameter count: Nested codings.
   init(_ part: PartFile, layers count: Int) throws(DownloadFailure) {
     path = part.spec.decodedPath
     let layers = (0..<count).compactMap { _ in Layer() }
@@ -57,7 +56,7 @@ final class DecodedPart {
 
   var facts: FileFacts { hash.facts }
 
-  /// Decodes the next piece; false once all is done.
+  /// Returns false when all is decoded.
   func advance() throws(DownloadFailure) -> Bool {
     let isMore = try part.withPiece(at: position) { piece throws(DownloadFailure) in
       if piece.isEmpty { return false }
@@ -119,7 +118,6 @@ final class DecodedPart {
     }
   }
 
-  /// The decoded file, to be put in place of the target.
   func finished(mode: UInt32) -> FinishedFile {
     FinishedFile(
       file, path: path, sizeBytes: hash.byteCount, target: part.spec.target, mode: mode)

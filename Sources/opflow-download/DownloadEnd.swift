@@ -1,6 +1,5 @@
 internal import OpflowDownload
 
-/// How a try ended.
 enum DownloadEnd {
   case success
   case failure(DownloadDefeat)

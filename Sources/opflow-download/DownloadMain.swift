@@ -3,12 +3,11 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// `opflow-download worker RUN-FOLDER RUN-ID [PATIENCE-MS]`: runs a plan's downloads for a coordinator.
+/// `opflow-download worker RUN-FOLDER RUN-ID [PATIENCE-MS]`: the download worker of a coordinator.
 enum DownloadMain {
-  /// Returns the exit code.
   static func run(arguments: [String]) -> Int32 {
     let trade = DownloadWorker.trade
-    // The patience is for tests.
+    // Only tests pass PATIENCE-MS.
     guard (3...4).contains(arguments.count), arguments[0] == WorkerProcess.command else {
       trade.complain("usage: \(trade.usage)")
       return 2

@@ -3,28 +3,26 @@ internal import OpflowDownload
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// The work of a download worker: goes on with one download while those before it are put in place,
-/// tells `DownloadWorkerState` how far they are, and does what that decides.
+/// The download worker: transfers one file while earlier ones are put in place. It reports events
+/// to `DownloadWorkerState` and performs its actions.
 ///
-/// A download is no process, so an order to stop or to suspend it is done as soon as it is read: what
-/// has come is written, and the part is kept.
+/// A download is not a process, so a stop or a suspension takes effect at once: received bytes are
+/// written, and the part is kept.
 final class DownloadWorker: WorkerRole {
   private static let progressNanoseconds: Int64 = 100_000_000
-  /// Between two looks at what else there is to do.
   private static let lookNanoseconds: Int64 = 500_000
 
-  /// A task that was begun and whose end was not told.
+  /// Its end was not reported.
   private final class Held {
     let task: TaskID
     let download: ActiveDownload
     var speed = SpeedEstimate()
     var nextProgress: Int64 = 0
-    /// The first look is what speed is measured from.
+    /// Speed is measured from the first check.
     var isLookedAt = false
     var toldBytes: Int64 = -1
-    /// The rules know that it is being put in place.
+    /// Reported to the state.
     var isSettling = false
-    /// The rules know that it is over.
     var isOver = false
 
     init(_ task: TaskID, _ download: ActiveDownload) {
@@ -45,14 +43,13 @@ final class DownloadWorker: WorkerRole {
   private let tools: ActiveDownload.Tools
   private var state: DownloadWorkerState
   private var needed: NeededValues
-  /// In the order in which they were begun. Only the last one may still be transferred.
+  /// In the order of their starts. Only the last one may still transfer.
   private var held: [Held] = []
-  /// Downloads other than the last may have come to an end.
+  /// Downloads before the last may have ended.
   private var hasEnds = false
   private var actions: [DownloadWorkerAction] = []
-  /// When it was last seen what else there is.
   private var lookedAt: Int64 = 0
-  /// What this process had used when it told of an end last.
+  /// At the last reported end.
   private var usageTold = ProcessID.Usage()
 
   init(_ frame: WorkerFrame, tools: ActiveDownload.Tools) {
@@ -65,13 +62,12 @@ final class DownloadWorker: WorkerRole {
     frame.poll.set(Self.settlerSlot, tools.settler.rawDescriptor)
   }
 
-  /// The download that is worked on; nil while there is none.
   private var active: Held? {
     guard let task = state.active, let last = held.last, last.task == task else { return nil }
     return last
   }
 
-  // MARK: - The frame's turn
+  // MARK: - Frame
 
   var deadline: Instant? {
     guard let active else { return nil }
@@ -97,7 +93,7 @@ final class DownloadWorker: WorkerRole {
       let milliseconds = Int32(clamping: max(1, nanoseconds / 1_000_000))
       isElsewhere = download.advance(
         others: frame.poll.rawDescriptors, milliseconds: milliseconds)
-      // It has waited for the others too, if it had to wait at all.
+      // The transfer waited for the other descriptors, too.
       if download.isTransferring { lookedAt = now }
     } else {
       _ = download.advance(others: [], milliseconds: 0)
@@ -115,7 +111,7 @@ final class DownloadWorker: WorkerRole {
 
   func takeEvents(at now: Instant) throws(Errno) {
     if frame.poll.isReady(Self.settlerSlot) { try tools.settler.takeResults() }
-    // Before any order is read: it cannot be given back.
+    // Before messages are read: afterwards the task cannot be revoked.
     noteSettling(now)
     noteEnds(now)
   }
@@ -143,7 +139,7 @@ final class DownloadWorker: WorkerRole {
     entry.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
     entry.nextProgress = now + Self.progressNanoseconds
     defer { entry.isLookedAt = true }
-    // Told once also where nothing has come yet: a server that says nothing is to be seen.
+    // Reported even without bytes, so that a silent server is visible.
     guard entry.isLookedAt, state.isFirst(entry.task), done != entry.toldBytes, !frame.isBehind
     else { return }
     entry.toldBytes = done
@@ -156,14 +152,13 @@ final class DownloadWorker: WorkerRole {
 
   // MARK: - Events
 
-  /// Sees that a download is being put in place.
   private func noteSettling(_ now: Instant) {
     guard let last = held.last, last.download.isRight, !last.isSettling else { return }
     last.isSettling = true
     tell(.settles(last.task), now)
   }
 
-  /// Sees which downloads are over, and brings on those that are being put in place.
+  /// Handles ends, and advances files that are being put in place.
   private func noteEnds(_ now: Instant) {
     if state.isSuspended { return }
     if tools.settler.hasNews {
@@ -172,12 +167,12 @@ final class DownloadWorker: WorkerRole {
       while tools.settler.hasNews {
         tools.settler.place(held.lazy.compactMap(\.download.finished), isIdle: isIdle)
       }
-      // In the order in which they are put in place.
+      // In their order.
       for entry in held { if !entry.download.noteSettled() { break } }
     }
     guard hasEnds || held.last?.download.end != nil else { return }
     hasEnds = false
-    // Telling one may take others out.
+    // One end may remove other downloads.
     while let entry = held.first(where: { !$0.isOver && $0.download.end != nil }) {
       guard let end = entry.download.end else { return }
       entry.isOver = true
@@ -231,7 +226,7 @@ final class DownloadWorker: WorkerRole {
     }
   }
 
-  /// A download, with what it reads of other tasks filled in.
+  /// Fills in secrets and values of other tasks.
   private func download(of task: TaskID) -> ActiveDownload {
     var spec = plan.download(task)
     for place in spec.headers.indices { spec.headers[place].fill(frame.secrets) }
@@ -254,7 +249,7 @@ final class DownloadWorker: WorkerRole {
     held.firstIndex { $0.task == task }.map { held.remove(at: $0) }
   }
 
-  /// What the process used since it told of an end last.
+  /// Adds the process's usage since the last reported end.
   private func withUsage(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
     let usage = ProcessID.ownUsage

@@ -2,42 +2,37 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// A file that is whole and verified, on its way to its place: it is written to its end, synced,
-/// renamed, and then its folder is synced, so that what stands there is right whatever happens to the
-/// machine.
+/// A complete, verified file on its way to its place: it is written, synced and renamed, then its
+/// folder is synced, so that a crash of the machine cannot damage it.
 ///
-/// What is renamed is the file whose bytes were hashed, or nothing: its descriptor is open from the
-/// first byte on, and the name must lead to the same file before the rename and after it. Whoever puts
-/// another file in its place makes the download fail.
+/// Only the file whose bytes were hashed is renamed: its descriptor stays open, and the name must
+/// refer to it before and after. If another process replaces it, the download fails.
 ///
-/// SAFETY: `stage` is for the settler's thread alone. All else that changes belongs to who does the
-/// file's next step, which nobody begins before the step before it is known to be done.
+/// SAFETY: only the settler's owner uses `stage`. The rest belongs to the thread of the current
+/// step; a step starts only after the one before is known to be done.
 final class FinishedFile: @unchecked Sendable {
-  /// What becomes of it.
   enum Stage {
-    /// It is being written and synced.
     case storing
-    /// It may be renamed when its turn comes.
+    /// Ready to be renamed when its turn comes.
     case stored
-    /// It is being renamed.
     case placing
     case done
     case failed(DownloadFailure)
   }
 
-  /// All of a small file of which nothing was written yet.
+  /// A small file that was not written yet.
   struct Content {
     let bytes: [UInt8]
-    /// What may still be there of an earlier part, and must not be once these bytes are.
+    /// The record of an earlier part, to be removed before these bytes are written.
     let recordPath: String
   }
 
-  /// So much is better copied than written before the next request is sent.
+  /// Copying this much is cheaper than writing it before the next request.
   static let mostContentBytes = 64 * 1024
   private static let executeBits: UInt32 = 0o111
 
   let sizeBytes: Int64
-  /// Nil until the content of a file that is still to be made is written.
+  /// nil until a file that must be created is written.
   private var file: SharedFile?
   private var content: Content?
   private let path: String
@@ -48,10 +43,8 @@ final class FinishedFile: @unchecked Sendable {
   var stage = Stage.storing
 
   /// - Parameters:
-  ///   - file: nil where it is still to be made.
-  ///   - path: where it is now.
-  ///   - content: what is to be written first; nil when all is.
-  ///   - mode: the permission bits that it is to have.
+  ///   - file: nil if it must be created.
+  ///   - content: What to write first; nil if it is written.
   init(
     _ file: SharedFile?, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
     mode: UInt32
@@ -64,7 +57,6 @@ final class FinishedFile: @unchecked Sendable {
     self.mode = mode
   }
 
-  /// Says what became of it, once a step was done.
   func noteStep() {
     if let failure {
       stage = .failed(failure)
@@ -75,9 +67,8 @@ final class FinishedFile: @unchecked Sendable {
 
   // MARK: - Steps
 
-  /// Writes and syncs files. All that is to be written is under way before the first file is waited for:
-  /// their blocks go out together, and what files share, such as a block of inodes or a commit of the
-  /// file system's journal, is written once.
+  /// All writes start before the first wait, so that shared blocks and journal commits are written
+  /// once.
   static func store(_ files: [FinishedFile]) {
     for file in files { file.write() }
     if files.count > 1 {
@@ -86,8 +77,7 @@ final class FinishedFile: @unchecked Sendable {
     for file in files where file.failure == nil { file.sync() }
   }
 
-  /// Renames files that are stored, in their order and none past one that cannot be, and syncs their
-  /// folders.
+  /// Stops at the first file that cannot be renamed, to keep the order.
   static func place(_ files: [FinishedFile]) {
     var folders: [String: [FinishedFile]] = [:]
     for file in files {
@@ -115,7 +105,7 @@ final class FinishedFile: @unchecked Sendable {
       failure = error
       return
     }
-    // Not to be executed under a name that nobody asked for.
+    // Not executable under its temporary name.
     attempt { () throws(Errno) in try file?.descriptor.setMode(mode & ~Self.executeBits) }
   }
 
@@ -157,7 +147,7 @@ final class FinishedFile: @unchecked Sendable {
     do throws(DownloadFailure) {
       try expect(file, at: target)
     } catch {
-      // What came in between goes back to where it came from: nothing is better than that.
+      // Move a foreign file back; the caller gets the error in any case.
       try? Path.rename(target, to: path)
       failure = error
       return
@@ -169,8 +159,7 @@ final class FinishedFile: @unchecked Sendable {
     }
   }
 
-  /// Throws when another file than that has come to `path`, or the file has another length than what
-  /// was hashed.
+  /// Checks that `path` refers to the file, and that it has the hashed length.
   private func expect(_ file: SharedFile, at path: String) throws(DownloadFailure) {
     let status: FileStatus
     let held: FileStatus
@@ -205,7 +194,6 @@ final class FinishedFile: @unchecked Sendable {
   }
 }
 
-/// Failures of system calls, as a download tells them.
 enum LocalFailure {
   static func of(_ what: String, _ errno: Errno) -> DownloadFailure {
     DownloadFailure(.local(errno.rawValue), "\(what): \(errno)")

@@ -2,12 +2,11 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// A file of this machine that is downloaded.
 enum LocalFile {
-  /// What a server would say of it; nil for any other address.
+  /// The equivalent of a server's response; nil for other addresses.
   static func head(_ address: WebAddress) throws(DownloadFailure) -> ResponseHead? {
     guard let path = address.filePath else { return nil }
-    // A file's name would end there.
+    // NUL would end the path.
     if path.utf8.contains(0) {
       throw DownloadFailure(.request, "the path of a file cannot hold a NUL character")
     }

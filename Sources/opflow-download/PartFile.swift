@@ -2,9 +2,8 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// Where a worker collects what it has not written of a file.
 final class PieceBuffer {
-  /// A piece, which begins at a multiple of itself.
+  /// Pieces start at multiples of this size.
   static let byteCount = 1024 * 1024
 
   // SAFETY: allocated in init, freed in deinit.
@@ -13,67 +12,63 @@ final class PieceBuffer {
   deinit { bytes.deallocate() }
 }
 
-/// The buffer of the part that is worked on, which serves one after the other.
+/// A buffer that successive parts reuse.
 final class SpareBuffer {
   private var buffer = PieceBuffer()
 
-  /// One that nobody else has.
+  /// Returns a buffer that is not in use.
   func take() -> PieceBuffer {
     if !isKnownUniquelyReferenced(&buffer) { buffer = PieceBuffer() }
     return buffer
   }
 }
 
-/// `to.part` and its record while a try works on them: bytes are hashed as they come, collected, and
+/// `to.part` and its record during an attempt: bytes are hashed as they come, collected, and
 /// written in large pieces.
 ///
-/// Whatever kills this process, the part holds a prefix of what its record names: what was there is
-/// removed in the order record, bytes, and what comes is written in that order too. A file that is
-/// whole before anything of it was written needs no record: a part without one is worth nothing, or
-/// what its hash proves.
+/// After a kill at any point the part is a prefix of what its record names: the record is removed
+/// before old bytes, and written before new ones. A file that is complete before its first write
+/// needs no record: a part without one is worthless unless a hash proves it.
 ///
-/// Whole pieces go past the page cache where the file system can: the file is synced in the end, and
-/// writing back a gigabyte page by page costs more than all the rest of a download. A piece that is
-/// not whole yet is written the common way, and once more when it is.
+/// Complete pieces bypass the page cache if possible, since the file is synced in the end and
+/// writing back a gigabyte by pages costs more than the rest of a download. An incomplete piece is
+/// written normally, and again when it is complete.
 final class PartFile {
   private enum RecordFile {
-    /// Nobody has looked.
     case unknown
     case absent
-    /// It says what `record` says.
+    /// It matches `record`.
     case current
-    /// It is to be written before any further byte.
+    /// It must be written before any further byte.
     case stale
   }
 
   let spec: DownloadSpec
   let hash: ContentHash
-  /// Nil while the file is missing.
   private var shared: SharedFile?
-  /// The same file past the page cache; nil where that cannot be, or before it was tried.
+  /// The file opened for direct I/O; nil if impossible or not tried yet.
   private var direct: Descriptor?
   private var mayWriteDirectly = true
-  /// Nil once nothing more is written or read.
+  /// nil after the last read or write.
   private var piece: PieceBuffer?
-  /// The piece that is being filled, from `pieceStart` on.
+  /// The current piece, from `pieceStart` on.
   private var buffer: UnsafeMutableRawBufferPointer {
     guard let piece else { preconditionFailure("a part was used after its end") }
     return piece.bytes
   }
   private var pieceStart: Int64 = 0
   private var filledBytes = 0
-  /// What has come is in `buffer` from the piece's start on: not so before the first byte.
+  /// False before the first byte.
   private var isFilling = false
-  /// How long the file is.
+  /// The file's length.
   private(set) var writtenBytes: Int64 = 0
-  /// A write failed, maybe half-way, as on a full disk: the file may be longer than that.
+  /// A write failed, perhaps half-way, so that the file may be longer.
   private var isTorn = false
   private var writtenAt: Int64 = 0
   private(set) var record: PartRecord?
   private var recordFile = RecordFile.unknown
 
-  /// Opens the part where there is one, and reads its record. One that is missing is made when there
-  /// is something to write.
+  /// A missing part is created at the first write.
   init(_ spec: DownloadSpec, hash: ContentHash, piece: PieceBuffer) throws(DownloadFailure) {
     self.spec = spec
     self.hash = hash
@@ -88,12 +83,12 @@ final class PartFile {
     }
   }
 
-  /// The file, which nobody else writes.
+  /// Returns the locked file.
   private func open() throws(DownloadFailure) -> SharedFile {
     if let shared { return shared }
     let (file, bytes) = try SharedFile.part(spec.partPath, of: spec.target)
     shared = file
-    // It was missing when this try began, and another process has left it since.
+    // Another process left it after this attempt began.
     if bytes > 0 { try truncate(file) }
     return file
   }
@@ -115,24 +110,22 @@ final class PartFile {
     return bytes.withUnsafeBytes { PartRecord($0) }
   }
 
-  /// How long the part is, collected bytes included.
   var byteCount: Int64 { isFilling ? pieceStart + Int64(filledBytes) : writtenBytes }
 
-  /// Bytes are collected that nobody has written since.
   func isDue(_ nanoseconds: Int64, after: Int64) -> Bool {
     byteCount > writtenBytes && nanoseconds - writtenAt >= after
   }
 
   // MARK: - Writing
 
-  /// Notes what the bytes to come belong to.
+  /// Sets what the following bytes belong to.
   func note(_ record: PartRecord) {
     if self.record == record { return }
     self.record = record
     recordFile = .stale
   }
 
-  /// What is to be written belongs to what the record says, or to nothing that it could say.
+  /// Makes the record match the bytes to be written.
   private func settleRecord(isWhole: Bool) throws(DownloadFailure) {
     if recordFile == .current { return }
     let path = spec.recordPath
@@ -144,7 +137,7 @@ final class PartFile {
     _ = try Place.isThere(path)
     try Place.clear(temporary)
     do throws(Errno) {
-      // Not synced: a record from before a crash of the machine is not relied on.
+      // Not synced: a record from before a machine crash is not trusted.
       let file = try File.open(temporary, [.writeOnly, .create, .exclusive, .noFollow])
       try file.writeAll(record.encoded())
       try file.close()
@@ -156,7 +149,7 @@ final class PartFile {
     recordFile = .current
   }
 
-  /// Empties it, and forgets what it held.
+  /// Empties the part and forgets its record.
   func empty() throws(DownloadFailure) {
     isFilling = false
     record = nil
@@ -166,7 +159,6 @@ final class PartFile {
     writtenBytes = 0
   }
 
-  /// Adds bytes at the end.
   func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadFailure) {
     if !isFilling { try beginFilling() }
     hash.update(bytes)
@@ -181,7 +173,7 @@ final class PartFile {
     }
   }
 
-  /// Goes on behind what is written: the piece's beginning may be there already.
+  /// The start of the piece may be on disk.
   private func beginFilling() throws(DownloadFailure) {
     pieceStart = writtenBytes - writtenBytes % Int64(buffer.count)
     filledBytes = 0
@@ -196,7 +188,7 @@ final class PartFile {
     writtenAt = Clock.monotonicNanoseconds
   }
 
-  /// Writes a piece that is whole, and begins the next.
+  /// Writes a complete piece and starts the next.
   private func writePiece() throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     let file = try open()
@@ -208,7 +200,7 @@ final class PartFile {
     filledBytes = 0
   }
 
-  /// False when it could not be, which is then never tried again.
+  /// Never tried again after a failure.
   private func writeDirectly(_ file: SharedFile) -> Bool {
     if !mayWriteDirectly { return false }
     do throws(Errno) {
@@ -222,14 +214,14 @@ final class PartFile {
       direct = consume descriptor
       return true
     } catch {
-      // The common way says what is wrong, if anything is.
+      // The normal write reports the error, if it persists.
       mayWriteDirectly = false
       isTorn = true
       return false
     }
   }
 
-  /// Writes what has come. `isWhole`: that is all of the file.
+  /// Writes collected bytes. `isWhole`: they complete the file.
   func flush(isWhole: Bool = false) throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
@@ -244,13 +236,12 @@ final class PartFile {
       isTorn = true
       throw LocalFailure.of("cannot write \(spec.partPath)", error)
     }
-    // The piece that was torn, if one was, is written whole.
+    // A torn piece was written again completely.
     isTorn = false
     writtenBytes = byteCount
   }
 
-  /// Writes what has come, and what is known of it, for another try. Where something else stands in the
-  /// part's place, nothing is known of that.
+  /// Writes bytes and record for another attempt, unless another file has replaced the part.
   func keep() throws(DownloadFailure) {
     if let shared, !isOwn(shared) {
       removeRecord()
@@ -265,7 +256,7 @@ final class PartFile {
     return status.identity == file.identity && (isTorn || status.sizeBytes == writtenBytes)
   }
 
-  /// Nobody else has made the file longer or shorter since it was written last.
+  /// Checks that no other process has changed the file's length.
   private func expectLength(of file: SharedFile) throws(DownloadFailure) {
     if isTorn { return }
     let bytes: Int64
@@ -279,7 +270,7 @@ final class PartFile {
     }
   }
 
-  /// Writes what has come, and gives the buffer free for reading.
+  /// Writes collected bytes and frees the buffer for reading.
   private func setAside() throws(DownloadFailure) {
     try flush()
     isFilling = false
@@ -287,7 +278,7 @@ final class PartFile {
 
   // MARK: - Reading
 
-  /// Hashes the next piece of what is in the part and not in the hash. False once there is no more.
+  /// Returns false when all is hashed.
   func hashNext() throws(DownloadFailure) -> Bool {
     try setAside()
     if hash.byteCount > writtenBytes { hash.reset() }
@@ -311,7 +302,7 @@ final class PartFile {
     }
   }
 
-  /// Whether the part holds `bytes` from `offset` on.
+  /// Whether the part contains `bytes` at `offset`.
   func holds(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DownloadFailure) -> Bool {
     try setAside()
     let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(bytes.count, buffer.count)])
@@ -319,7 +310,7 @@ final class PartFile {
     return count == bytes.count && buffer[..<count].elementsEqual(bytes)
   }
 
-  /// Calls `body` with the bytes from `offset` on, at most a piece; nothing at the end.
+  /// At most one piece; empty at the end.
   func withPiece<Result>(
     at offset: Int64, _ body: (UnsafeRawBufferPointer) throws(DownloadFailure) -> Result
   ) throws(DownloadFailure) -> Result {
@@ -330,7 +321,7 @@ final class PartFile {
 
   // MARK: - The end
 
-  /// The part, which is whole and right, to be put in place of the target.
+  /// The verified part, to be put in place.
   func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
     let content = takeSmallContent()
     if content == nil { try flush(isWhole: true) }
@@ -340,7 +331,7 @@ final class PartFile {
       mode: mode)
   }
 
-  /// All of a small file of which nothing was written, for whoever puts it in place to write.
+  /// Returns the contents of a small unwritten file, for the settler to write.
   private func takeSmallContent() -> FinishedFile.Content? {
     guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
     let content = FinishedFile.Content(
@@ -350,22 +341,20 @@ final class PartFile {
     return content
   }
 
-  /// Gives up the buffer: nothing more is written or read.
   func release() {
     isFilling = false
     piece = nil
   }
 
-  /// Removes both files.
   func remove() {
     removeRecord()
-    // A part that this process did not open is another one's.
+    // A part that this process did not open belongs to another one.
     if let shared { Place.remove(spec.partPath, ifIs: shared.identity) }
   }
 
   func removeRecord() {
     record = nil
-    // Where it stays it names a part that is gone or whole, which nobody takes for anything else.
+    // A leftover record names a part that is gone or complete, so it does no harm.
     try? removeRecordFile()
   }
 

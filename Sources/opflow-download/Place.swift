@@ -2,11 +2,10 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// What stands at the paths that a download writes. Only regular files, and symbolic links where the
-/// file belongs, are ever replaced or removed: whoever may do anything shall not lose a device.
+/// Checks the paths that a download writes. Only regular files, and symbolic links at the target,
+/// are ever replaced or removed, so that even root cannot lose a device.
 enum Place {
-  /// Throws when the file must not be put at `path`: there is something that is no file, or a link to
-  /// such.
+  /// Throws if something at `path` must not be replaced: not a file, or a link to something else.
   static func refuseOther(_ path: String) throws(DownloadFailure) {
     let text = "cannot put a file at \(path)"
     var kind: FileStatus.Kind
@@ -26,7 +25,7 @@ enum Place {
       do throws(Errno) {
         kind = try Path.status(path).kind
       } catch {
-        // It leads nowhere.
+        // A dangling link.
         if error == .noSuchFile || error == .tooManyLinks { return }
         throw LocalFailure.of("\(text): it is a symbolic link that cannot be followed", error)
       }
@@ -37,8 +36,8 @@ enum Place {
     throw DownloadFailure(.local(number.rawValue), "\(text): it is \(what)")
   }
 
-  /// Whether a link is, or leads to, one of /proc, such as /dev/stdout: it means another file to each
-  /// process, a regular one here and a terminal there.
+  /// Whether a link leads into /proc, like /dev/stdout, where it means another file for each
+  /// process.
   private static func leadsThroughProcesses(_ path: String) -> Bool {
     guard let processes = try? Path.linkStatus("/proc/self").identity.device else { return false }
     var path = path
@@ -51,10 +50,9 @@ enum Place {
     return false
   }
 
-  /// As many as Linux follows (path_resolution(7)).
+  /// The kernel's limit (path_resolution(7)).
   private static let mostLinks = 40
 
-  /// Removes what an earlier try left at one of a download's own names, where there is something.
   static func clear(_ path: String) throws(DownloadFailure) {
     guard try isThere(path) else { return }
     do throws(Errno) {
@@ -64,8 +62,7 @@ enum Place {
     }
   }
 
-  /// Whether something stands at one of a download's own names. Throws when it is nothing that a
-  /// download could have left there.
+  /// Throws if `path`, one of a download's own names, is not a download's.
   static func isThere(_ path: String) throws(DownloadFailure) -> Bool {
     let kind: FileStatus.Kind
     do throws(Errno) {
@@ -79,7 +76,7 @@ enum Place {
       .local(Errno.exists.rawValue), "\(path) is \(name(kind)), and is not replaced")
   }
 
-  /// Removes the file of that identity at `path`. Another one that has come there is another's.
+  /// Removes the file at `path` only if it has this identity.
   static func remove(_ path: String, ifIs identity: FileIdentity) {
     if (try? Path.linkStatus(path))?.identity == identity { try? Path.remove(path) }
   }

@@ -1,8 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The proxies of one task: libcurl reads this process's environment itself, but not what the
-/// manifest's `env` puts over it.
+/// The proxies of one task: libcurl reads this process's environment, but not the manifest's `env`.
 struct ProxySettings {
   private static let names = [
     "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
@@ -10,7 +9,7 @@ struct ProxySettings {
 
   private var values: [String: String] = [:]
 
-  /// - Parameter late: values in place of those of the plan, by their place.
+  /// - Parameter late: Values that override the plan's, by index.
   init(_ plan: Plan, _ task: TaskID, _ late: [Int: [UInt8]] = [:]) {
     for item in plan.environmentList(plan.record(task).environment) {
       let name = plan.string(item.name)
@@ -29,12 +28,12 @@ struct ProxySettings {
     return nil
   }
 
-  /// Nil where the environment of this process decides, as curl(1) has it.
+  /// Returns nil if libcurl should use the environment, like curl(1).
   func proxy(for scheme: WebAddress.Scheme) -> String? {
     if values.isEmpty { return nil }
     switch scheme {
     case .file: return nil
-    // In capitals a CGI program would find a header of its request there.
+    // HTTP_PROXY is ignored: in a CGI program, a request header sets it.
     case .http: return first(["http_proxy", "all_proxy", "ALL_PROXY"]) ?? ""
     case .https: return first(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]) ?? ""
     }

@@ -1,35 +1,32 @@
 internal import OpflowSystem
 
-/// Writes and syncs finished files and puts them in place, in threads of its own while the worker goes
-/// on with the next downloads.
+/// Syncs finished files and puts them in place, in threads.
 ///
-/// Small files go in groups: those that come one after the other share blocks of inodes, commits of
-/// the file system's journal, and the way from thread to thread.
+/// Small files are grouped, since successive ones share inode blocks, journal commits and thread
+/// switches.
 final class Settler {
-  /// Beyond that more syncs at once gain nothing measurable.
+  /// More concurrent syncs gain nothing measurable.
   private static let threads: Int32 = 8
   private static let smallBytes: Int64 = 1024 * 1024
   private static let mostInGroup = 16
-  /// How long the first one of a group waits for others.
+  /// How long the first file of a group waits for others.
   private static let patienceNanoseconds: Int64 = 5_000_000
 
   private let pool: ThreadPool
-  /// What the threads are at, by ticket.
   private var jobs: [UInt64: [FinishedFile]] = [:]
-  /// The one of them that renames: there is one at a time, since files are renamed in their order.
+  /// Only one job renames at a time, to keep the order.
   private var placing: UInt64?
-  /// Those that wait for more of their kind.
+  /// Files waiting for their group to fill.
   private var group: [FinishedFile] = []
   private var groupDue: Int64 = 0
-  /// Files have come further since `place` was called.
+  /// Files have advanced since the last `place`.
   private(set) var hasNews = false
 
   init() throws(Errno) { pool = try ThreadPool(threads: Self.threads) }
 
-  /// Readable when `takeResults` has something to do.
   var rawDescriptor: Int32 { pool.rawDescriptor }
 
-  /// Begins to make a file durable, or has it wait for others: see `nextWake`.
+  /// Starts to sync a file, or adds it to the group.
   func begin(_ file: FinishedFile) {
     if file.sizeBytes > Self.smallBytes {
       store([file], isIdle: false)
@@ -40,15 +37,13 @@ final class Settler {
     if group.count == Self.mostInGroup { endGroup(isIdle: false) }
   }
 
-  /// Nobody wants the file any more. One that a thread has already stays a part.
+  /// A file that a thread already has stays a part.
   func withdraw(_ file: FinishedFile) { group.removeAll { $0 === file } }
 
-  /// When `endGroup` is to be called at the latest; nil while nothing waits for that.
+  /// When to call `endGroup`; nil for an empty group.
   var nextWake: Int64? { group.isEmpty ? nil : groupDue }
 
-  /// Nothing more is to be waited for.
-  ///
-  /// - Parameter isIdle: the caller has nothing to do that could not wait for these files.
+  /// - Parameter isIdle: The caller has no other work.
   func endGroup(isIdle: Bool) {
     if group.isEmpty { return }
     store(group, isIdle: isIdle)
@@ -59,7 +54,7 @@ final class Settler {
     _ = perform(files, isIdle: isIdle) { FinishedFile.store(files) }
   }
 
-  /// Has those that are stored renamed, in their order and none past another, and their folders synced.
+  /// Renames stored files in order, up to the first that is not stored.
   func place(_ files: some Sequence<FinishedFile>, isIdle: Bool) {
     hasNews = false
     if placing != nil { return }
@@ -77,8 +72,8 @@ final class Settler {
     placing = perform(batch, isIdle: isIdle) { FinishedFile.place(batch) }
   }
 
-  /// Has a thread do it, or does it here where there is none, or nobody who would have to wait for it:
-  /// nil.
+  /// Runs a step in a thread, or here (returning nil) if there is none, or no other work would
+  /// wait.
   private func perform(
     _ files: [FinishedFile], isIdle: Bool, _ step: @escaping @Sendable () -> Void
   ) -> UInt64? {
@@ -96,7 +91,6 @@ final class Settler {
     for file in files { file.noteStep() }
   }
 
-  /// Takes in which jobs are done.
   func takeResults() throws(Errno) {
     try pool.takeDone { ticket in
       if placing == ticket { placing = nil }

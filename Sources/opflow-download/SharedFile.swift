@@ -2,10 +2,9 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// An open file that several have; closed, and its lock given up, when the last of them goes.
+/// Closed and unlocked with the last reference.
 final class SharedFile: Sendable {
   let descriptor: Descriptor
-  /// What it is known by, whatever its name becomes.
   let identity: FileIdentity
 
   init(_ descriptor: consuming Descriptor) throws(Errno) {
@@ -18,13 +17,12 @@ final class SharedFile: Sendable {
     self.identity = identity
   }
 
-  /// Opens the part of a download, and makes it where it is missing. It belongs to this process alone
-  /// from then on: another one that downloads to the same place is told so.
+  /// Opens and locks a part, or creates it. Fails if another process downloads to the same target.
   ///
-  /// - Returns: the file, and how long it is.
+  /// - Returns: The file and its length.
   static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
   {
-    // Before it is opened: that alone does something to some devices.
+    // Before opening, which has side effects on some devices.
     _ = try Place.isThere(path)
     do throws(Errno) {
       return try openPart(path)
@@ -42,17 +40,17 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Whether nobody else has made it: else its bytes, and the file that it becomes, were not ours.
+  /// Whether no other user can have written the file.
   static func isOwn(_ status: FileStatus) -> Bool { status.isOwn && status.linkCount <= 1 }
 
-  /// Whoever puts another file there as often is not a holder that has come to its end.
+  /// More replacements than that are not a previous holder finishing.
   private static let mostTries = 100
 
   private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {
-    // Again when the file was put in place, or removed, by its holder between open and lock.
+    // Again if the previous holder renamed or removed the file between open and lock.
     for _ in 0..<mostTries {
       let isNew = Path.isMissing(path)
-      // The kernel may refuse to open the file of another user with O_CREAT (fs.protected_regular).
+      // The kernel may refuse O_CREAT on another user's file (fs.protected_regular).
       let making: File.Flags = isNew ? [.create, .exclusive] : []
       let file: Descriptor
       do throws(Errno) {
@@ -65,7 +63,7 @@ final class SharedFile: Sendable {
       guard try file.tryLock() else { throw .wouldBlock }
       let status = try file.status()
       guard status.kind == .file else { throw .exists }
-      // Some file systems name another owner for what this process has just made.
+      // Some file systems report another owner for a new file.
       guard isNew || isOwn(status) else {
         try Path.removeIfThere(path)
         continue

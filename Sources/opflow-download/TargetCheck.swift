@@ -2,17 +2,15 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// Hashes what stands at `to` piece by piece, to find out whether it is what is asked for, or what
-/// the last download put there.
+/// Whether the file at `to` is the requested one or that of the last download, by its hash.
 final class TargetCheck {
   let hash: ContentHash
-  /// What the last download found; nil when the manifest's hash decides.
+  /// The last download; nil if the manifest gives a hash.
   let last: FetchReport?
   private let spec: DownloadSpec
   private let file: Descriptor
   private var piece = [UInt8](repeating: 0, count: 256 * 1024)
 
-  /// Nil when there is nothing to compare.
   init?(_ spec: DownloadSpec, hash: ContentHash, last: FetchReport?) throws(DownloadFailure) {
     self.spec = spec
     self.hash = hash
@@ -27,7 +25,7 @@ final class TargetCheck {
     self.file = file
   }
 
-  /// Hashes the next piece; false once all is hashed.
+  /// Returns false when all is hashed.
   func advance() throws(DownloadFailure) -> Bool {
     do throws(Errno) {
       return try piece.withUnsafeMutableBufferPointer { piece throws(Errno) in
@@ -41,7 +39,7 @@ final class TargetCheck {
     }
   }
 
-  /// Whether a file of these facts need not be fetched anew.
+  /// Whether the file need not be fetched again.
   func isRight(_ facts: FileFacts) -> Bool {
     guard let last else { return spec.mismatch(facts) == nil }
     return facts.sha256 == last.sha256 && facts.sizeBytes == last.sizeBytes

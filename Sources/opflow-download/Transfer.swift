@@ -3,31 +3,29 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// What takes in a transfer's bytes, as they come.
 protocol TransferReceiver: AnyObject {
-  /// A line of a head. False ends the transfer.
+  /// Returning false ends the transfer.
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool
   func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool
 }
 
-/// Transfers over HTTP, one at a time, on connections that are kept from one to the next.
+/// HTTP transfers with libcurl, one at a time, over reused connections.
 final class Transfer {
   enum Progress {
     case running
     case ended(DownloadFailure?)
   }
 
-  /// Beyond that a server counts as one that cannot be reached.
   private static let connectMilliseconds: Int32 = 30_000
 
-  /// What is read from a socket at once: libcurl's own 16 KiB cost a system call each. It reads up to
-  /// a hundred times before it looks at the clock, so under a limit that has to be little.
+  /// The size of a socket read: libcurl's default of 16 KiB costs more system calls. It reads up to
+  /// a hundred times before it checks the time, so a speed limit needs small reads.
   private static func receiveBytes(_ maxBytesPerSecond: Int64) -> Int64 {
     if maxBytesPerSecond == 0 { return 256 * 1024 }
     return min(max(1024, maxBytesPerSecond / 400), 256 * 1024)
   }
 
-  /// How long nothing comes at most because the limit has been reached.
+  /// The longest pause that a speed limit causes.
   static func pauseNanoseconds(_ maxBytesPerSecond: Int64) -> Int64 {
     if maxBytesPerSecond == 0 { return 0 }
     return 100 * receiveBytes(maxBytesPerSecond) * 1_000_000_000 / maxBytesPerSecond
@@ -36,18 +34,17 @@ final class Transfer {
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let handle: OpaquePointer
   private let inbox: Inbox
-  /// Whether the last transfer's connection ended in a way that anybody on the way to the server
-  /// could bring about.
+  /// The last connection ended in a way that a third party could have caused.
   private(set) var wasCut = false
 
-  /// What the callbacks find behind their context.
+  /// The context of the callbacks.
   private final class Inbox {
-    /// While there is a transfer.
+    /// nil between transfers.
     var receiver: (any TransferReceiver)?
   }
 
-  /// Nil when libcurl has no memory. Certificates are trusted as curl(1) does it: those of the system,
-  /// or what the environment names in their place.
+  /// Returns nil if libcurl lacks memory. Trusts the same certificates as curl(1): the system's, or
+  /// those that the environment names.
   init?(environment: (String) -> String?) {
     let inbox = Inbox()
     // SAFETY: the inbox lives as long as this object, which frees the handle that refers to it.
@@ -75,7 +72,6 @@ final class Transfer {
     context.map { Unmanaged<Inbox>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Begins a transfer.
   func begin(
     _ request: FetchRequest, maxBytesPerSecond: Int64, proxy: String?, noProxy: String?,
     receiver: any TransferReceiver
@@ -106,11 +102,11 @@ final class Transfer {
 
   private static func lines(_ headers: [DownloadHeader]) -> [String] {
     var lines = headers.map { header in
-      // libcurl leaves a field without a value out, unless it is written so.
+      // libcurl omits an empty header unless it is written like this.
       header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
     }
     let names = headers.map { $0.name.lowercased() }
-    // Bytes are counted and hashed as the file has them.
+    // Sizes and hashes are those of the unencoded file.
     if !names.contains("accept-encoding") { lines.append("Accept-Encoding: identity") }
     if !names.contains("user-agent") { lines.append("User-Agent: opflow") }
     return lines
@@ -123,8 +119,7 @@ final class Transfer {
     return text.withCString { body($0) }
   }
 
-  /// Goes on for as long as there is something to do, then waits for more, at most `milliseconds`.
-  /// The second result: whether one of `others`, descriptors, is readable.
+  /// Works, then waits at most `milliseconds`. Also returns whether one of `others` is readable.
   func step(others: [Int32], milliseconds: Int32) -> (Progress, Bool) {
     var ready: Int32 = 0
     // SAFETY: the array lives until the call returns.
@@ -146,7 +141,6 @@ final class Transfer {
     inbox.receiver = nil
   }
 
-  /// What libcurl has to say about a failure.
   private func text(of code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress else { return "" }
