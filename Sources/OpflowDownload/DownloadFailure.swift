@@ -1,34 +1,34 @@
-/// Why a download, or one source of it, failed.
+/// Why a download, or one of its sources, failed.
 package struct DownloadFailure: Error, Equatable, Sendable {
   package enum Cause: Equatable, Sendable {
     case resolve, connect, tls, certificate, connectionLost, stalled, truncated
-    /// The server speaks no HTTP, or contradicts itself.
+    /// The response is not HTTP, or contradicts itself.
     case nonsense
     case status(Int)
     case tooManyRedirects, forbiddenRedirect, brokenRedirect
     case wrongSize, wrongHash
     case encoding
-    /// The manifest asks for what cannot be done: its URL, a header.
+    /// The manifest's URL or headers are invalid.
     case request
-    /// A system call failed here: this errno.
+    /// A local system call failed with this errno.
     case local(Int32)
-    /// Another process has the part.
+    /// Another process holds the part.
     case busy
-    /// Another process has put something else in place of the part.
+    /// Another process replaced the part.
     case replaced
   }
 
   package enum Verdict: Equatable, Sendable {
-    /// Another try may go better.
+    /// Another attempt may succeed.
     case again
-    /// It will be the same next time.
+    /// Another attempt would fail, too.
     case final
   }
 
   package var cause: Cause
-  /// What happened, for people; without the URL.
+  /// What happened, without the URL.
   package var text: String
-  /// How long the server wants to be left alone; nil where it does not say.
+  /// How long the server asks to wait; nil if it does not say.
   package var retryAfterMilliseconds: Int64?
 
   package init(_ cause: Cause, _ text: String, retryAfterMilliseconds: Int64? = nil) {
@@ -37,7 +37,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 
-  /// The one table of which failures are worth another try.
+  /// Which failures are worth another attempt.
   package var verdict: Verdict {
     switch cause {
     case .resolve, .connect, .tls, .connectionLost, .stalled, .truncated, .nonsense, .busy: .again
@@ -51,11 +51,10 @@ package struct DownloadFailure: Error, Equatable, Sendable {
 
   private static func verdict(ofStatus status: Int) -> Verdict {
     switch status {
-    // Accepted: the answer is being prepared.
+    // Accepted: the file is being prepared.
     case 202: .again
     case 408, 425, 429: .again
     case 500..<600: .again
-    // A status that does not exist is nonsense.
     case ..<200, 600...: .again
     default: .final
     }
@@ -73,7 +72,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
   }
 }
 
-/// A failure and the source that it befell.
+/// A failure of one source.
 package struct SourceFailure: Equatable, Sendable {
   package var url: String
   package var failure: DownloadFailure
@@ -83,29 +82,29 @@ package struct SourceFailure: Equatable, Sendable {
   }
 }
 
-/// How a whole try failed: at each source in turn.
+/// The failures of an attempt at all its sources.
 package struct DownloadDefeat: Equatable, Sendable {
   package var failures: [SourceFailure]
   package init(failures: [SourceFailure]) { self.failures = failures }
 
-  /// Another try is worth it when it is at any source.
+  /// Another attempt is worthwhile if one source may succeed.
   package var verdict: DownloadFailure.Verdict {
     failures.contains { $0.failure.verdict == .again } ? .again : .final
   }
 
-  /// The shortest wait that a server asked for, of those that are worth another try.
+  /// The shortest wait that a source worth another attempt asks for.
   package var retryAfterMilliseconds: Int64? {
     failures.filter { $0.failure.verdict == .again }.compactMap(\.failure.retryAfterMilliseconds)
       .min()
   }
 
-  /// 0 when no system call failed.
+  /// 0 if no system call failed.
   package var errorNumber: Int32 {
     for failure in failures { if case .local(let number) = failure.failure.cause { return number } }
     return 0
   }
 
-  /// One clause for each source.
+  /// One clause per source.
   package var text: String {
     failures.map { $0.url.isEmpty ? $0.failure.text : "\($0.url): \($0.failure.text)" }
       .joined(separator: "; ")

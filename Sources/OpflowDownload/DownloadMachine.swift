@@ -1,32 +1,32 @@
 package import OpflowCore
 
-/// What to do next in a download.
+/// The next step of a download.
 package enum DownloadStep: Equatable, Sendable {
   case request(FetchRequest)
-  /// Every byte is in the part: check it, and put it in place or say what is wrong with it.
+  /// The part is complete: verify it.
   case verify
-  /// The server says that what stands at `to` is what it has.
+  /// The server confirms the file at `to`.
   case keepTarget
-  /// This try is over. A part that failed its verification is to be removed.
+  /// The attempt failed. `removesPart`: the part failed its verification.
   case fail(DownloadDefeat, removesPart: Bool)
 }
 
-/// What to do with the body that follows a head.
+/// What to do with a response body.
 package enum BodyDecision: Equatable, Sendable {
   case write(BodyPlacement)
-  /// It is nothing that was asked for; `bodyEnded` knows how to go on.
+  /// Unwanted; `bodyEnded` knows the next step.
   case skip
 }
 
-/// Where a body's bytes belong.
+/// Where a body belongs in the file.
 package struct BodyPlacement: Equatable, Sendable {
-  /// What was in the part is worth nothing: empty it first.
+  /// Empty the part first.
   package var startsOver: Bool
-  /// The body's first byte is this one of the file.
+  /// The file offset of the body's first byte.
   package var offset: Int64
-  /// Where the body ends; nil where only its end tells. Bytes beyond are `overlong`.
+  /// The end offset; nil if only the end of the body tells. Further bytes are `overlong`.
   package var end: Int64?
-  /// To be noted before the first byte is written.
+  /// Write it before the first byte.
   package var record: PartRecord
 }
 
@@ -34,30 +34,31 @@ package struct BodyPlacement: Equatable, Sendable {
 package enum BodyEnd: Equatable, Sendable {
   case complete
   case broken(DownloadFailure)
-  /// It went on beyond its end, and was left.
+  /// It exceeded its end and was cut.
   case overlong
-  /// It broke off, and the hash says that nothing is missing.
+  /// It broke off, but the hash is right.
   case proven
-  /// Bytes that came again are not those in the part.
+  /// Repeated bytes differ from the part.
   case differs
 }
 
-/// Decides one try of a download: what to ask of whom, what an answer means for the part, and what
-/// an end is worth. It performs nothing and knows no clock.
+/// The decisions of one download attempt: requests, the meaning of responses for the part, and of
+/// ends. It is pure: no I/O, no clock.
 ///
-/// A step is performed, then its result is told: a request by `received` and `bodyEnded`, or by
-/// `bodyEnded` alone when no head came; a verification that fails by `mismatched`.
+/// The caller performs each step and reports its result: a request with `received` and `bodyEnded`,
+/// or with `bodyEnded` alone if there was no response head; a failed verification with
+/// `mismatched`.
 ///
-/// Bytes of two versions of a file never end up in one part: an answer continues the part only
-/// where its validators and its length do not contradict the part's record. Where there is no
-/// validator to ask with, only a hash allows to continue at all, and a mismatch then starts over.
+/// A part never mixes two versions of a file: a response continues it only if validators and length
+/// do not contradict the record. Without a validator for the request, only an expected hash allows
+/// continuing, and a mismatch then starts over.
 package final class DownloadMachine {
-  /// As many as curl(1) follows.
+  /// curl's default.
   package static let maxRedirects = 50
 
   private let spec: DownloadSpec
   private let bootID: String
-  /// Of what stands at `to`, when the server may be asked whether it still is current.
+  /// The validator of the file at `to`, to ask whether it is current.
   private let known: Validator?
 
   private var part: PartOnDisk
@@ -68,15 +69,15 @@ package final class DownloadMachine {
   private var head: ResponseHead?
   private var answeredAt: Int64 = 0
   private var placement: BodyPlacement?
-  /// What follows once the body that is skipped has ended.
+  /// The next step after a skipped body.
   private var pending: DownloadStep?
   private var failures: [SourceFailure] = []
   private var redirects = 0
-  /// The part holds bytes of more than one answer.
+  /// Bytes of several responses.
   private var isSpliced: Bool
-  /// This source is not asked for parts any more.
+  /// Ask this source for whole files only.
   private var refusesRanges = false
-  /// It was asked once whether more follows behind an end that proves nothing.
+  /// It was asked whether more follows after an inconclusive end.
   private var hasProbed = false
   private var isPartWorthless = false
 
@@ -89,17 +90,16 @@ package final class DownloadMachine {
     isSpliced = part.bytes > 0
   }
 
-  /// Where the last request went, redirects followed.
+  /// The URL of the last request, after redirects.
   package var url: String { request?.address.text ?? "" }
   package var currentSource: String { spec.sources[min(source, spec.sources.count - 1)] }
-  /// What the record of a part knows the source by.
   private var recordedSource: String { Credentials.removed(from: spec.sources[source]) }
   package var record: PartRecord? { part.record }
   package var totalBytes: Int64? {
     part.record?.totalBytes ?? (part.record?.encoding.isEmpty == false ? nil : spec.sizeBytes)
   }
 
-  /// Bytes that are in the part beyond those that the try found there.
+  /// Bytes that this attempt has added.
   package var gainedBytes: Int64 { max(0, part.bytes - bytesBefore) }
 
   package func start() -> DownloadStep {
@@ -155,7 +155,7 @@ package final class DownloadMachine {
     return .request(request)
   }
 
-  /// The whole again, from this source.
+  /// Requests the whole file again from this source.
   private func askAnew() -> DownloadStep {
     refusesRanges = true
     guard let request else { return askSource() }
@@ -167,8 +167,7 @@ package final class DownloadMachine {
     return part.bytes == total
   }
 
-  /// What to send in If-Range when the part is to be continued: empty for nothing, nil when the part
-  /// cannot be continued from this source.
+  /// Empty for none; nil if the part cannot be continued from this source.
   private var rangeValidator: String? {
     guard !refusesRanges, part.bytes > 0 else { return nil }
     if let total = totalBytes, part.bytes > total { return nil }
@@ -176,22 +175,22 @@ package final class DownloadMachine {
     let isOfSource = record?.source == recordedSource
     let validator = isOfSource ? record?.validator.forRange : nil
     if spec.hasHash { return validator ?? "" }
-    // Without a hash nobody would notice what a crash of the machine did to the part.
+    // Without a hash, damage by a machine crash would go unnoticed.
     guard record?.bootID == bootID else { return nil }
     return validator
   }
 
-  // MARK: - Answers
+  // MARK: - Responses
 
-  /// Tries in which the server fails at a part, before the whole is asked for.
+  /// Failed requests for a part before the whole file is requested.
   private static let mostRefusals = 3
 
-  /// Whether a refusal may be due to the request for a part, and none may come to the whole.
+  /// Whether the server may refuse the part but serve the whole file.
   private func cannotServeParts(_ status: Int) -> Bool {
     switch status {
     case 400, 403, 405, 406, 412, 417, 431, 501: return true
     case 500, 505..<600:
-      // Mostly this passes, and what is in the part is worth another try.
+      // Usually temporary, and the part is worth another attempt.
       var record = part.record ?? PartRecord()
       record.refusals += 1
       part.record = record
@@ -200,12 +199,12 @@ package final class DownloadMachine {
     }
   }
 
-  /// - Parameter nowSeconds: since the epoch, for dates that the server names.
+  /// - Parameter nowSeconds: The time since the epoch, for the server's dates.
   package func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
     self.head = head
     answeredAt = nowSeconds
     switch head.status {
-    // A success that no specification knows is a plain one (RFC 9110, 15).
+    // An unknown success counts as 200 (RFC 9110, 15).
     case 200, 203, 209...225, 227..<300: return wholeBody(head)
     case 206: return partBody(head)
     case 304:
@@ -260,8 +259,8 @@ package final class DownloadMachine {
     return place(head, total: head.contentLength)
   }
 
-  /// Whether an answer that calls itself the whole may be the rest that was asked for: it names a
-  /// part, or is of the same version and not as long.
+  /// Whether a response that claims to be the whole file may be the requested rest: it names a
+  /// range, or has another length.
   private func looksLikeRest(_ head: ResponseHead) -> Bool {
     guard request?.rangeFrom != nil else { return false }
     if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
@@ -292,12 +291,12 @@ package final class DownloadMachine {
       !head.hasBrokenLength, head.contentLength == nil || head.contentLength == last - first + 1
     else {
       let isNamed = head.contentRange != nil || head.hasBrokenRange || head.isMultipart
-      // It may be the whole under a wrong name, which the hash will tell.
+      // It may be the whole file with a wrong status; the hash decides.
       if request?.rangeFrom == nil, !isNamed, spec.hasHash { return wholeBody(head) }
       return skip(distrusted())
     }
     guard let asked = request?.rangeFrom else {
-      // Nobody asked for a part, but this one is the whole.
+      // An unrequested range that is the whole file.
       if first == 0, total == last + 1 { return place(head, total: total) }
       return skip(distrusted())
     }
@@ -325,15 +324,14 @@ package final class DownloadMachine {
     return .write(placement)
   }
 
-  /// Whether an answer without a hash behind it says that it is of the version that was asked for.
-  /// The ETag that the whole had must come with each part of it (RFC 9110, 15.3.7): where a server
-  /// leaves it out, it may have overlooked the condition, too.
+  /// Whether a response without an expected hash proves its version. Each part must carry the ETag
+  /// of the whole (RFC 9110, 15.3.7); a server that omits it may have ignored the condition.
   private func bears(_ head: ResponseHead, _ wanted: Validator) -> Bool {
     wanted.etag.isEmpty || !head.etag.isEmpty
       || (!wanted.lastModified.isEmpty && wanted.lastModified == head.lastModified)
   }
 
-  /// A part that cannot be trusted: the whole, once, and then no more from this source.
+  /// Requests the whole file once, then gives up on this source.
   private func distrusted() -> DownloadStep {
     if request?.rangeFrom != nil { return askAnew() }
     return fail(DownloadFailure(.nonsense, "answered with a part that nobody asked for"))
@@ -348,7 +346,7 @@ package final class DownloadMachine {
       total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }
-      // Not within the assignment, which has the part to itself.
+      // A separate constant, for exclusive access to `part`.
       let bytes = part.bytes
       part.record?.totalBytes = bytes
       return .verify
@@ -385,7 +383,7 @@ package final class DownloadMachine {
 
   // MARK: - Ends
 
-  /// - Parameter partBytes: how long the part is now.
+  /// - Parameter partBytes: The part's length now.
   package func bodyEnded(_ end: BodyEnd, partBytes: Int64) -> DownloadStep {
     if let step = pending {
       pending = nil
@@ -415,7 +413,7 @@ package final class DownloadMachine {
     }
     if let end = placement.end, part.bytes < end { return fail(truncated(end)) }
     if request?.rangeFrom != nil, placement.offset > 0 || head.status == 206 {
-      // A server may send less than the rest; nobody can say where it ends before it says so.
+      // A server may send less than the rest, so ask until the total is known and reached.
       if let total = part.record?.totalBytes {
         if part.bytes < total { return continued() }
       } else {
@@ -436,12 +434,12 @@ package final class DownloadMachine {
     return ask(request.address)
   }
 
-  /// The part is complete, and wrong.
+  /// Handles a complete part that failed its verification.
   package func mismatched(_ failure: DownloadFailure) -> DownloadStep {
     if head?.isClosedByEnd == true, !hasProbed, !refusesRanges, part.record?.totalBytes == nil,
       spec.hasHash, let request, request.address.scheme != .file
     {
-      // The connection's end proves nothing: is there more behind it?
+      // The end of a connection proves nothing: ask whether more follows.
       hasProbed = true
       return ask(request.address)
     }
@@ -454,11 +452,12 @@ package final class DownloadMachine {
     return fail(failure)
   }
 
-  /// The end of this source for this try.
+  /// Gives up on this source for this attempt.
   package func fail(_ failure: DownloadFailure) -> DownloadStep {
     let url = Credentials.hidden(inAddress: currentSource)
     failures.append(SourceFailure(url: url, failure: failure))
-    // What only this source can continue is worth another try here before a mirror begins anew.
+    // A part that only this source can continue is worth another attempt before a mirror starts
+    // over.
     let isTiedToSource = !spec.hasHash && gainedBytes > 0 && failure.verdict == .again
     if !failure.isLocal, !isTiedToSource, source + 1 < spec.sources.count {
       source += 1

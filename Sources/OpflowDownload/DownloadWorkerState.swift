@@ -1,44 +1,44 @@
 package import OpflowCore
 
-/// What happens to a download worker.
+/// An event of a download worker.
 package enum DownloadWorkerEvent {
   case order(WorkerOrder)
-  /// The coordinator is gone, or this worker was told to end by a signal.
+  /// The coordinator is gone, or a signal asks this worker to end.
   case endOfOrders
-  /// The task's bytes are all there and right; they are being put in place.
+  /// The file is verified and being put in place.
   case settles(TaskID)
-  /// The task's download came to its end: how, its usage aside.
+  /// The download ended, with its outcome except usage.
   case ended(TaskID, Outcome)
   /// A deadline may have passed.
   case timer
 }
 
-/// What a download worker is to do, in this order.
+/// The actions of a download worker, in order.
 package enum DownloadWorkerAction: Equatable, Sendable {
-  /// Work on it from now on: it is the only one to be transferred.
+  /// Start the task's transfer; no other one is active.
   case begin(TaskID, attempt: Int32)
-  /// End its transfer and keep its part; its end is told later.
+  /// End its transfer and keep its part; its end is reported later.
   case cut(TaskID)
-  /// Leave it where it is and forget it; its part is kept.
+  /// Forget it and keep its part.
   case abandon(TaskID)
-  /// It goes on after a pause, which is no time of silence.
+  /// Continue after a pause, which does not count as silence.
   case proceed(TaskID)
-  /// Report what it did and how it ended, and forget it.
+  /// Report its result and forget it.
   case tellEnd(TaskID, attempt: Int32, Outcome)
   case report(WorkerReport)
   case leave
 }
 
-/// The decisions of a download worker over its tasks, in the order in which they were given: which one
-/// is worked on, what the coordinator is told of which, and how one ends.
+/// The decisions of a download worker about its tasks, in their order: which one transfers, what
+/// is reported when, and how each ends.
 ///
 ///     waiting ─► transferring ─► settling ─► ended
 ///                     └──────────────────────►┘
 ///
-/// One task is transferred at a time. While what it fetched is made durable, which takes the disk longer
-/// than the network, the next one is transferred already; but to the coordinator each starts when the
-/// one before it has ended well, and is given back when that ended otherwise. So all that is said of a
-/// task waits until those before it have ended. While it is suspended nothing begins or goes on.
+/// One task transfers at a time. Syncing takes longer than the network, so the next transfer starts
+/// during it. To the coordinator, however, each task starts after the one before has succeeded, and
+/// is given back otherwise; so all reports of a task wait for the ends of those before it. While
+/// suspended, nothing starts or continues.
 package struct DownloadWorkerState {
   private enum Phase {
     case waiting, transferring, settling
@@ -50,9 +50,9 @@ package struct DownloadWorkerState {
     let attempt: Int32
     var phase = Phase.waiting
     var begin = Instant(nanoseconds: 0)
-    /// When its time is up; nil for no timeout, and while it is suspended.
+    /// nil for no timeout, and while suspended.
     var timeout: Instant?
-    /// What is left of the timeout, while it is suspended.
+    /// While suspended.
     var remainingNanoseconds: Int64?
   }
 
@@ -60,19 +60,19 @@ package struct DownloadWorkerState {
   private let timeoutMilliseconds: (TaskID) -> UInt64
   private var entries: [Entry] = []
   private var hasToldStart = false
-  /// Whether the last task ended so that those handed ahead may follow.
+  /// Whether prefetched tasks may follow the last task.
   private var hasEndedWell = false
   private var isLeaving = false
   private var hasLeft = false
   package private(set) var isSuspended = false
 
-  /// - Parameter timeoutMilliseconds: of a task; 0 for none.
+  /// - Parameter timeoutMilliseconds: Returns a task's timeout; 0 for none.
   package init(pid: Int32, timeoutMilliseconds: @escaping (TaskID) -> UInt64) {
     self.pid = pid
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// The task that is worked on, unless it is suspended.
+  /// The task to transfer; nil while suspended.
   package var active: TaskID? {
     guard !isSuspended, let place = transferring else { return nil }
     return entries[place].task
@@ -84,7 +84,7 @@ package struct DownloadWorkerState {
     return entries[place].timeout
   }
 
-  /// Whether the coordinator was told that the task runs.
+  /// Whether the coordinator may see the task as running.
   package func isFirst(_ task: TaskID) -> Bool { entries.first?.task == task }
 
   package mutating func handle(
@@ -118,12 +118,12 @@ package struct DownloadWorkerState {
     entries.firstIndex { $0.task == task && $0.attempt == attempt }
   }
 
-  /// Those behind it wait.
+  /// Tasks behind it wait.
   private var transferring: Int? {
     entries.firstIndex { if case .transferring = $0.phase { true } else { false } }
   }
 
-  // MARK: - Orders
+  // MARK: - Messages
 
   private mutating func obey(
     _ order: WorkerOrder, at now: Instant, into actions: inout [DownloadWorkerAction]
@@ -136,7 +136,7 @@ package struct DownloadWorkerState {
       stop(task, attempt, reason, at: now, into: &actions)
     case .suspend(let task, let attempt): suspend(task, attempt, at: now)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    // How far a download is, is told anyway.
+    // Progress is reported anyway.
     case .watch, .conclude, .check, .pulse, .values, .value, .ports, .tokens, .jobs,
       .devices:
       break
@@ -144,7 +144,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// `follows`: it is for after a success only.
+  /// `follows`: start only after a success.
   private mutating func take(
     _ task: TaskID, _ attempt: Int32, follows: Bool, into actions: inout [DownloadWorkerAction]
   ) {
@@ -155,7 +155,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// Gives back a task that was handed ahead, if what it fetched is not being put in place already.
+  /// Gives back a prefetched task, unless its file is being put in place.
   private mutating func revoke(
     _ task: TaskID, _ attempt: Int32, into actions: inout [DownloadWorkerAction]
   ) {
@@ -166,7 +166,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// What is being made durable is not stopped: it has a moment to go.
+  /// A file that is being put in place is not stopped, since that takes only a moment.
   private mutating func stop(
     _ task: TaskID, _ attempt: Int32, _ reason: StopReason, at now: Instant,
     into actions: inout [DownloadWorkerAction]
@@ -221,7 +221,6 @@ package struct DownloadWorkerState {
     entries[place].phase = .ended(outcome)
   }
 
-  /// Tells what may be told, then begins what may begin.
   private mutating func goOn(at now: Instant, into actions: inout [DownloadWorkerAction]) {
     while let first = entries.first {
       tellStart(into: &actions)
@@ -235,7 +234,7 @@ package struct DownloadWorkerState {
     beginNext(at: now, into: &actions)
   }
 
-  /// The first task has started, as far as the coordinator is concerned, once it was begun.
+  /// The first task counts as started once its transfer began.
   private mutating func tellStart(into actions: inout [DownloadWorkerAction]) {
     guard !hasToldStart, let first = entries.first else { return }
     if case .waiting = first.phase { return }
@@ -250,7 +249,7 @@ package struct DownloadWorkerState {
     for place in entries.indices {
       switch entries[place].phase {
       case .settling: continue
-      // What follows a failure is given back as soon as that may be told.
+      // Tasks after a failure are given back when that is reported.
       case .ended(let outcome): if !outcome.isSuccess { return }
       case .transferring: return
       case .waiting:

@@ -4,9 +4,9 @@ package import OpflowCore
 package struct FetchRequest: Equatable, Sendable {
   package var address: WebAddress
   package var headers: [DownloadHeader] = []
-  /// The first byte that is wanted; nil for the whole.
+  /// The first byte to request; nil for the whole file.
   package var rangeFrom: Int64?
-  /// What stands in the part is worth nothing: empty it first.
+  /// Empty the part first.
   package var dropsPart = false
 
   package init(address: WebAddress) { self.address = address }

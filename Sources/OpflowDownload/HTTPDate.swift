@@ -1,20 +1,19 @@
 internal import OpflowCore
 
-/// Dates of HTTP (RFC 9110, 5.6.7), in all three forms that a recipient must read.
+/// HTTP dates (RFC 9110, 5.6.7) in all three required forms.
 package enum HTTPDate {
   private static let months = Array("janfebmaraprmayjunjulaugsepoctnovdec".utf8)
 
-  /// Seconds since the epoch; nil for anything that is no date.
+  /// Returns seconds since the epoch; nil for invalid dates.
   ///
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`
   ///
-  /// Most answers bring two of them, so the form that all servers use is read where it stands.
+  /// Most responses have two dates, so the common form is read without copying.
   package static func seconds(_ text: String) -> Int64? {
     if let common = text.utf8.withContiguousStorageIfAvailable(common), let common { return common }
     return anyForm(Array(text.utf8))
   }
 
-  /// The first of the forms, if it is that to the byte.
   private static func common(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard bytes.count == 29, bytes[3] == 44, bytes[4] == 32, bytes[7] == 32, bytes[11] == 32,
       bytes[16] == 32, bytes[19] == 58, bytes[22] == 58, bytes[25] == 32,
@@ -61,7 +60,7 @@ package enum HTTPDate {
     guard (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute),
       (0...60).contains(second), (0...9999).contains(year)
     else { return nil }
-    // Two digits: the last century, but for years that would lie more than fifty years back.
+    // Of two digits, 70 to 99 mean the last century.
     let fullYear = year < 70 ? year + 2000 : year < 100 ? year + 1900 : year
     return daysSinceEpoch(year: fullYear, month: month, day: day) * 86_400
       + Int64(hour * 3600 + minute * 60 + second)
@@ -72,7 +71,7 @@ package enum HTTPDate {
     return month(first, word[word.startIndex + 1], last)
   }
 
-  /// From 1 on.
+  /// From 1.
   private static func month(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Int? {
     let name = Self.name(first | 0x20, second | 0x20, third | 0x20)
     for month in 0..<12 {
@@ -88,7 +87,7 @@ package enum HTTPDate {
     UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
   }
 
-  /// Of the Gregorian calendar, with years that begin in March so that a leap day comes last.
+  /// Gregorian; years start in March, so that a leap day comes last.
   private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -99,12 +98,12 @@ package enum HTTPDate {
   }
 }
 
-/// How long a server asks to be left alone (RFC 9110, 10.2.3).
+/// How long a server asks to wait (RFC 9110, 10.2.3).
 package enum RetryAfter {
-  /// Beyond this nobody waits for a server: it is cut.
+  /// Longer waits are cut to this.
   package static let longestMilliseconds: Int64 = 24 * 3600 * 1000
 
-  /// In milliseconds from `nowSeconds` on, never negative; nil for a field that makes no sense.
+  /// Returns milliseconds from `nowSeconds` on, not negative; nil for an invalid field.
   package static func milliseconds(_ field: String, nowSeconds: Int64) -> Int64? {
     let text = Array(field.utf8.drop { $0 == 32 }.prefix { $0 != 32 })
     if !text.isEmpty, text.allSatisfy({ (48...57).contains($0) }) {

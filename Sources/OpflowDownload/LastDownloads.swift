@@ -1,12 +1,12 @@
 package import OpflowCore
 
-/// The last success of each download that journals tell of.
+/// The last success of each download in journals.
 package struct LastDownloads: Sendable {
   private var bySource: [UInt64: (milliseconds: Int64, record: FetchRecord)] = [:]
 
   package init() {}
 
-  /// Takes in a journal, whole or damaged: only intact lines count.
+  /// Reads a journal; in a damaged one only intact lines count.
   package mutating func read(_ journal: UnsafeRawBufferPointer) {
     guard var reader = try? JournalReader(journal) else { return }
     while let line = reader.next() {
@@ -19,13 +19,13 @@ package struct LastDownloads: Sendable {
     }
   }
 
-  /// What the last success of a download from `url` found; nil when there was none.
+  /// Returns the last success of a download from `url`; nil for none.
   package func report(from url: String) -> FetchReport? {
     bySource[FetchReport.sourceHash(url)]?.record.report
   }
 }
 
 extension FetchReport {
-  /// By which a download is known in journals: hash of its URL as the manifest has it.
+  /// A download's identity in journals: the hash of its URL as in the manifest.
   package static func sourceHash(_ url: String) -> UInt64 { Hash.xxh3(Array(url.utf8)) }
 }

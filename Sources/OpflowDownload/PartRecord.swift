@@ -3,20 +3,20 @@ package import OpflowCore
 // The record of a part (`to.part.meta`)
 // =====================================
 //
-// One line in the journal's alphabet: the CRC-32C of all behind its tab as eight hexadecimal digits,
-// then `part`, the format's version, and KEY=VALUE fields, ended by a line feed. It is replaced by a
-// rename, so a reader finds the old line or the new one; what is damaged all the same is no record.
+// One line in the journal's alphabet: the CRC-32C of everything after its tab, as eight hexadecimal
+// digits, then `part`, the format's version, and KEY=VALUE fields, ended by a line feed. It is
+// replaced by a rename, so a reader sees the old or the new line; a damaged one is ignored.
 //
-//   source    the URL as the manifest has it, without a name and a password
-//   url       where redirects led
-//   etag      the strongest validators that came with the data
+//   source    the URL as in the manifest, without name and password
+//   url       the URL after redirects
+//   etag      the strongest validator that came with the data
 //   date      Last-Modified
-//   fresh     1 where that date may be of two versions
-//   length    of the whole, in bytes; left out where nobody knows
-//   encoding  the content's encoding, where there is one
-//   refusals  how often in a row the server failed when it was asked for the rest
-//   boot      since when the machine is up: what was written before a crash of the machine may be
-//             gone from the part, though its length says otherwise
+//   fresh     1 if two versions may share that date
+//   length    of the whole file, in bytes, if known
+//   encoding  the content encoding, if any
+//   refusals  consecutive failures of the server when asked for the rest
+//   boot      the machine's boot ID: after a machine crash, written bytes may be missing although
+//             the part's length is right
 
 /// What the bytes in `to.part` belong to.
 package struct PartRecord: Equatable, Sendable {
@@ -31,7 +31,7 @@ package struct PartRecord: Equatable, Sendable {
   package init() {}
 
   private static let version = 1
-  /// A record that is longer is none.
+  /// Longer records are ignored.
   package static let longestBytes = 65_536
 
   package func encoded() -> [UInt8] {
@@ -61,7 +61,7 @@ package struct PartRecord: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// The same without secrets.
+  /// Returns the record with secrets masked.
   package func masked(by masker: Masker) -> PartRecord {
     var record = self
     record.url = masker.masked(url)
@@ -70,7 +70,7 @@ package struct PartRecord: Equatable, Sendable {
     return record
   }
 
-  /// Nil for bytes that are no whole record of this version.
+  /// Returns nil unless the bytes are a complete record of this version.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 9, bytes.count <= Self.longestBytes, bytes[8] == Field.tab,
       bytes[bytes.count - 1] == Field.lineFeed,
@@ -108,7 +108,7 @@ package struct PartRecord: Equatable, Sendable {
   }
 }
 
-/// What a try finds at `to.part`.
+/// A part that an attempt finds.
 package struct PartOnDisk: Equatable, Sendable {
   package var bytes: Int64
   package var record: PartRecord?

@@ -1,50 +1,50 @@
 package import OpflowCore
 
-/// What a server says before the body, as far as it matters to a download (RFC 9110, 9112).
+/// The parts of a response head that matter to a download (RFC 9110, 9112).
 package struct ResponseHead: Equatable, Sendable {
   /// 11 for HTTP/1.1, 20 for HTTP/2.
   package var version = 11
   package var status = 0
-  /// The words behind the status; for people only.
+  /// The reason phrase, for messages.
   package var phrase = ""
   package var contentLength: Int64?
-  /// Content-Length stands there twice with two values, or is no number.
+  /// Content-Length has conflicting values or is not a number.
   package var hasBrokenLength = false
   package var contentRange: ContentRange?
-  /// Content-Range stands there and makes no sense.
+  /// Content-Range is invalid.
   package var hasBrokenRange = false
   package var etag = ""
   package var lastModified = ""
-  /// When the server made the answer, by its own clock.
+  /// The server's time of the response.
   package var date = ""
   package var retryAfter = ""
   package var location = ""
-  /// In lower case; empty for none and for `identity`.
+  /// In lower case; empty for none or `identity`.
   package var encoding = ""
   package var isChunked = false
-  /// The connection serves no further request.
+  /// The connection closes after this response.
   package var isLast = false
-  /// `Transfer-Encoding: identity`: the length counts all the same, but libcurl waits for the end of
-  /// the connection.
+  /// `Transfer-Encoding: identity`: Content-Length counts, but libcurl waits for the connection's
+  /// end.
   package var isIdentity = false
-  /// `multipart/byteranges`: several ranges, which nobody asked for.
+  /// `multipart/byteranges`, which was not requested.
   package var isMultipart = false
 
   package init() {}
 
   package init(status: Int) { self.status = status }
 
-  /// Whether only the end of the connection ends the body (RFC 9112, 6.3).
+  /// Whether only the connection's end terminates the body (RFC 9112, 6.3).
   package var isClosedByEnd: Bool {
     version < 20 && contentLength == nil && !isChunked
   }
 
   package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
 
-  /// Whether the file may have changed again within the second that Last-Modified names: then the
-  /// date does not tell the versions apart (RFC 9110, 8.8.2.2).
+  /// Whether the file may have changed again within the second of Last-Modified, so that the date
+  /// does not identify a version (RFC 9110, 8.8.2.2).
   ///
-  /// - Parameter nowSeconds: when the answer came, for a server without a clock.
+  /// - Parameter nowSeconds: The time of the response, for a server without a clock.
   package func hasFreshDate(nowSeconds: Int64) -> Bool {
     guard let modified = HTTPDate.seconds(lastModified) else { return true }
     return (HTTPDate.seconds(date) ?? nowSeconds) <= modified
@@ -54,13 +54,13 @@ package struct ResponseHead: Equatable, Sendable {
 /// `Content-Range: bytes FIRST-LAST/TOTAL` (RFC 9110, 14.4).
 package enum ContentRange: Equatable, Sendable {
   case part(first: Int64, last: Int64, total: Int64?)
-  /// `bytes */TOTAL`, of a 416.
+  /// `bytes */TOTAL` of a 416.
   case unsatisfied(total: Int64)
 
   package init?(_ field: String) {
     let text = field.asciiLowercased
     guard text.hasPrefix("bytes") else { return nil }
-    // `bytes=` and `bytes:` are wrong, and seen.
+    // Some servers send `bytes=` or `bytes:`.
     let rest = text.dropFirst(5).drop { " =:".contains($0) }
     let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
     guard halves.count == 2 else { return nil }
@@ -80,20 +80,20 @@ package enum ContentRange: Equatable, Sendable {
   }
 }
 
-/// Collects a response's head line by line.
+/// Assembles a response head from its lines.
 package struct ResponseHeadReader: Sendable {
   private var head = ResponseHead()
   private var lengths: [String] = []
   private var hasBrokenFraming = false
   private var isKeptAlive = false
-  /// The body is compressed on its way: what comes out has another length.
+  /// A transfer coding changes the body's length.
   private var isCoded = false
   private var isComplete = false
 
   package init() {}
 
-  /// Takes a line, its end of line included; gives the head with the empty line that ends it.
-  /// Interim answers (1xx) are passed over, and so is what trails a body.
+  /// Takes a line with its line end. Returns the head at the empty line that ends it. Ignores
+  /// interim responses (1xx) and trailers.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
     var end = line.count
     while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }
@@ -105,7 +105,7 @@ package struct ResponseHeadReader: Sendable {
     if isComplete { return nil }
     if bytes.isEmpty { return finish() }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-    // Most fields are none of ours; only of the others strings are made.
+    // Makes strings only of relevant fields.
     guard let name = Self.name(bytes.part(0, colon)) else { return nil }
     var start = colon + 1
     while start < end, Self.isBlank(bytes[start]) { start += 1 }
@@ -117,7 +117,6 @@ package struct ResponseHeadReader: Sendable {
     byte == 32 || byte == 9 || byte == 10 || byte == 13
   }
 
-  /// Fields that matter.
   private enum Name {
     case contentLength, contentRange, etag, lastModified, date, connection, retryAfter, location
     case contentEncoding, transferEncoding, contentType
@@ -140,7 +139,7 @@ package struct ResponseHeadReader: Sendable {
     return nil
   }
 
-  /// Whether the bytes are that name, in whatever case, with whatever blanks around it.
+  /// Compares without case, ignoring spaces and tabs.
   private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
     name.withUTF8Buffer { wanted in
       var place = 0
@@ -186,10 +185,10 @@ package struct ResponseHeadReader: Sendable {
         if Self.is(option, "keep-alive") { isKeptAlive = true }
       }
     case .retryAfter: head.retryAfter = text
-    // Of several the first one counts, as everywhere.
+    // The first of several counts, as in browsers.
     case .location: if head.location.isEmpty { head.location = text }
     case .contentEncoding:
-      // Some are none, though servers say so.
+      // Values that some servers send for no encoding.
       let codings = Self.words(value).map { String(decoding: $0, as: UTF8.self).asciiLowercased }
         .filter { !["identity", "none", "binary", "utf-8"].contains($0) }
       if head.encoding.isEmpty || codings.isEmpty {
@@ -202,7 +201,7 @@ package struct ResponseHeadReader: Sendable {
         String(decoding: $0, as: UTF8.self).asciiLowercased
       }
       let count = codings.count { $0 == "chunked" }
-      // Chunks within chunks are undone once, and so would be taken for the file.
+      // libcurl decodes only one chunked layer.
       if count > 1 || count > 0 && head.isChunked { hasBrokenFraming = true }
       if count > 0 { head.isChunked = true }
       if codings == ["identity"] { head.isIdentity = true }
@@ -215,7 +214,6 @@ package struct ResponseHeadReader: Sendable {
     }
   }
 
-  /// What stands between commas, blanks and, where it is given, another separator.
   private static func words(
     _ value: UnsafeRawBufferPointer, and separator: UInt8 = UInt8(ascii: ",")
   ) -> [UnsafeRawBufferPointer] {
@@ -231,7 +229,7 @@ package struct ResponseHeadReader: Sendable {
     if let first = lengths.first {
       let length: Int64? = Field.number(first.utf8)
       if let length, length >= 0, lengths.allSatisfy({ $0 == first }) {
-        // Any coding takes the field's meaning from it (RFC 9112, 6.3).
+        // A transfer coding overrides Content-Length (RFC 9112, 6.3).
         if !head.isChunked, !isCoded { head.contentLength = length }
       } else {
         head.hasBrokenLength = true

@@ -1,6 +1,5 @@
-/// The speed of a transfer over its last seconds, and the time that is left at that speed.
+/// The speed of a transfer over its last seconds.
 package struct SpeedEstimate: Sendable {
-  /// How far back it looks.
   private static let windowMilliseconds: Int64 = 5000
   private static let slotMilliseconds: Int64 = 250
 
@@ -8,12 +7,12 @@ package struct SpeedEstimate: Sendable {
     var milliseconds: Int64
     var bytes: Int64
   }
-  /// Oldest first; how many bytes there were in all at that time.
+  /// The total bytes at each time, oldest first.
   private var samples: [Sample] = []
 
   package init() {}
 
-  /// Notes that `bytes` are there at a time that never goes back. Fewer than before begin anew.
+  /// Adds a sample; times must not decrease. Fewer bytes than before start over.
   package mutating func note(bytes: Int64, atMilliseconds now: Int64) {
     if let last = samples.last, bytes < last.bytes { reset() }
     if let last = samples.last, samples.count > 1, now - last.milliseconds < Self.slotMilliseconds {
@@ -26,10 +25,10 @@ package struct SpeedEstimate: Sendable {
     }
   }
 
-  /// A pause: what was before it says nothing about what comes.
+  /// Starts over after a pause.
   package mutating func reset() { samples.removeAll(keepingCapacity: true) }
 
-  /// 0 while there is nothing to tell it from.
+  /// Returns 0 while the speed is unknown.
   package func bytesPerSecond(atMilliseconds now: Int64) -> Int64 {
     guard let first = samples.first, let last = samples.last, now > first.milliseconds else {
       return 0

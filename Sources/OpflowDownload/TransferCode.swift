@@ -1,21 +1,21 @@
 internal import OpflowCore
 
-/// What libcurl's codes (CURLcode, libcurl-errors(3)) mean for a download.
+/// The meaning of libcurl's codes (CURLcode, libcurl-errors(3)) for a download.
 package enum TransferCode {
-  /// A transfer that could not even be begun: what was asked for is what libcurl refuses.
+  /// The failure for a transfer that libcurl refused to begin.
   package static func refusal(_ code: Int32, text: String) -> DownloadFailure {
     switch code {
-    // No memory, and no handle: nothing that a URL or a header could be blamed for.
+    // Out of memory or handles: not the request's fault.
     case 2, 27: DownloadFailure(.connectionLost, "libcurl cannot begin: \(shown(text))")
     default: DownloadFailure(.request, "cannot be asked for: \(shown(text))")
     }
   }
 
-  /// A transfer that was begun and failed.
+  /// The failure for a transfer that broke.
   package static func failure(_ code: Int32, text: String) -> DownloadFailure {
     let text = shown(text)
     switch code {
-    // Written in a way that neither libcurl nor we can mend, or for a libcurl that lacks what it takes.
+    // The URL or an option is invalid, or this libcurl does not support it.
     case 3, 4, 48, 49: return DownloadFailure(.request, "cannot be asked for: \(text)")
     case 1 where text.contains("disabled in libcurl"):
       return DownloadFailure(.request, "cannot be asked for: \(text)")
@@ -25,7 +25,7 @@ package enum TransferCode {
     case 7, 45, 89, 96, 97: return DownloadFailure(.connect, "no connection: \(text)")
     case 28: return DownloadFailure(.connect, "no connection in time: \(text)")
     case 35, 59, 101: return DownloadFailure(.tls, "no TLS connection: \(text)")
-    // The server's certificate, or those that it is checked with.
+    // The server's certificate, or the local certificates to verify it.
     case 51, 53, 54, 58, 60, 66, 77, 82, 83, 90, 91, 98:
       return DownloadFailure(.certificate, "the server cannot be trusted: \(text)")
     case 18: return DownloadFailure(.truncated, "ended too early: \(text)")
@@ -37,10 +37,10 @@ package enum TransferCode {
       return DownloadFailure(.connectionLost, "the connection broke: \(text)")
     case 1 where text.contains("HTTP/0.9"): return nonsense("it does not begin as HTTP does")
     case 1, 8, 61: return nonsense(text)
-    // Before 8.3 for a line without end.
+    // Before libcurl 8.3 also for an endless line.
     case 27: return nonsense("a line of its head is too long, or there is no memory left")
     case 100: return nonsense("a line of its head is too long")
-    // For a line that begins with a blank and goes on where nothing was begun, or without a name.
+    // A line that starts with a space but continues none, or a field without a name.
     case 43 where text.contains("bad argument"): return nonsense("a line of its head is no field")
     case 43: return nonsense(text)
     default: return DownloadFailure(.connectionLost, "failed: \(text) (libcurl error \(code))")
@@ -51,10 +51,10 @@ package enum TransferCode {
     DownloadFailure(.nonsense, "the answer makes no sense: \(what)")
   }
 
-  /// As much as libcurl's buffer for it holds (CURL_ERROR_SIZE).
+  /// The size of libcurl's buffer (CURL_ERROR_SIZE).
   private static let longestText = 255
 
-  /// Without credentials. A proxy that libcurl cannot use is quoted as it was given, which may be cut.
+  /// Hides credentials. libcurl quotes an unusable proxy as given, perhaps cut.
   private static func shown(_ text: String) -> String {
     guard text.contains("proxy"), let start = text.firstIndex(of: "'") else {
       return Credentials.hidden(in: text)

@@ -1,9 +1,9 @@
 package import OpflowCore
 
-/// What a file turned out to be.
+/// The size and hashes of a file.
 package struct FileFacts: Equatable, Sendable {
   package var sizeBytes: Int64
-  /// Lower-case hexadecimal; empty where it was not computed.
+  /// Lower-case hexadecimal; empty if not computed.
   package var sha256 = ""
   package var sha512 = ""
 
@@ -15,7 +15,7 @@ package struct FileFacts: Equatable, Sendable {
 }
 
 extension DownloadSpec {
-  /// What is wrong with a file of these facts; nil when it is what was asked for.
+  /// Returns how the facts differ from the request; nil if they match.
   package func mismatch(_ facts: FileFacts) -> DownloadFailure? {
     if let sizeBytes, facts.sizeBytes != sizeBytes {
       return DownloadFailure(
@@ -30,19 +30,18 @@ extension DownloadSpec {
   }
 }
 
-/// What to make of a content encoding that nobody asked for.
+/// How to treat a content encoding that was not requested.
 package enum UnaskedEncoding: Equatable, Sendable {
-  /// The bytes are the file: servers are known to call an archive that is compressed by itself
-  /// an encoded one.
+  /// The bytes are the file: some servers report compressed archives as encoded.
   case isTheFile
-  /// So many codings are to be undone, one within the other. Deflate has no beginning of its own.
+  /// Undo this many nested codings. Deflate has no magic number.
   case undo(layers: Int, beginsAsGzip: Bool)
   case unknown
 
-  /// Beyond that somebody wants to keep us busy; libcurl bears as many.
+  /// libcurl's limit too; more would be an attack.
   private static let mostLayers = 5
 
-  /// Names of files that are compressed by themselves, and what servers call that.
+  /// Suffixes of compressed files, and the encodings that servers report for them.
   private static let compressed: [(codings: [String], suffixes: [String])] = [
     (["gzip", "x-gzip", "deflate"], [".gz", ".tgz", ".svgz", ".emz", ".z"]),
     (["compress", "x-compress"], [".z", ".taz"]),
@@ -51,8 +50,8 @@ package enum UnaskedEncoding: Equatable, Sendable {
   ]
 
   /// - Parameters:
-  ///   - encoding: the codings in the order in which they were applied, divided by commas.
-  ///   - url: where the body came from.
+  ///   - encoding: The codings in the order of their application, separated by commas.
+  ///   - url: The body's URL.
   package init(_ encoding: String, url: String) {
     let codings = encoding.split { ", ".contains($0) }.map(String.init)
     guard let outermost = codings.last else {
@@ -65,7 +64,7 @@ package enum UnaskedEncoding: Equatable, Sendable {
         && kind.suffixes.contains(where: name.hasSuffix)
     }
     if isCompressed {
-      // Of several codings nobody knows which ones are the file's own.
+      // Which of several codings belong to the file is unknown.
       self = codings.count == 1 ? .isTheFile : .unknown
     } else if codings.count <= Self.mostLayers,
       codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) })
