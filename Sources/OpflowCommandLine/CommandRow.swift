@@ -43,8 +43,18 @@ enum HelpPhrases {
     above that has one. TASK is a task's id, a pattern on ids with `*` and `?`, or tag:NAME.
     """
 
+  /// The same for each command: `RunLookup.defaultRun`.
   static let run = """
+    \(namedRun) Default: within a task, the run of that task; else the live run of `.opflow` here or
+    in the nearest folder above that has one, the newest of several; else the newest run there.
+    """
+
+  static let resumedRun = """
+    \(namedRun) Default: the newest run of `.opflow` here or in the nearest folder above that has one.
+    """
+
+  private static let namedRun = """
     RUN is a run's id, the start of one that fits no other, or a manifest's path, which stands for its
-    newest run. Default: the newest run of `.opflow` here or in the nearest folder above that has one.
+    newest run.
     """
 }

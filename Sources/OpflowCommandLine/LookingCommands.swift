@@ -45,7 +45,7 @@ extension CommandRow {
           \(HelpPhrases.run)
           """,
         examples: """
-            opflow status                     the newest run
+            opflow status                     the live run, else the newest one
             opflow status -v ci.yaml          every task of the newest run of ci.yaml
             opflow status --json | jq .counts
             opflow status --watch             until it ends; Ctrl-C leaves it alone
@@ -88,7 +88,7 @@ extension CommandRow {
           \(HelpPhrases.run)
           """,
         examples: """
-            opflow why deploy                 in the newest run
+            opflow why deploy                 in the live run, else the newest one
             opflow why --run 20260102 'test-*'
             opflow why --json deploy | jq '.tasks[0].reasons'
           """)
@@ -117,7 +117,7 @@ extension CommandRow {
           \(HelpPhrases.selector)
           """,
         examples: """
-            opflow wait && ./publish          when the newest run has succeeded
+            opflow wait && ./publish          when the live run, else the newest one, succeeds
             opflow wait --for build           until the task `build` has ended
             opflow wait 20260102              a run that is over says at once how it ended
           """)
@@ -227,7 +227,7 @@ extension CommandRow {
           \(HelpPhrases.run)
           """,
         examples: """
-            opflow report junit -o tests.xml  of the newest run
+            opflow report junit -o tests.xml  of the live run, else the newest one
             opflow report junit ci.yaml       of the newest run of ci.yaml, on standard output
             opflow report trace -o run.json   to look at in ui.perfetto.dev
             opflow report otel -o run.json    to send to a collector
@@ -254,7 +254,7 @@ extension CommandRow {
           \(HelpPhrases.run)
           """,
         examples: """
-            opflow journal verify             the newest run's journal
+            opflow journal verify             of the live run, else the newest one
             opflow journal export | jq 'select(.event == "failure")'
           """)
     }

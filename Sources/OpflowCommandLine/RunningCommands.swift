@@ -81,7 +81,7 @@ extension CommandRow {
           system may keep the lock of a machine that is gone. --take-over goes on without it. Should it come
           back after all, it ends what it has.
 
-          \(HelpPhrases.run)
+          \(HelpPhrases.resumedRun)
 
           \(HelpPhrases.selector)
           """,

@@ -185,9 +185,10 @@ extension CommandRow {
 
 extension HelpPhrases {
   static let liveRun = """
-    It is about the run that is live in `.opflow` here or in the nearest folder above that has one;
-    where several are, --run says which. Within a task it is the run of that task, which needs
-    `control: true` for it. What cannot be done is refused with exit code 2, and nothing of it is done.
+    Without --run it asks, within a task, the run of that task, which needs `control: true`; else the
+    live run of `.opflow` here or in the nearest folder above that has one. Where several runs are live,
+    it names them and exits with 2. What cannot be done is refused with exit code 2, and nothing of it
+    is done.
     """
 
   static let asked = """

@@ -7,36 +7,11 @@ import OpflowSystem
 enum LiveRuns {
   /// `--run`, else the run around this task, else the only live run here.
   static func run(_ arguments: Invocation) throws(CommandError) -> RunFolder {
-    if let named = arguments.run { return try live(named, arguments.view) }
-    if let around = RunsAround.innermost { return try live(around.description, arguments.view) }
-    let state = try RunLookup.state(arguments.view)
-    let runs = try RunLookup.reading { () throws(RunFolderError) in
-      try state.runs().map { state.folder(of: $0) }
-    }
-    var live: [RunFolder] = []
-    for folder in runs {
-      let isLive = try RunLookup.reading { () throws(RunFolderError) in
-        try RunFolderLock.isHeld(folder)
+    let view = arguments.view
+    let folder =
+      if let named = arguments.run { try RunLookup.run(named, view) } else {
+        try RunLookup.defaultRun(view, isAsked: true)
       }
-      if isLive { live.append(folder) }
-    }
-    let ids = live.map(\.id)
-    live.removeAll { StateFolder.isPartOfAnother($0, among: ids) }
-    if live.count == 1 { return live[0] }
-    if live.count > 1 {
-      let ids = live.prefix(5).map { $0.id.description }.joined(separator: ", ")
-      throw CommandError(
-        .usage,
-        "\(live.count) runs are live here: \(ids)\(live.count > 5 ? ", …" : ""); --run says which")
-    }
-    let newest = try RunLookup.reading { () throws(RunFolderError) in try state.run(nil) }
-    throw notLive(newest, arguments.view)
-  }
-
-  private static func live(
-    _ reference: String, _ view: ViewArguments
-  ) throws(CommandError) -> RunFolder {
-    let folder = try RunLookup.run(reference, view)
     let isLive = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.isHeld(folder)
     }

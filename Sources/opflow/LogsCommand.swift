@@ -8,7 +8,7 @@ enum LogsCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let (run, words) = try find(arguments)
-    let tasks = try tasks(words, run.plan)
+    let tasks = try tasks(words, run, arguments)
     if arguments.follows, run.isHeld {
       try OwnRun.refuseToAwait(
         run.folder, tasks: words.isEmpty ? nil : tasks, of: run.plan,
@@ -23,7 +23,13 @@ enum LogsCommand {
         try shown.show(task)
         try shown.end(task)
       }
-      if !words.isEmpty { tellOfInteractive(tasks.filter { !shown.exists($0) }, run.plan) }
+      if !words.isEmpty {
+        let silent = tasks.filter { !shown.exists($0) }
+        tellOfInteractive(silent, run.plan)
+        if silent.count == tasks.count, let newer = RunLookup.newer(than: run.folder, arguments) {
+          Console.complain("opflow: logs: no output. \(newer)\n")
+        }
+      }
     }
     return ExitCode.success.rawValue
   }
@@ -43,23 +49,25 @@ enum LogsCommand {
     if arguments.run != nil || arguments.tasks.isEmpty {
       return (try read(RunLookup.run(arguments.run, arguments.view)), arguments.tasks)
     }
-    let newest: ReadRun?
+    let byDefault: ReadRun?
     var complaint: CommandError?
     do throws(CommandError) {
-      newest = try read(RunLookup.run(nil, arguments.view))
+      byDefault = try read(RunLookup.run(nil, arguments.view))
     } catch {
-      (newest, complaint) = (nil, error)
+      (byDefault, complaint) = (nil, error)
     }
     for (index, word) in arguments.tasks.enumerated() {
-      if let newest, (try? Selector.tasks([word], of: newest.plan)) != nil { continue }
+      if let byDefault, (try? Selector.tasks([word], of: byDefault.plan)) != nil { continue }
       if let folder = try RunLookup.namedRun(word, arguments.view) {
         var others = arguments.tasks
         others.remove(at: index)
         return (try read(folder), others)
       }
     }
-    guard let newest else { throw complaint ?? CommandError(.internal, "no run was looked for") }
-    return (newest, arguments.tasks)
+    guard let run = byDefault else {
+      throw complaint ?? CommandError(.internal, "no run was looked for")
+    }
+    return (run, arguments.tasks)
   }
 
   private static func read(_ folder: RunFolder) throws(CommandError) -> ReadRun {
@@ -67,8 +75,9 @@ enum LogsCommand {
   }
 
   private static func tasks(
-    _ selectors: [String], _ plan: Plan
+    _ selectors: [String], _ run: ReadRun, _ arguments: Invocation
   ) throws(CommandError) -> [TaskID] {
+    let plan = run.plan
     let all = plan.tasks.map { TaskID($0) }
     if selectors.isEmpty { return all }
     do throws(UnfitSelector) {
@@ -77,10 +86,10 @@ enum LogsCommand {
     } catch {
       let names = Array(plan.foldedNames.prefix(ManifestFile.mostTasksTold + 1))
       let list = CommandError.list(of: names) ?? ""
-      throw CommandError(
-        .usage,
+      throw RunLookup.complaint(
         error.message(of: "logs")
-          + (error.nearest == nil ? ", and no run is named so\(list)" : ""))
+          + (error.nearest == nil ? ", and no run is named so\(list)" : ""),
+        ofDefault: run.folder, arguments)
     }
   }
 }

@@ -29,7 +29,11 @@ extension RunFolderError {
 enum ResumeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
-    let folder = try RunLookup.run(arguments.run, arguments.view)
+    // A live run cannot be continued.
+    let folder =
+      if let named = arguments.run { try RunLookup.run(named, arguments.view) } else {
+        try RunLookup.newestRun(arguments.view)
+      }
     try DriveEnd.expect(arguments)
     return try resume(
       folder, manifest: nil, arguments, console, releasing: nil, nil, isInGroup: false)

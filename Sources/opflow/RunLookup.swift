@@ -37,14 +37,15 @@ enum RunLookup {
 
   /// Returns the named run; the newest for nil. A manifest's runs are in its own state folder.
   static func run(
-    _ reference: String?, _ arguments: ViewArguments
+    _ word: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
+    guard let word else { return try defaultRun(arguments) }
     if arguments.stateDirectory == nil, let own = RunsAround.innermostFolder,
-      reference == own.id.description
+      word == own.id.description
     {
       return own
     }
-    let reference = reference.map(ManifestFile.path)
+    let reference = ManifestFile.path(word)
     let state = try state(of: reference, arguments)
     do throws(RunFolderError) {
       return try state.run(reference)
@@ -61,6 +62,58 @@ enum RunLookup {
     }
   }
 
+  /// The run of a command that names none: within a task the run of that task; else the live run, the
+  /// newest of several; else the newest run.
+  ///
+  /// - Parameter isAsked: the command asks something of a live run, so that several are refused.
+  static func defaultRun(
+    _ arguments: ViewArguments, isAsked: Bool = false
+  ) throws(CommandError) -> RunFolder {
+    if let own = RunsAround.innermost {
+      if arguments.stateDirectory == nil { return try run(own.description, arguments) }
+      let folder = try state(arguments).folder(of: own)
+      if Path.isDirectory(folder.path) { return folder }
+    }
+    let state = try state(arguments)
+    let live = try reading { () throws(RunFolderError) in try state.liveRuns() }
+    guard isAsked else {
+      // One that has just begun has nothing to show.
+      if let newest = live.first(where: \.hasBegun) { return newest }
+      return try newestRun(arguments)
+    }
+    if live.count > 1 {
+      let ids = live.prefix(5).map { $0.id.description }.joined(separator: ", ")
+      throw CommandError(
+        .usage,
+        "\(live.count) runs are live here: \(ids)\(live.count > 5 ? ", …" : ""); --run says which")
+    }
+    if let only = live.first { return only }
+    return try newestRun(arguments)
+  }
+
+  /// The error of a word that names no task of the run; nobody named that, and may mean a newer one.
+  static func complaint(
+    _ message: String, ofDefault run: RunFolder, _ arguments: Invocation
+  ) -> CommandError {
+    CommandError(
+      .usage,
+      newer(than: run, arguments).map { "\(message)\(message.hasSuffix("?") ? "" : ".") \($0)" }
+        ?? message)
+  }
+
+  /// Tells that the default run is not the newest one; nil where it is, or a run is named.
+  static func newer(than run: RunFolder, _ arguments: Invocation) -> String? {
+    guard arguments.run == nil, let newest = try? newestRun(arguments.view), newest.id > run.id
+    else { return nil }
+    return "Run \(run.id) is live; run \(newest.id) is the newest one"
+  }
+
+  static func newestRun(_ arguments: ViewArguments) throws(CommandError) -> RunFolder {
+    let state = try state(arguments)
+    return try reading { () throws(RunFolderError) in try state.run(nil) }
+  }
+
+  /// What was likely meant by a word that names no run.
   private static func hint(_ name: String, _ state: StateFolder) -> String {
     let newest = (try? state.run(nil)).flatMap { try? $0.openPlan() }
     if newest?.task(named: name) != nil {
@@ -90,9 +143,9 @@ enum RunLookup {
   }
 
   private static func state(
-    of reference: String?, _ arguments: ViewArguments
+    of reference: String, _ arguments: ViewArguments
   ) throws(CommandError) -> StateFolder {
-    if let reference, arguments.stateDirectory == nil, !Path.isDirectory(reference),
+    if arguments.stateDirectory == nil, !Path.isDirectory(reference),
       let manifest = try? Path.real(reference)
     {
       return try trusted(.beside(manifest: manifest))

@@ -79,7 +79,7 @@ enum WaitCommand {
       if run.plan !== plan {
         lost = nil
         do throws(CommandError) {
-          tasks = try chosen(arguments.waitsFor, run)
+          tasks = try chosen(run, arguments)
         } catch {
           if plan == nil { throw error }
           lost = error
@@ -111,17 +111,17 @@ enum WaitCommand {
   }
 
   private static func chosen(
-    _ selectors: [String], _ run: FollowedRun
+    _ run: FollowedRun, _ arguments: Invocation
   ) throws(CommandError) -> [TaskID] {
     let plan = run.plan
     let scope = RunScope.of(run.model, plan)
     var chosen = TaskSet(taskCount: plan.taskCount)
-    for selector in selectors {
+    for selector in arguments.waitsFor {
       let named: TaskSet
       do throws(UnfitSelector) {
         named = try Selector.tasks([selector], of: plan)
       } catch {
-        throw CommandError(.usage, error.message(of: "--for"))
+        throw RunLookup.complaint(error.message(of: "--for"), ofDefault: run.folder, arguments)
       }
       var isAny = false
       for task in plan.tasks.lazy.map({ TaskID($0) }) where named.contains(task) {
@@ -130,10 +130,9 @@ enum WaitCommand {
         isAny = true
       }
       if !isAny {
-        throw CommandError(
-          .usage,
+        throw RunLookup.complaint(
           "--for: `\(CleanText.string(selector))` is no part of run \(run.folder.id), so it would never"
-            + " end there")
+            + " end there", ofDefault: run.folder, arguments)
       }
     }
     return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }

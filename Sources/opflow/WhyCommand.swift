@@ -13,7 +13,7 @@ enum WhyCommand {
     }
     for warning in run.warnings { console.warn(warning) }
     let status = run.status
-    let tasks = try tasks(arguments.tasks, run.plan)
+    let tasks = try tasks(run, arguments)
     let shown = arguments.view
     let view = WhyView(
       status, durations: durations(run), nowMilliseconds: Clock.wallMilliseconds,
@@ -30,13 +30,14 @@ enum WhyCommand {
   }
 
   private static func tasks(
-    _ selectors: [String], _ plan: Plan
+    _ run: ReadRun, _ arguments: Invocation
   ) throws(CommandError) -> [TaskID] {
+    let plan = run.plan
     do throws(UnfitSelector) {
-      let set = try Selector.tasks(selectors, of: plan)
+      let set = try Selector.tasks(arguments.tasks, of: plan)
       return plan.tasks.lazy.map { TaskID($0) }.filter { set.contains($0) }
     } catch {
-      throw CommandError(.usage, error.message(of: "why"))
+      throw RunLookup.complaint(error.message(of: "why"), ofDefault: run.folder, arguments)
     }
   }
 

@@ -247,8 +247,8 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Whether the run ever began, so that its journal is not empty.
-  var hasBegun: Bool {
+  /// Whether the run ever began: it has a journal with something in it.
+  package var hasBegun: Bool {
     guard let status = try? Path.status(journal) else { return false }
     return status.sizeBytes > 0
   }

@@ -30,6 +30,15 @@ extension StateFolder {
     throw .noSuchRun(reference)
   }
 
+  /// The runs that a process drives, newest first, without those that a task of another one began. A run
+  /// whose lock cannot be read does not count.
+  package func liveRuns() throws(RunFolderError) -> [RunFolder] {
+    let live = try runs().map(folder(of:)).filter { (try? RunFolderLock.isHeld($0)) ?? false }
+    let ids = live.map(\.id)
+    return live.filter { !Self.isPartOfAnother($0, among: ids) }
+  }
+
+  /// The newest run of that name; nil where there is none.
   package func run(named name: String) throws(RunFolderError) -> RunFolder? {
     try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
   }
