@@ -44,6 +44,35 @@ import Testing
     #expect(try place.text("summary.md").hasPrefix("### <code>demo</code> failed\n"))
   }
 
+  @Test(arguments: ["line", "quiet", "github"])
+  func `what is allowed to fail, and what is flaky, is a warning on GitHub`(mode: String) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        may: { run: echo why; exit 3, allow_failure: true }
+        flaky: { run: "[ $OPFLOW_ATTEMPT = 2 ]", retry: { max: 1, delay: 0s } }
+      """)
+    let environment = [
+      "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": place.path,
+      "GITHUB_STEP_SUMMARY": place.file("summary.md"), "NO_COLOR": "1",
+    ]
+    let run = try place.opflow("run", "--output", mode, environment: environment)
+    let warnings = run.errorLines.filter { $0.hasPrefix("::warning ") }.sorted()
+    #expect(warnings.count == 2, "\(run)")
+    #expect(
+      warnings.last?.hasPrefix(
+        "::warning file=opflow.yaml,line=3,title=flaky::flaky: try 1: exit 1 after ") == true)
+    #expect(
+      warnings.first?.hasPrefix(
+        "::warning file=opflow.yaml,line=2,title=may::allowed to fail: exit 3 after ") == true)
+    #expect(warnings.first?.hasSuffix("%0Awhy") == true)
+    let summary = try place.text("summary.md")
+    #expect(summary.contains("#### Allowed to fail\n"))
+    #expect(summary.contains("| <code>may</code> | exit 3 |\n"))
+    #expect(summary.contains("#### Flaky\n"))
+    #expect(summary.contains("| <code>flaky</code> | 2 | exit 1 |\n"))
+  }
+
   @Test func `all that a task printed is in its group, however much it is`() throws {
     let place = try Workplace(
       "tasks: { a: { run: seq 400000 }, b: { needs: [a], run: \"printf x; exit 1\" } }")

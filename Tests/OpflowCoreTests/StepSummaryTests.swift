@@ -47,7 +47,7 @@ import Testing
 
         </details>
 
-        #### Tried again
+        #### Flaky
 
         | task | tries | before |
         | --- | ---: | --- |
@@ -62,6 +62,38 @@ import Testing
         | <code>build</code> | 0.10s |
 
         """)
+  }
+
+  @Test func `it names what was allowed to fail, and what no further try mended`() throws {
+    var run = try run()
+    run.tell(.start, "rest")
+    run.tell(.retry, "rest", .exit(75))
+    run.tell(.start, "rest", attempt: 2)
+    run.tell(.failure, "rest", attempt: 2, .exit(4)) { $0.allowed = true }
+    run.close(.failed, exit: 1)
+    #expect(
+      try text(run).contains(
+        """
+
+        #### Allowed to fail
+
+        | task | how |
+        | --- | --- |
+        | <code>rest</code> | exit 4 |
+
+        #### Flaky
+
+        | task | tries | before |
+        | --- | ---: | --- |
+        | <code>flaky</code> | 2 | exit 75 |
+
+        #### Tried again
+
+        | task | tries | before |
+        | --- | ---: | --- |
+        | <code>rest</code> | 2 | exit 75 |
+
+        """))
   }
 
   @Test func `hostile text stays within its block`() throws {

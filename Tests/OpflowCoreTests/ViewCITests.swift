@@ -71,6 +71,44 @@ import Testing
     if failures > 10 { #expect(errors.last?.data == "and 2 more failures") }
   }
 
+  @Test(arguments: [OutputMode.gitHub, .group, .line, .quiet, .live])
+  func `allowed failures and flaky tasks are warnings, in every mode`(mode: OutputMode) throws {
+    var options = ProgressOptions(mode: mode)
+    options.annotates = true
+    var view = ViewDriver(try plan(), options) { ("ci.yaml", $0.index + 7) }
+    view.start("fetch")
+    view.end("fetch", .retry, .exit(75))
+    view.start("fetch", attempt: 2)
+    view.end("fetch", .success, attempt: 2)
+    view.start("build")
+    view.output("build", "no\n")
+    view.end("build", .failure, .exit(1), outputBytes: 3) { $0.allowed = true }
+    view.close(.succeeded)
+    let commands = RunnerCommand.all(in: view.errorText()).filter { $0.name != "group" }
+    #expect(
+      commands.filter { $0.name != "endgroup" } == [
+        RunnerCommand(
+          name: "warning", properties: ["file": "ci.yaml", "line": "7", "title": "fetch"],
+          data: "flaky: try 1: exit 75 after 1.2s; try 2 succeeded"),
+        RunnerCommand(
+          name: "warning", properties: ["file": "ci.yaml", "line": "8", "title": "build"],
+          data: "allowed to fail: exit 1 after 1.2s\nno"),
+      ])
+  }
+
+  @Test func `of many warnings nine are told, and the tenth says how many more`() throws {
+    let names = (0..<12).map { "t\($0)" }
+    var view = ViewDriver(try plan(names), ProgressOptions(mode: .gitHub))
+    for name in names {
+      view.start(name)
+      view.end(name, .failure, .exit(1)) { $0.allowed = true }
+    }
+    view.close(.succeeded)
+    let warnings = RunnerCommand.all(in: view.errorText()).filter { $0.name == "warning" }
+    #expect(warnings.prefix(9).map { $0.properties["title"] } == names.prefix(9).map { $0 })
+    #expect(warnings.dropFirst(9).map(\.data) == ["and 3 more warnings"])
+  }
+
   @Test func `a manifest's name moves no terminal`() throws {
     var view = ViewDriver(
       try plan(["a"]), ProgressOptions(mode: .gitHub),

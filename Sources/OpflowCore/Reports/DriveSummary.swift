@@ -63,13 +63,20 @@ package enum DriveSummary {
   }
 }
 
-/// The tasks of a run that failed and are not allowed to.
+/// The tasks of a run that failed, in the order in which they did.
 enum RunFailures {
-  /// In the order in which they did.
+  /// Those that are not allowed to fail.
   static func of(_ status: RunStatus) -> [TaskID] {
-    guard status.counts.failed > 0 else { return [] }
+    status.counts.failed > 0 ? tasks(of: status, .failed) : []
+  }
+
+  static func allowed(_ status: RunStatus) -> [TaskID] {
+    status.counts.failedAllowed > 0 ? tasks(of: status, .failedAllowed) : []
+  }
+
+  private static func tasks(of status: RunStatus, _ state: TaskState) -> [TaskID] {
     let failed = status.plan.tasks.lazy.map { TaskID($0) }.filter {
-      status.included.contains($0) && status.state($0) == .failed
+      status.included.contains($0) && status.state($0) == state
     }
     return failed.sorted {
       status.history[$0].settleSequence < status.history[$1].settleSequence

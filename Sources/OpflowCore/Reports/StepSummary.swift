@@ -1,5 +1,5 @@
-/// What GitHub shows of a job's step: a run in Markdown. What failed with the end of its output, what was tried
-/// again, and what took longest.
+/// What GitHub shows of a job's step: a run in Markdown. What failed with the end of its output, what was allowed to
+/// fail, what was tried again, and what took longest.
 package struct StepSummary {
   private let status: RunStatus
   private let resumeCommand: String
@@ -18,7 +18,7 @@ package struct StepSummary {
   /// As much of it as there is room for, in whole paragraphs.
   package func text(atMost room: Int) -> [UInt8] {
     var text = Array(head.utf8)
-    let tables = Array((retried + slowest).utf8)
+    let tables = Array((allowed + retried + slowest).utf8)
     if text.count > room { return [] }
     let failed = RunFailures.of(status)
     // What failed is told first, and has the room that the rest leaves.
@@ -115,18 +115,40 @@ package struct StepSummary {
     text += Array("\(fence)\n\n\(Self.code(output.path))\n\n</details>\n".utf8)
   }
 
-  private var retried: String {
-    let tries = status.history.details.failedTries
-    let tasks = tries.keys.filter { status.included.contains($0) }.sorted { $0.index < $1.index }
+  private var allowed: String {
+    let tasks = RunFailures.allowed(status)
     if tasks.isEmpty { return "" }
-    var text = "\n#### Tried again\n\n| task | tries | before |\n| --- | ---: | --- |\n"
+    let outcomes = EndReasons(status)
+    var text = "\n#### Allowed to fail\n\n| task | how |\n| --- | --- |\n"
     for task in tasks.prefix(Self.mostRows) {
-      let before = tries[task]?.last.map { OutcomeText.text($0.outcome, what: $0.what) } ?? ""
+      let how = Self.escaped(outcomes.outcome(task))
+      text += "| \(Self.code(status.plan.nameString(task))) | \(how) |\n"
+    }
+    return text + Self.more(than: tasks)
+  }
+
+  /// A task that succeeded in the end is flaky.
+  private var retried: String {
+    let tasks = status.history.details.failedTries.keys
+      .filter { status.included.contains($0) }.sorted { $0.index < $1.index }
+    return retried("Flaky", tasks.filter { status.state($0) == .succeeded })
+      + retried("Tried again", tasks.filter { status.state($0) != .succeeded })
+  }
+
+  private func retried(_ title: String, _ tasks: [TaskID]) -> String {
+    if tasks.isEmpty { return "" }
+    var text = "\n#### \(title)\n\n| task | tries | before |\n| --- | ---: | --- |\n"
+    for task in tasks.prefix(Self.mostRows) {
+      let last = status.history.details.failedTries[task]?.last
+      let before = last.map { OutcomeText.text($0.outcome, what: $0.what) } ?? ""
       text += "| \(Self.code(status.plan.nameString(task))) | \(status.history[task].attempts)"
       text += " | \(Self.escaped(before)) |\n"
     }
-    if tasks.count > Self.mostRows { text += "\n… and \(tasks.count - Self.mostRows) more\n" }
-    return text
+    return text + Self.more(than: tasks)
+  }
+
+  private static func more(than tasks: [TaskID]) -> String {
+    tasks.count > mostRows ? "\n… and \(tasks.count - mostRows) more\n" : ""
   }
 
   private var slowest: String {

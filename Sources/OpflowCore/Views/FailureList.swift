@@ -15,6 +15,22 @@ struct FailureList {
     }
   }
 
+  /// The tasks of a drive that goes on already which are in that state, in the order in which they failed.
+  static func joined(
+    _ history: RunModel, _ model: DriveModel, _ state: TaskState
+  ) -> [Transition] {
+    let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }
+    return failed.sorted { history[$0].settleSequence < history[$1].settleSequence }.map { task in
+      let record = history[task]
+      var outcome = Outcome(status: record.status, reason: record.why?.endReason)
+      outcome.usage.wallMicroseconds = record.wallMicroseconds
+      var transition = Transition(.failure, task, attempt: record.attempts)
+      transition.outcome = outcome
+      if let complaint = history.details.complaints[task] { transition.what = complaint }
+      return transition
+    }
+  }
+
   /// They are tried again.
   mutating func remove(_ tasks: [TaskID]) {
     first.removeAll { tasks.contains($0.transition.task) }

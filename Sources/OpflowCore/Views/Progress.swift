@@ -18,6 +18,7 @@ package struct ProgressView: ~Copyable {
   let heading: ProgressHeading
   var model: DriveModel
   private var failures: FailureList
+  private var warnings = WarningList()
   private var outputs = TaskOutputs()
   /// The end of what the try printed that ends next.
   private var tail: [UInt8] = []
@@ -35,7 +36,7 @@ package struct ProgressView: ~Copyable {
   private var hasEnded = false
   private let isVerbose: Bool
   let json: Bool
-  /// Failures are annotations too.
+  /// Failures and warnings are annotations too.
   private let annotates: Bool
   let palette: Palette
   /// Of the screen that failures are seen on.
@@ -106,25 +107,16 @@ package struct ProgressView: ~Copyable {
         laterTries[task] = history[task].attempts
       }
     }
+    if annotates { warnings.join(history, model) }
     renderer.begin(model, into: &text)
     settle()
   }
 
   /// The failures of a drive that goes on already, as far as a summary has room for them, the oldest first.
   package func joinedFailures(_ history: RunModel) -> [Transition] {
-    var failed = model.plan.tasks.map { TaskID($0) }.filter {
-      model.state($0) == .failed && !model.scope.stillFailed.contains($0)
-    }
-    failed.sort { history[$0].settleSequence < history[$1].settleSequence }
-    return failed.prefix(FailureList.maxDetailed).map { task in
-      let record = history[task]
-      var outcome = Outcome(status: record.status, reason: record.why?.endReason)
-      outcome.usage.wallMicroseconds = record.wallMicroseconds
-      var transition = Transition(.failure, task, attempt: record.attempts)
-      transition.outcome = outcome
-      if let complaint = history.details.complaints[task] { transition.what = complaint }
-      return transition
-    }
+    let stillFailed = model.scope.stillFailed
+    let own = FailureList.joined(history, model, .failed).filter { !stillFailed.contains($0.task) }
+    return Array(own.prefix(FailureList.maxDetailed))
   }
 
   /// One of those. The end of its output is given before.
@@ -192,6 +184,7 @@ package struct ProgressView: ~Copyable {
     }
     serviceTails.removeAll()
     settle()
+    if annotates { warnings.note(transition, tail: kept) }
     if transition.event == .failure, !transition.allowed {
       failures.add(
         FailureRecord(
@@ -216,7 +209,10 @@ package struct ProgressView: ~Copyable {
     nowMilliseconds = now
     model.apply(order, atMilliseconds: now)
     live?.order()
-    if order.verb.row.effect == .retries { failures.remove(order.tasks) }
+    if order.verb.row.effect == .retries {
+      failures.remove(order.tasks)
+      warnings.remove(order.tasks)
+    }
     if json {
       ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
       settleObject(.event)
@@ -276,8 +272,9 @@ package struct ProgressView: ~Copyable {
     hasEnded = true
     nowMilliseconds = now
     if annotates {
-      WorkflowAnnotations(heading: heading, model: model, failures: failures.first)
-        .write(into: &text)
+      WorkflowAnnotations(
+        heading: heading, model: model, failures: failures.first, warnings: warnings
+      ).write(into: &text)
     }
     ClosingSummary(
       heading: heading, model: model, failures: failures, palette: palette, namesLogs: live != nil,
@@ -325,7 +322,7 @@ package struct ProgressView: ~Copyable {
   /// How many of the last bytes of a try are wanted (`tail`) before the transition that ends it.
   package func tailBytes(for transition: Transition) -> Int {
     guard transition.endsTry else { return 0 }
-    let fails = transition.event == .failure && !transition.allowed
+    let fails = transition.event == .failure && (!transition.allowed || annotates)
     let least = fails ? Self.failureBytes : 0
     return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
   }

@@ -1,46 +1,143 @@
-/// The failures of a drive as annotations of GitHub, each at its task's own line. GitHub takes ten of a step: of
-/// more failures than that the tenth tells how many there are.
+/// The failures of a drive as errors of GitHub, and what it is warned of as warnings, each at its task's own line.
+/// GitHub takes ten of each of a step: of more than that the tenth tells how many there are.
 struct WorkflowAnnotations {
   let heading: ProgressHeading
   let model: DriveModel
   let failures: [FailureRecord]
+  let warnings: WarningList
 
-  private static let most = 10
+  static let most = 10
   private static let mostLines = 10
   private static let mostBytes = 2048
 
   func write(into text: inout TextBuffer) {
     let count = max(model.counts.failed, failures.count)
-    let shown = count <= Self.most ? count : Self.most - 1
-    for failure in failures.prefix(shown) { write(failure, into: &text) }
-    if count > shown {
-      text.add("::error title=opflow::and \(CountText.moreFailures(count - shown))\n")
-    }
+    write("error", failures.map(annotation), of: count, CountText.moreFailures, into: &text)
+    write("warning", warnings.first, of: warnings.count, Self.moreWarnings, into: &text)
   }
 
-  private func write(_ failure: FailureRecord, into text: inout TextBuffer) {
-    let task = failure.transition.task
-    text.add("::error ")
-    if let (file, line) = heading.place(task, model.plan) {
+  private static func moreWarnings(_ count: Int) -> String {
+    "\(CountText.grouped(count)) more \(count == 1 ? "warning" : "warnings")"
+  }
+
+  private func write(
+    _ level: String, _ first: [Annotation], of count: Int, _ more: (Int) -> String,
+    into text: inout TextBuffer
+  ) {
+    let shown = count <= Self.most ? count : Self.most - 1
+    for annotation in first.prefix(shown) { write(level, annotation, into: &text) }
+    if count > shown { text.add("::\(level) title=opflow::and \(more(count - shown))\n") }
+  }
+
+  private func annotation(_ failure: FailureRecord) -> Annotation {
+    let what = Annotation.outcome(failure.transition)
+    return Annotation(task: failure.transition.task, what: what, tail: failure.tail)
+  }
+
+  private func write(_ level: String, _ annotation: Annotation, into text: inout TextBuffer) {
+    text.add("::\(level) ")
+    if let (file, line) = heading.place(annotation.task, model.plan) {
       text.add("file=")
       WorkflowCommand.append(property: file, to: &text)
       text.add(",line=\(line),")
     }
     text.add("title=")
-    WorkflowCommand.append(property: model.name(task), to: &text)
+    WorkflowCommand.append(property: model.name(annotation.task), to: &text)
     text.add("::")
-    let outcome = failure.transition.outcome
     var message = TextBuffer()
-    message.addCleaned(OutcomeText.text(outcome, what: failure.transition.what))
-    let wall = outcome.usage.wallMicroseconds
-    if wall > 0 { message.add(" after \(DurationText.text(microseconds: wall))") }
+    message.addCleaned(annotation.what)
     message.endLine()
-    let tail = LastLines.of(Array(failure.tail.suffix(Self.mostBytes)), count: Self.mostLines)
+    let tail = LastLines.of(Array(annotation.tail.suffix(Self.mostBytes)), count: Self.mostLines)
     for line in LineSlices(tail) {
       message.addOutput(line, Palette(isOn: false))
       message.endLine()
     }
     WorkflowCommand.append(data: message.bytes.dropLast(), to: &text)
     text.endLine()
+  }
+}
+
+/// What is told of a task at its line.
+struct Annotation {
+  let task: TaskID
+  let what: String
+  /// The last lines of output, each ended by a line feed.
+  var tail: [UInt8] = []
+
+  /// `exit 2 after 0.30s`.
+  static func outcome(_ transition: Transition) -> String {
+    let wall = transition.outcome.usage.wallMicroseconds
+    return OutcomeText.text(transition.outcome, what: transition.what)
+      + (wall > 0 ? " after \(DurationText.text(microseconds: wall))" : "")
+  }
+}
+
+/// The failures of a drive that are allowed, and its flaky tasks: those that succeeded after a failed try.
+struct WarningList {
+  /// As many as are told.
+  private(set) var first: [Annotation] = []
+  private var others: Set<TaskID> = []
+  /// The last failed try of each task that has not ended since.
+  private var failedTries: [TaskID: (attempt: Int32, what: String)] = [:]
+
+  var count: Int { first.count + others.count }
+
+  mutating func note(_ transition: Transition, tail: [UInt8]) {
+    let task = transition.task
+    switch transition.event {
+    case .retry:
+      failedTries[task] = (transition.attempt, Annotation.outcome(transition))
+    case .success:
+      guard let failed = failedTries.removeValue(forKey: task) else { return }
+      addFlaky(task, attempt: transition.attempt, failed)
+    case .failure:
+      failedTries[task] = nil
+      if transition.allowed { addAllowed(transition, tail: tail) }
+    case .start, .ready, .interrupt, .skip, .resume, .cancel, .fresh, .pause, .proceed, .stopping:
+      break
+    }
+  }
+
+  private mutating func addAllowed(_ transition: Transition, tail: [UInt8] = []) {
+    let what = "allowed to fail: \(Annotation.outcome(transition))"
+    add(Annotation(task: transition.task, what: what, tail: tail))
+  }
+
+  private mutating func addFlaky(
+    _ task: TaskID, attempt: Int32, _ failed: (attempt: Int32, what: String)
+  ) {
+    let what = "flaky: try \(failed.attempt): \(failed.what); try \(attempt) succeeded"
+    add(Annotation(task: task, what: what))
+  }
+
+  private mutating func add(_ warning: Annotation) {
+    if first.count < WorkflowAnnotations.most {
+      first.append(warning)
+    } else {
+      others.insert(warning.task)
+    }
+  }
+
+  /// They are tried again.
+  mutating func remove(_ tasks: [TaskID]) {
+    if count == 0 { return }
+    let tasks = Set(tasks)
+    first.removeAll { tasks.contains($0.task) }
+    others.subtract(tasks)
+  }
+
+  /// Takes in a drive that goes on already.
+  mutating func join(_ history: RunModel, _ model: DriveModel) {
+    for transition in FailureList.joined(history, model, .failedAllowed) { addAllowed(transition) }
+    let tries = history.details.failedTries
+    for task in tries.keys.sorted(by: { history[$0].settleSequence < history[$1].settleSequence }) {
+      guard let last = tries[task]?.last else { continue }
+      let failed = (last.attempt, OutcomeText.text(last.outcome, what: last.what))
+      if model.state(task) == .succeeded {
+        addFlaky(task, attempt: history[task].attempts, failed)
+      } else if !model.state(task).isTerminal {
+        failedTries[task] = failed
+      }
+    }
   }
 }
