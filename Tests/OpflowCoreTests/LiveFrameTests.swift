@@ -133,6 +133,27 @@ import Testing
     #expect(shown > 0 && frame.contains("… and \(30 - shown) more"), "\(frame)")
   }
 
+  @Test(arguments: [40, 80, 120])
+  func `the columns of tails are the same for all tasks`(columns: Int) throws {
+    let names = ["a", "a/longer-name", "进捗"]
+    var options = ProgressOptions(mode: .live)
+    options.size = TerminalSize(columns: columns, rows: 24)
+    var view = ViewDriver(
+      try ViewFixture.plan(names.map { ($0, []) }), options, seconds: [40, 4000, 9])
+    _ = view.errorText()
+    for name in names { view.start(name) }
+    view.wait(5000)
+    view.type("t")
+    view.say(["a": "one\n"])
+    let rows = view.frame(columns: columns, rows: 24).filter { $0.contains(" 5.1s  ") }
+    #expect(rows.count == 3)
+    let widths = rows.map { row in
+      row.prefix { $0 != "5" }.count + (row.hasPrefix("进") ? 2 : 0)
+    }
+    #expect(Set(widths).count == 1, "\(rows)")
+    #expect(rows.allSatisfy { $0.contains(" of ") }, "\(rows)")
+  }
+
   @Test func `a list to choose from keeps the times of long ids whole`() throws {
     let long = String(repeating: "long/", count: 12)
     var options = ProgressOptions(mode: .live)

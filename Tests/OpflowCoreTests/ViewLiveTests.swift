@@ -68,7 +68,8 @@ import Testing
     #expect(
       view.errorText() == """
         \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\rpending: test, publish
-        run r1 interrupted by SIGINT in 2.3s: 1 succeeded, 2 pending
+        run r1 interrupted by SIGINT in 2.3s: 1
+          succeeded, 2 pending
         resume it: opflow resume r1
         \u{1b}[?25h\u{1b}[?2026l
         """)
@@ -314,6 +315,75 @@ import Testing
     #expect(bars[0] == bars[1])
     #expect((bars[0] != nil) == (columns >= 80))
     #expect(rows[0].contains("048 "))
+  }
+
+  private func kept(_ text: String, columns: Int, color: Bool = false) throws -> String {
+    var options = ProgressOptions(mode: .live)
+    options.size = TerminalSize(columns: columns, rows: 24)
+    options.color = color
+    var view = ViewDriver(try plan(), options)
+    _ = view.errorText()
+    view.warning(text)
+    return view.errorText()
+  }
+
+  @Test func `what stays is broken at spaces, and a long path after a slash`() throws {
+    let text = "no file /srv/projects/example/data/2026/part-0001.bin in sight"
+    #expect(try kept(text, columns: 80) == "warning: \(text)\n")
+    #expect(
+      try kept(text, columns: 60) == """
+        warning: no file
+          /srv/projects/example/data/2026/part-0001.bin in sight
+
+        """)
+    #expect(
+      try kept(text, columns: 40) == """
+        warning: no file /srv/projects/example/
+          data/2026/part-0001.bin in sight
+
+        """)
+    #expect(
+      try kept(text, columns: 40, color: true) == """
+        \u{1b}[33mwarning: \u{1b}[0mno file /srv/projects/example/
+          data/2026/part-0001.bin in sight
+
+        """)
+    // Behind a colour the indent is the same.
+    var options = ProgressOptions(mode: .live)
+    options.size = TerminalSize(columns: 40, rows: 24)
+    options.color = true
+    var view = ViewDriver(try plan(), options)
+    _ = view.errorText()
+    view.start("build")
+    view.output("build", "\(text)\n")
+    view.end("build", .failure, .exit(1), outputBytes: 63)
+    let lines = view.errorText().split(separator: "\n")
+    #expect(lines.contains("\u{1b}[2m  | \u{1b}[0mno file /srv/projects/example/data/"))
+    #expect(lines.contains("    2026/part-0001.bin in sight"), "\(lines)")
+    // No space and no slash: the terminal breaks it.
+    let word = String(repeating: "進", count: 30)
+    #expect(try kept("a \(word) b/c", columns: 40) == "warning: a\n  \(word)\n  b/c\n")
+  }
+
+  @Test func `a command that is copied from several lines is one command`() throws {
+    let text = "it waits: opflow resume 20261129-123053-4038 --on ssh:n1,n2 --set a=/b/c"
+    #expect(
+      try kept(text, columns: 60) == """
+        warning: it waits:
+          opflow resume 20261129-123053-4038 --on ssh:n1,n2 --set \\
+            a=/b/c
+
+        """)
+    #expect(
+      try kept(text, columns: 40) == """
+        warning: it waits:
+          opflow resume 20261129-123053-4038 \\
+            --on ssh:n1,n2 --set a=/b/c
+
+        """)
+    #expect(
+      try kept("it waits: opflow resume 20261129-123053-4038xy", columns: 38)
+        == "warning: it waits:\n  opflow resume 20261129-123053-4038xy\n")
   }
 
   @Test func `colours take no room`() throws {

@@ -66,10 +66,10 @@ struct LivePanel {
     let isCut = model.running.count > tasks.count && room > 1
     if isCut { tasks = model.running.prefix(max(1, (room - 1) / 2)) }
     let count = min(Self.mostTailLines, max(1, (isCut ? room - 1 : room) / tasks.count - 1))
-    let lines = tasks.indices.flatMap { place -> [StyledLine] in
-      let last = LastLines.of(tails[tasks[place].task] ?? [], count: count)
-      let row = plainFrame.rowLines(tasks[place...place], columns: columns)
-      return row + LineSlices(last).map { Self.printed($0) }
+    let rows = plainFrame.rowLines(tasks, columns: columns)
+    let lines = zip(tasks, rows).flatMap { running, row in
+      let last = LastLines.of(tails[running.task] ?? [], count: count)
+      return [row] + LineSlices(last).map { Self.printed($0) }
     }
     if !isCut { return lines }
     return lines.prefix(room - 1)

@@ -133,6 +133,7 @@ struct LiveView {
     let state = frame.isEmpty ? told : signals.progress(model)
     let signal = state == told ? "" : state
     told = state
+    let lasting = WrappedLines.text(lasting, columns: size.columns)
     screen.write(lasting: lasting, frame: frame, signal: signal, palette: palette, into: &text)
     isDrawn = !frame.isEmpty
     isDue = false
@@ -144,6 +145,7 @@ struct LiveView {
     var text = TextBuffer()
     let signal = told.isEmpty ? "" : signals.noProgress
     told = ""
+    let lasting = WrappedLines.text(lasting, columns: size.columns)
     screen.write(lasting: lasting, frame: [], signal: signal, palette: palette, into: &text)
     isDrawn = false
     isDue = false
