@@ -1,21 +1,20 @@
-/// What the tasks of a drive share out, and when it gives up.
+/// The resources that the tasks of a session share, and its failure limit.
 package struct DriveLimits: Equatable, Sendable {
   package struct Capacity: Equatable, Sendable {
-    /// Of the resource.
+    /// The resource's name.
     package var name: String
-    /// In what a plan counts it in.
+    /// In the unit of the plan.
     package var amount: UInt64
   }
 
-  /// None where an older opflow did not tell.
+  /// Empty in journals of older versions.
   package var capacities: [Capacity] = []
-  /// Failures after which nothing new starts; 0 is no limit. Nil where an older opflow did not tell.
+  /// Failures after which no task starts; 0 means no limit. Nil in journals of older versions.
   package var maxFailures: Int?
 
   package init() {}
 
-  /// How much there is of a resource, in this drive or, where that is not told, by the manifest; nil
-  /// where the machine decided it.
+  /// The capacity of a resource in this session, else in the manifest; nil if opflow chose it.
   func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let entry = plan.resources[resource]
     let name = plan.text(entry.name)
@@ -25,10 +24,10 @@ package struct DriveLimits: Equatable, Sendable {
     return entry.capacity == 0 ? nil : entry.capacity
   }
 
-  /// As the values of `capacity` in the journal.
+  /// The `capacity` values of the journal, `NAME:AMOUNT`.
   var texts: [String] { capacities.map { "\($0.name):\($0.amount)" } }
 
-  /// Takes in one of them; one that makes no sense is passed over.
+  /// Adds one `capacity` value of the journal; ignores an invalid one.
   mutating func add(text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let amount: UInt64 = Field.number(text.utf8[text.utf8.index(after: colon)...])

@@ -4,6 +4,6 @@ package enum Durability: String, CaseIterable, Sendable {
   case none
   /// At most 10 ms after a write.
   case group
-  /// Before anything follows from a line.
+  /// Before opflow acts on a line.
   case each
 }

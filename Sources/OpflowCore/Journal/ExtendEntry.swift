@@ -1,24 +1,25 @@
-/// Tasks were added to the run, as a segment of its plan. The line comes before any other that speaks of them.
+/// Tasks were added to the run as a segment of its plan. Precedes all lines about them.
 package struct ExtendEntry: Sendable, Equatable {
-  /// Of the order that asked for it. The run's folder has what was added by this name, where `copy` is empty.
+  /// The request that added them. Without `copy`, the run's folder keeps their manifest by this
+  /// name.
   package var id: OrderID
   package var asker: OrderAsker
-  /// The task of the run that added them; `none` where somebody else did.
+  /// The task that added them; `none` if no task of the run did.
   package var adder = TaskID.none
-  /// The number of that task's try; 0 where there is none.
+  /// Of that task.
   package var attempt: Int32 = 0
-  /// 32 hexadecimal digits: the key of the segment.
+  /// The segment's key, 32 hexadecimal digits.
   package var segmentKey = ""
-  /// How many tasks the run's plan has from here on, and how many of them are new.
+  /// The number of tasks in the plan from here on, `added` of them new.
   package var taskCount: Int
   package var added: Int
-  /// The real path of what was added; `-` for standard input.
+  /// The real path of the added manifest; `-` for standard input.
   package var manifestPath = ""
-  /// The folder that its relative paths start at.
+  /// The folder that its relative paths start from.
   package var folder = ""
-  /// `HASH PATH` of each file that it was compiled from, as in `OpenEntry`.
+  /// `HASH PATH` of each of its files, as in `OpenEntry`.
   package var files: [String] = []
-  /// The manifest as it was read, where no file has it.
+  /// The manifest's text if it is not in a file.
   package var copy = ""
 
   package init(id: OrderID, asker: OrderAsker, taskCount: Int, added: Int) {
@@ -30,10 +31,10 @@ package struct ExtendEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// The id of the task that it is about, whether a plan has it or not; nil where it is about none.
+  /// The task's ID, even if the plan does not have it; nil for a line about the run.
   var namedTask: String? { task.isEmpty ? nil : Field.text(task) }
 
-  /// Nil for a line that lacks what it must say. A task that the plan does not have is none.
+  /// Returns nil if a required field is missing.
   package func extend(plan: Plan) -> ExtendEntry? {
     guard let id = fields.first(where: { $0.key == .id }).flatMap({ OrderID($0.text) }) else {
       return nil
@@ -59,7 +60,7 @@ extension JournalLine {
     return entry
   }
 
-  /// Of an `extend`, and of a run's `resume`: how many tasks the plan has from there on; nil where it does not say so.
+  /// The plan's number of tasks from this line on; nil if not told.
   package var taskCount: Int? {
     for field in fields where field.key == .count {
       let count = Int(field.natural)

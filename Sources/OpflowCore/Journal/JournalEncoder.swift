@@ -1,15 +1,12 @@
-/// Writes journal lines one after the other into a buffer that is written to the file and emptied.
-///
-/// The format stands in JournalFormat.swift. SEQ and the number of the drive are counted here, since
-/// a gap in them is damage.
+/// Encodes journal lines (see JournalFormat.swift) into a buffer, which the caller writes and
+/// empties. Counts SEQ and sessions: a gap in them is damage.
 package struct JournalEncoder: Sendable {
   /// Whole lines only.
   package private(set) var bytes: [UInt8] = []
   package private(set) var nextSequence: UInt64
-  /// The drive that the next line belongs to; an appended run-level `resume` begins the next one.
+  /// The session of the next line. Appending a run's `resume` increments it.
   package private(set) var drive: Int
 
-  /// Begins a journal, or goes on with one whose next line is to have that SEQ.
   package init(nextSequence: UInt64 = 1, drive: Int = 1) {
     self.nextSequence = nextSequence
     self.drive = drive
@@ -17,7 +14,7 @@ package struct JournalEncoder: Sendable {
 
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// Forgets the lines, not the count.
+  /// Empties the buffer.
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   package mutating func append(_ entry: JournalEntry, at milliseconds: Int64, plan: Plan) {
@@ -55,7 +52,6 @@ package struct JournalEncoder: Sendable {
     }
   }
 
-  /// A line of the run, written in no hurry.
   private mutating func appendLine(
     _ word: StaticString, of task: UnsafeRawBufferPointer = noName, at milliseconds: Int64,
     fields: (inout FieldWriter) -> Void
@@ -73,7 +69,7 @@ package struct JournalEncoder: Sendable {
     seal(from: start)
   }
 
-  /// The hot path: no allocation but the buffer's own.
+  /// The hot path: allocates only when the buffer grows.
   package mutating func append(_ transition: Transition, at milliseconds: Int64, plan: Plan) {
     let sequence = nextSequence
     let drive = drive
@@ -81,8 +77,7 @@ package struct JournalEncoder: Sendable {
     let task = transition.task.isNone ? Self.noName : plan.nameBytes(transition.task)
     let culpritTask = transition.why?.culprit ?? .none
     let culprit = culpritTask.isNone ? Self.noName : plan.nameBytes(culpritTask)
-    // Numbers and keys of all that a transition can hold stay below 512 bytes; a byte of text is
-    // at most two in its field.
+    // Numbers and keys fit in 512 bytes; escaping at most doubles a text.
     var fetched = FieldWriter()
     transition.fetch?.report.write(to: &fetched, withWhat: false)
     let texts = transition.what.utf8.count + (transition.left?.names.utf8.count ?? 0)
@@ -116,7 +111,6 @@ package struct JournalEncoder: Sendable {
     UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
-  /// Puts the checksum in front of the line that begins at `start`.
   private mutating func seal(from start: Int) {
     let checksum = bytes.withUnsafeBytes { Hash.crc32c($0.part(start + 9, $0.count - 1)) }
     for digit in 0..<8 {
@@ -229,7 +223,7 @@ extension FieldWriter {
 
   fileprivate mutating func write(_ limits: DriveLimits) {
     fields(.capacity, limits.texts)
-    // 0 means something here, and is not left out.
+    // 0 means no limit and must be written.
     if let failures = limits.maxFailures { field(.failures, failures) }
   }
 

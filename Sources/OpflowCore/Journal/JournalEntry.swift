@@ -1,8 +1,8 @@
-/// A line of the journal, as a value. `JournalEncoder` writes its text, `JournalLine` reads it.
+/// A journal line as a value. `JournalEncoder` writes it as text, `JournalLine` reads it.
 package enum JournalEntry: Sendable, Equatable {
-  // Those that come once or a few times stand apart, so that the one that comes all the time is small.
+  // Rare entries are indirect to keep the frequent one small.
   indirect case open(OpenEntry)
-  /// A further drive of the run begins.
+  /// Another session of the run begins.
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
@@ -14,7 +14,7 @@ package enum JournalEntry: Sendable, Equatable {
   case transition(Transition)
 }
 
-/// The first line of every journal: what the run is of.
+/// The first line of every journal: what the run is about.
 package struct OpenEntry: Sendable, Equatable {
   package static let currentFormat = 1
   package var format: Int = OpenEntry.currentFormat
@@ -26,33 +26,30 @@ package struct OpenEntry: Sendable, Equatable {
   package var manifestPath: String
   /// `NAME=VALUE` each.
   package var set: [String] = []
-  /// The tasks that the command line named, as selectors; none for all. They are what the run is
-  /// about, in every drive of it.
+  /// The task selectors of the command line; empty for all tasks. They hold for every session.
   package var tasks: [String] = []
-  /// What stood behind `--`, for the one task that was named.
+  /// The arguments after `--`, for the only selected task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
-  /// `NAME=HASH` of each environment value that expressions read; 16 hexadecimal digits, or `-`
-  /// for an unset one.
+  /// `NAME=HASH` of each environment variable that expressions read; the hash is `-` if unset.
   package var environment: [String] = []
-  /// `HASH PATH` of each file of the manifest, the root first; 32 hexadecimal digits, and a path from
-  /// `folder` on where it lies within.
+  /// `HASH PATH` of each manifest file, root first; the path is relative to `folder` if within it.
   package var files: [String] = []
   package var limits = DriveLimits()
-  /// Where its tasks may run beside this machine, as it was given; none for here alone.
+  /// The `--on` options.
   package var on: [String] = []
-  /// The folder that relative paths of a manifest from standard input start at.
+  /// The folder that relative paths start from if the manifest is from standard input.
   package var folder: String
-  /// The real path of the folder that held the run as it began.
+  /// The real path of the state folder when the run began.
   package var stateFolder: String = ""
-  /// What the run was begun by, as far as that said so.
+  /// The trace context that the run was started in.
   package var trace: TraceParent?
-  /// The task of another run that began it.
+  /// The task of another run that started this one.
   package var around: TaskAround?
-  /// It stays open for tasks to come until somebody closes it.
+  /// The run stays open for new tasks until it is closed.
   package var serves = false
-  /// What it is known by beside its id; empty for nothing.
+  /// Another name for the run, accepted by `--run`; may be empty.
   package var name = ""
 
   package init(
@@ -66,7 +63,7 @@ package struct OpenEntry: Sendable, Equatable {
   }
 }
 
-/// A further drive of the run: what it reads, and how much it takes over.
+/// Another session of the run: its inputs, and what it takes over.
 package struct ResumeEntry: Sendable, Equatable {
   package var planKey: String
   package var opflowVersion: String
@@ -77,22 +74,20 @@ package struct ResumeEntry: Sendable, Equatable {
   package var files: [String] = []
   package var limits = DriveLimits()
   package var on: [String] = []
-  /// Tasks whose earlier result is taken over; every other one that had a result has its own
-  /// `resume` line with the reason.
+  /// Tasks whose earlier result stands. Every other finished task has a `resume` line with a
+  /// reason.
   package var reused: Int = 0
-  /// How many tasks' `resume` lines follow this one without a gap; with it a reader of a damaged
-  /// journal knows whether it lost one.
+  /// The number of tasks' `resume` lines that follow directly. Shows whether damage hides one.
   package var withdrawn: Int = 0
-  /// Ids of tasks that the manifest no longer has.
+  /// IDs of tasks that the manifest no longer has.
   package var removed: [String] = []
-  /// Ids of orders that added tasks to the run, without which it is from here on: the task that gave them runs again,
-  /// and says anew what is to be added.
+  /// Requests whose added tasks leave the run: their generator runs again.
   package var dropped: [String] = []
-  /// What the drive was begun by, as far as that said so.
+  /// The trace context that the session was started in.
   package var trace: TraceParent?
-  /// How many tasks the run's plan has from here on, where any were added to it; 0 else.
+  /// The plan's number of tasks from here on; 0 if none were added.
   package var taskCount = 0
-  /// The drive before was lost, and this one goes on with it: what was ordered of that one holds.
+  /// This session continues a lost one: requests to that one still hold.
   package var continues = false
 
   package init(planKey: String, opflowVersion: String) {
@@ -101,10 +96,10 @@ package struct ResumeEntry: Sendable, Equatable {
   }
 }
 
-/// How a drive of the run ended.
+/// The end of a session.
 package struct CloseEntry: Sendable, Equatable {
   package var state: RunState
-  /// The signal that asked for the end; 0 for none.
+  /// The signal that requested the end; 0 for none.
   package var signal: Int32 = 0
   package var exitCode: Int32
 
@@ -115,13 +110,13 @@ package struct CloseEntry: Sendable, Equatable {
   }
 }
 
-/// A drive begins to come to its end, since a signal asked for that, or as if one had.
+/// A session begins to stop, because of a signal or as if by one.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  /// Why, where nobody sent the signal: no machine is left for what is to run, or `hostsGone`.
+  /// The reason if no signal was sent: no node is left for the tasks, or `hostsGone`.
   package var what: String
 
-  /// The last program has ended that the run was for.
+  /// The last client that kept the run open has ended.
   package static let hostsGone = "the program has ended that the run is for"
 
   package init(signal: Int32, what: String = "") {
@@ -130,25 +125,25 @@ package struct StopEntry: Sendable, Equatable {
   }
 }
 
-/// Where a run stands; the word of `status`.
+/// The state of a run, as `status` prints it.
 package enum RunState: String, Sendable, CaseIterable {
   case running, succeeded, failed, cancelled, interrupted
 }
 
-/// A worker came. By this a later resume finds what a dead run's worker left behind.
+/// A worker started. By this a resume finds what the workers of a dead run left behind.
 package struct WorkerEntry: Sendable, Equatable {
-  /// By which `start` lines name it; `none` in a journal of an older opflow.
+  /// The number used in `start` lines; `none` in journals of older versions.
   package var worker: WorkerID
   package var pid: Int32
-  /// Since boot, in clock ticks (proc(5), field 22 of stat).
+  /// Clock ticks since boot (proc(5), field 22 of stat).
   package var startTime: UInt64
   package var bootID: String
-  /// The number of the scheduling group of its session, which the kernel gives once in a boot; 0 where
-  /// it gives none (sched(7), "The autogroup feature").
+  /// The worker's autogroup, unique per boot; 0 if autogroups are off (sched(7), "The autogroup
+  /// feature").
   package var autogroup: UInt64
-  /// The machine that the process is on; empty where that is the coordinator's.
+  /// Empty for the coordinator's host.
   package var host: String
-  /// On which of the drive's sites it is.
+  /// The node of the process.
   package var site = SiteID.local
 
   package init(
@@ -169,13 +164,12 @@ package enum TransitionEvent: Equatable, Sendable {
   case start, success, failure, retry
   case skip(SkipReason)
   case cancel, interrupt, pause, proceed
-  /// A resume takes the task out of the state that an earlier drive left it in.
+  /// A resume takes the task out of an earlier state.
   case resume(RerunReason)
-  /// It keeps the result that it has: what it reads and what it made are as they were.
+  /// The task is up to date.
   case fresh
-  /// A service is ready.
   case ready
-  /// A service was told to end.
+  /// A service was sent its stop signal.
   case stopping
 
   package var kind: TransitionKind {
@@ -197,7 +191,7 @@ package enum TransitionEvent: Equatable, Sendable {
   }
 }
 
-/// The event of a line, without what its fields say of it.
+/// The event of a transition without its details.
 package enum TransitionKind: UInt8, CaseIterable, Sendable {
   case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
   case ready, stopping
@@ -227,20 +221,19 @@ package struct Transition: Sendable, Equatable {
   package var event: TransitionEvent
   /// `none` for the whole run.
   package var task: TaskID
-  /// From 1, counted over all drives of the run; 0 where no try is meant.
+  /// From 1, counted over all sessions of the run; 0 for no attempt.
   package var attempt: Int32 = 0
-  /// Of a `start`: who has it; `none` in a journal of an older opflow.
+  /// Of a `start`: the task's worker; `none` in journals of older versions.
   package var worker = WorkerID.none
-  /// Of a `start`: the worker has another one before it, and begins with it when that one has ended
-  /// with success.
+  /// Of a `start`: prefetched; runs when the worker's task before it has succeeded.
   package var isAhead = false
   /// Of a `failure`: it does not fail the run.
   package var allowed = false
   /// Of a `success` and an allowed `failure`.
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
-  /// Of a try's end, and of a `failure` without a try.
+  /// Of an attempt's end, and of a `failure` without an attempt.
   package var outcome = Outcome(status: .unknown)
-  /// What few lines tell stands apart, so that the others are small.
+  /// Rare details are boxed so that most transitions are small.
   private var rare: Rare?
 
   private indirect enum Rare: Sendable, Equatable { case of(RareDetails) }
@@ -272,75 +265,73 @@ package struct Transition: Sendable, Equatable {
     set { rare = newValue == RareDetails() ? nil : .of(newValue) }
   }
 
-  /// Of a `retry`: until the next try, in milliseconds.
+  /// Of a `retry`: the delay until the next attempt.
   package var delayMilliseconds: Int64 {
     get { details.delayMilliseconds }
     set { details.delayMilliseconds = newValue }
   }
 
-  /// Of a refusal: what could not be done, with what. Of a `start` and a `resume`: what is not up to date. Of a
-  /// `ready`: the ports (`ServicePorts.text`). For people.
+  /// For people. Of a start error: what failed, on which file. Of a `start` and a `resume`: what is
+  /// out of date. Of a `ready`: the ports (`ServicePorts.text`).
   package var what: String {
     get { details.what }
     set { details.what = newValue }
   }
 
-  /// Of a try's end: what was ended with it, or could not be.
+  /// Of an attempt's end: leftover processes that were killed or could not be.
   package var left: LeftBehind? {
     get { details.left }
     set { details.left = newValue }
   }
 
-  /// Something of the try may still run: no other one starts beside it by itself.
+  /// Whether processes of the attempt may still run, so that no other attempt may start on its own.
   package var leavesAlive: Bool { left?.areAlive == true }
 
-  /// Of a `success` and a `fresh`: what the task left for others; nil where nobody was to read it, so that nothing of
-  /// it was kept.
+  /// Of a `success` and a `fresh`: the output values; nil if no task reads them.
   package var values: [TaskValue]? {
     get { details.values }
     set { details.values = newValue }
   }
 
-  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read; nil where it
-  /// reads none.
+  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read;
+  /// nil if it reads none.
   package var with: UInt64? {
     get { details.with }
     set { details.with = newValue }
   }
 
-  /// Of a `success`, an allowed `failure` and a `fresh`, in a plan with tasks that declare `inputs`: a number of
-  /// that end alone, in any run of any time. What needs the task and is up to date with one success is not so with another.
+  /// Of a `success`, an allowed `failure` and a `fresh`, in plans with `inputs`: a random number of
+  /// this result. A dependent is up to date only for the result that it was built with.
   package var origin: UInt64? {
     get { details.origin }
     set { details.origin = newValue }
   }
 
-  /// Of a `fresh`: the result of an earlier drive of this run, which it is that holds; nil where another
-  /// run had it.
+  /// Of a `fresh`: the state that stands from an earlier session; nil for a result of another run.
   package var kept: TaskState? {
     get { details.kept }
     set { details.kept = newValue }
   }
 
-  /// Of a `resume`: decided while the drive went on, so that it is none of the lines that it begins with.
+  /// Of a `resume`: decided during the session, so apart from the lines at its start.
   package var isLate: Bool {
     get { details.isLate }
     set { details.isLate = newValue }
   }
 
-  /// Of a `success`: the task did not run, and its result came from a cache.
+  /// Of a `success`: restored from a cache, without running.
   package var isRestored: Bool {
     get { details.isRestored }
     set { details.isRestored = newValue }
   }
 
-  /// Of a download's end: what it did.
+  /// Of a download's end: what it transferred.
   package var fetch: FetchRecord? {
     get { details.fetch }
     set { details.fetch = newValue }
   }
 
-  /// Nil where the event says it all.
+  /// Nil if the event needs no reason.
   package var why: Why? {
     switch event {
     case .skip(let reason): .skipped(reason)

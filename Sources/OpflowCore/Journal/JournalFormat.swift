@@ -2,7 +2,7 @@
 // ===========
 //
 // One append-only text file per run, one line per transition. It is the only source of truth about
-// a run: status, resume, reports and estimates are folds over it.
+// a run: status, resume, reports and estimates replay it.
 //
 //   CRC <TAB> SEQ <TAB> TIME <TAB> EVENT <TAB> TASK <TAB> KEY=VALUE <TAB> KEY=VALUE ... <LF>
 //
@@ -10,19 +10,19 @@
 //   SEQ    decimal, from 1, one more with each line
 //   TIME   decimal, milliseconds since the epoch
 //   EVENT  a word of the table below
-//   TASK   the task's id; empty where the line speaks of the run
+//   TASK   the task's ID; empty if the line is about the run
 //
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
-// any order; one that a reader does not know is passed over, and so is a line whose event it does
-// not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `dropped`, `capacity`, `on`, `back` and an order's `fp`
-// stand once per value.
+// any order. A reader ignores unknown keys, and lines with unknown events except for their SEQ. A
+// number that is 0 and a text that is empty may be left out. `set`, `tasks`, `args`, `only`,
+// `skip`, `env`, `file`, `removed`, `dropped`, `capacity`, `on`, `back` and a request's `fp` stand
+// once per value.
 //
 //   EVENT      TASK  keys
-//   open             format run plan version manifest folder state set tasks args only skip env file
-//                    capacity failures on trace around serve name
-//   resume           d plan version set only skip env file reused withdrawn removed dropped capacity
-//                    failures on trace count continues
+//   open             format run plan version manifest folder state set tasks args only skip env
+//                    file capacity failures on trace around serve name
+//   resume           d plan version set only skip env file reused withdrawn removed dropped
+//                    capacity failures on trace count continues
 //   close            d state code signal
 //   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back
@@ -33,10 +33,10 @@
 //   pause            d
 //   continue         d
 //   start       x    d n w ahead what
-//   success     x    d n exit wall user sys rss out fp with values origin restored; of a download: from size gained kept sha256
-//                    sha512 source etag date url
-//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with origin; of a
-//                    download: from gained after source url
+//   success     x    d n exit wall user sys rss out fp with values origin restored; of a download:
+//                    from size gained kept sha256 sha512 source etag date url
+//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with
+//                    origin; of a download: from gained after source url
 //   retry       x    d n exit signal reason errno what wall user sys rss out delay; as failure
 //   skip        x    d reason of
 //   cancel      x    d n exit signal reason wall user sys rss out
@@ -47,88 +47,91 @@
 //   fresh       x    d n origin kept fp with values
 //   ready       x    d n what
 //
-//   d          number of the drive of the run (1 for its first, which leaves the key out)
-//   n          number of the try, over all drives
+//   d          session of the run; left out for the first, 1
+//   n          attempt, counted over all sessions
 //   exit, signal     how the process ended
 //   wall, user, sys  microseconds
 //   rss        KiB, largest resident set
 //   out        bytes of output
-//   fp         the task's fingerprint (of an `approve` the first part alone, once for each of `tasks`): 16 hex digits, a dot, its parts in up to 16 hex digits; a dash
-//              where an older opflow wrote it, which took folders by their absolute paths
-//   with       XXH3 of the values of other tasks that it read, and of the arguments that it got
-//   values     what it left for others: NAME:XXH3 each, commas between
-//   of         the task that the reason speaks of
+//   fp         the task's fingerprint: 16 hex digits, a dot, its parts in up to 16 hex digits.
+//              Older versions wrote a dash for the dot, and hashed folders by absolute path. Of an
+//              `approve`: the first part only, once for each of `tasks`
+//   with       XXH3 of the values of other tasks and of the arguments that it read
+//   values     the task's output values: NAME:XXH3 each, separated by commas
+//   of         the task that the reason is about
 //   part       the part of the definition that changed
-//   what       of a `start` and a `resume`: what is not up to date any more, for people; of a `ready`: the ports
-//              that were found for the service, NAME:NUMBER each, commas between
-//   origin     a random number of the success alone, in any run of any time: 16 hex digits; so of a failure that
-//              is allowed
-//   restored   1: the task did not run, and what it left came from a cache
-//   late       1: of a `resume`: decided while the drive went on
-//   delay      milliseconds until the next try
-//   host       the worker's machine, where that is not the coordinator's; of a `site` its machine
-//   site       the number of the machine's stream in the drive, from 1; 0 is the coordinator's machine
-//   cores, memory, gpus  of a machine that joined: what it has for tasks, memory in bytes
-//   incarnation, lease   what tells the machine's job from an earlier one; milliseconds without an answer after
-//              which its agent ends its workers
-//   until      milliseconds from then on until its time is over
-//   from       of a download's end: bytes that a part held before, and that were not fetched again
-//   size, gained  bytes of the file, and of what this try added to its part
-//   after      milliseconds that the server asked to be left alone
-//   kept       1: nothing was fetched, what stood there is right; of a `fresh`: the result is one of an
-//              earlier drive of this run
+//   what       a detail for people; of a `start` and a `resume`: what is out of date; of a `ready`:
+//              the service's ports, NAME:NUMBER each, separated by commas
+//   origin     a random number that identifies this result across runs: 16 hex digits; of a success
+//              or an allowed failure
+//   restored   1: the result came from a cache; the task did not run
+//   late       1: of a `resume`: decided during the session
+//   delay      milliseconds until the next attempt
+//   host       the worker's host if it is not the coordinator's; of a `site` the node's host
+//   site       the node's number in the session, from 1; 0 is the coordinator's host
+//   cores, memory, gpus  of a node that joined: its resources for tasks, memory in bytes
+//   incarnation, lease   identifies the node's agent; its heartbeat timeout in milliseconds, after
+//              which the agent ends its workers
+//   until      milliseconds from this line until the node's time is over
+//   from       of a download's end: bytes that the part file had before and that were kept
+//   size, gained  bytes of the file, and bytes that this attempt added to the part file
+//   after      milliseconds that the server asked clients to wait
+//   kept       1: nothing was downloaded, the existing file is right; of a `fresh`: the result is
+//              from an earlier session of this run
 //   sha256, sha512  of the file
-//   source     XXH3 of the URL as the manifest has it
-//   etag, date, url  what the server called this version, and where redirects led
-//   id, verb   of an order: what tells it from others, and what was asked for (OrderVerb)
-//   by, uid    who asked: a command or a task, and the number of the user
-//   expects    the number of the try that it was about
-//   tasks, back  of an order: the tasks that it holds for, and those that wait again with them
-//   resource, value  what is set, and to what
-//   capacity   NAME:AMOUNT: what the drive has of a resource, in what a plan counts it in
-//   failures   after so many nothing new starts; 0 is no limit
-//   on         what the drive was given as --on: where its tasks may run beside the coordinator's machine
-//   serve      1: the run stays open for tasks to come until somebody closes it
-//   name       what the run is known by beside its id
-//   trace      the TRACEPARENT that the drive was begun with (version 00 of W3C's Trace Context)
-//   withdrawn  how many `resume` lines of tasks follow this line at once
+//   source     XXH3 of the URL in the manifest
+//   etag, date, url  the server's names for this version, and the URL after redirects
+//   id, verb   of a request: its unique ID, and its kind (OrderVerb)
+//   by, uid    the requester: a command or a task, and the user's number
+//   expects    the attempt that it was meant for
+//   tasks, back  of a request: the selected tasks, and the tasks that wait again with them
+//   resource, value  a resource, and its new amount
+//   capacity   NAME:AMOUNT: a resource of the session, in the unit of the plan
+//   failures   the number of failures after which no task starts; 0 means no limit
+//   on         an --on option of the session: nodes that tasks may also run on
+//   serve      1: the run stays open for new tasks until it is closed
+//   name       another name for the run, accepted by --run
+//   trace      the TRACEPARENT of the session (version 00 of W3C's Trace Context)
+//   withdrawn  the number of tasks' `resume` lines that follow this line directly
 //
-// An order takes effect with its line: pending tasks that it cancels are cancelled by it, those that
-// it skips are skipped, those that it retries wait again, which is their one way out of an end within a
-// drive. What runs ends later, on a line of its own; so do gates that it answers, right after it: where a
-// run died between the two, an `approve` holds for the next drive, if the gate is then as it was.
+// A request (`order`) takes effect with its line: it cancels, skips or retries pending tasks by
+// itself; a retry is the only way out of an end within a session. Running tasks end later, on lines
+// of their own. So do the approvals that it answers, right after it: if the run dies between the
+// two, an `approve` holds for the next session if the approval is unchanged.
 //
-// `stop` stands where a signal begins to end a drive; what runs ends later, on lines of its own. Where no machine is
-// left for what is to run, it stands there with the reason.
+// `stop` stands where a signal begins to end a session, or, with a reason, where no node is left
+// for the remaining tasks. Running tasks end later, on lines of their own.
 //
-// `extend` stands where tasks were added to the run, before anything is said of them: `count` is how many its plan has
-// from there on (of a run's `resume`: how many it has by then, where some were added), `value` how many are new, `plan` the key of the
-// segment, and `manifest`, `folder` and `file` say what it was compiled from, as in `open`. `copy` is that manifest as it was read; where
-// it is left out the run's folder has it by the name of the `id`. Where a task added them, TASK and `n` say which, and in which of its tries.
+// `extend` stands where tasks were added to the run, before any line about them. `count` is the
+// number of tasks in the plan from there on (so it is on a run's `resume` if tasks were added),
+// `value` how many are new, `plan` the segment's key. `manifest`, `folder` and `file` tell its
+// sources as in `open`. `copy` is the manifest's text; without it the run's folder has it under the
+// `id`. If a task added them, TASK and `n` name the task and its attempt.
 //
-// `withdraw` stands where a task is tried again that added tasks in a try of the same drive: `dropped` names the orders that
-// gave them, `n` the try before this one, `value` how many tasks they are. None of them has begun. They have other names
-// from there on, and are skipped by these. Those that had an end before are taken out of it on a `resume` line before it.
+// `withdraw` stands where a generator is tried again in the session in which it added tasks.
+// `dropped` names the requests that added them, `n` the attempt before this one, `value` the number
+// of tasks. None of them has started. From there on they have other names, under which they are
+// skipped; a `resume` line before it takes those that had ended out of that state.
 //
-// `site` stands where a further machine joins, before any worker of its, and where it is used otherwise from then on
-// (SiteState). What ran on one that is lost ends on lines of its own, behind that.
+// `site` stands where a node joins, before any of its workers, and where its use changes
+// (SiteState). The tasks of a lost node end after it, on lines of their own.
 //
-// A task with `inputs` keeps its result by a `fresh`, not by silence: it is looked at when its turn comes,
-// and so are the tasks behind it that a resume would keep. Where one of them runs again, its `resume` line
+// A task with `inputs` keeps its result by a `fresh` line: it is checked when its turn comes, and
+// so are its dependents that a resume would keep. If one of them runs again, its `resume` line
 // comes then, and is `late`.
 //
-// A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
-// out of a state that it ended in, follow it without a gap, but for the late ones. `d` and `withdrawn` are there so that a
-// reader of a damaged journal knows when it may have lost one of them: it then takes nothing that
-// ended before that drive as ended (RunModel).
+// A session begins with `open` or a run's `resume`. The tasks' `resume` lines, which alone take a
+// task out of a final state, follow directly, except for the late ones. `d` and `withdrawn` show a
+// reader of a damaged journal that one of them may be lost: it then discards all results from
+// before that session (RunModel).
 //
-// Line 1 is `open` with SEQ 1. The format's version is its key `format`; a reader refuses a version
-// that it does not know. New keys and events need no new version, a new meaning of old ones does.
+// Line 1 is `open` with SEQ 1. Its key `format` is the version; a reader refuses an unknown
+// version. New keys and events do not need a new version; a new meaning of old ones does.
 
-/// What a line of the journal is about.
+/// The event of a journal line.
 package enum JournalEvent: Equatable, Sendable {
   case open
-  /// A further drive of the run.
+  /// Another session of the run begins.
   case resume
   case close
   case worker
@@ -138,13 +141,13 @@ package enum JournalEvent: Equatable, Sendable {
   case extend
   case withdraw
   case transition(TransitionKind)
-  /// A word of a later opflow.
+  /// An event of a later version.
   case unknown
 
-  /// Whether what the plan's file tells is another thing behind such a line.
+  /// Whether the plan file may differ after such a line.
   var changesPlan: Bool { self == .extend || self == .withdraw }
 
-  /// `resume` speaks of the run or of a task, and only TASK tells which.
+  /// A `resume` line is about the run or about a task; only TASK shows which.
   @inline(__always)
   init(word: UnsafeRawBufferPointer, ofRun: Bool) {
     switch word.first {
@@ -197,7 +200,7 @@ package enum JournalEvent: Equatable, Sendable {
 }
 
 extension Fingerprint.Part {
-  /// The word in the journal and in the reason that a person reads.
+  /// The word in the journal and in messages.
   package var word: String {
     switch self {
     case .run: "run"
@@ -218,11 +221,11 @@ extension Fingerprint.Part {
   }
 }
 
-/// Why a file is no journal that this opflow can read. What recovery covers is no error.
+/// Why a file cannot be read as a journal. Damage that recovery handles is not an error.
 package enum JournalError: Error, Equatable, Sendable {
-  /// Not one byte: the run died before it began.
+  /// The file is empty: the run died before it began.
   case empty
-  /// The first line is damaged, or the file is something else.
+  /// The first line is damaged, or the file is not a journal.
   case firstLine
   case version(found: String)
 

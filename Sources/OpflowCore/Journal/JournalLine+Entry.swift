@@ -1,6 +1,6 @@
 extension JournalLine {
-  /// The line as a value, its names looked up in `plan`; nil for an event of a later opflow, a task
-  /// that the plan does not have, and a line that lacks what it must say.
+  /// Returns the line as a value; nil for an unknown event, a task that the plan does not have, or
+  /// a missing field.
   package func entry(plan: Plan) -> JournalEntry? {
     switch event {
     case .open: open.map { .open($0) }
@@ -29,7 +29,7 @@ extension JournalLine {
     transition.worker = fields.worker
     transition.isAhead = fields.isAhead
     transition.outcome = fields.end.outcome
-    // Of a skip and of a resume the event has told it.
+    // For these two the reason is part of the event.
     if transition.event.kind == .skip || transition.event.kind == .resume {
       transition.outcome.reason = nil
     }
@@ -45,7 +45,7 @@ extension JournalLine {
     return transition
   }
 
-  /// Nil when the format is not said. The reader has refused formats that it does not know.
+  /// Nil if `format` is missing. The reader has refused unknown formats.
   var open: OpenEntry? {
     var open = OpenEntry(run: "", planKey: "", opflowVersion: "", manifestPath: "", folder: "")
     open.format = 0
@@ -164,7 +164,7 @@ extension JournalLine {
     return entry
   }
 
-  /// Of the run's own `resume`, which is read for it before anything else.
+  /// The session of a run's `resume`.
   var drive: Int {
     for field in fields where field.key == .drive {
       return TransitionFields.drive(Int(field.natural), at: sequence)
@@ -174,7 +174,6 @@ extension JournalLine {
 }
 
 extension TransitionFields {
-  /// Nil where the reason must be told and is not.
   fileprivate func event(_ kind: TransitionKind, plan: Plan) -> TransitionEvent? {
     switch kind {
     case .start: .start
@@ -195,7 +194,7 @@ extension TransitionFields {
 }
 
 extension Plan {
-  /// The task that a field of the journal or the wire names.
+  /// Finds the task named by a field of the journal or the wire.
   @inline(__always)
   package func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
     if name.isEmpty { return nil }

@@ -1,5 +1,5 @@
 extension JournalLine {
-  /// What a task left for others, and a hash of what it read of them, as the line's fields tell.
+  /// The task's output values, and the hash of the values that it read.
   var values: (left: [TaskValue]?, with: UInt64?) {
     var left: [TaskValue]?
     var with: UInt64?

@@ -1,24 +1,23 @@
-/// A line of the journal, read where it lies: valid as long as the bytes that it was made over.
+/// A journal line, read in place: valid as long as its bytes.
 ///
-/// Names and texts are escaped bytes, since the journal may speak of tasks that the plan no longer
-/// has, and a fold over a million lines makes no strings.
+/// Names and texts stay escaped bytes: the plan may not have the task any more, and replaying a
+/// million lines must not allocate strings.
 package struct JournalLine {
   package let sequence: UInt64
   /// Since the epoch.
   package let milliseconds: Int64
   package let event: JournalEvent
-  /// Where the line stands. Behind it stands a line feed, a carriage return or nothing: a byte of no
-  /// key and of no number, so that both are read without a look at where the line ends.
+  /// The line. The next byte, if any, is a line feed or carriage return, which is in no key or
+  /// number; so parsers need no check for the end.
   let bytes: ByteWindow
   private let taskStart: Int
   private let taskEnd: Int
   let end: Int
 
-  /// Beyond every number that a run can reach, so that counting on from a line never overflows.
+  /// Above any number that a run reaches, so counting on from a line cannot overflow.
   static let sequenceLimit: UInt64 = 1 << 62
 
-  /// Reads a line, which is given without its line feed; nil when its checksum does not hold or it
-  /// has another shape.
+  /// Reads a line without its line feed; nil if its checksum or shape is wrong.
   package init?(_ line: UnsafeRawBufferPointer) {
     guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
       Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
@@ -27,9 +26,8 @@ package struct JournalLine {
     self.init(intact: bytes, from: 9, to: bytes.count, &numbers)
   }
 
-  /// Reads the line that begins at `start`; nil as above. Sets `end` to where its line feed is, or to
-  /// the end of the bytes. An editor may have put a carriage return at its end, where opflow never
-  /// writes one.
+  /// Reads the line at `start`; nil as above. Sets `end` to its line feed or the end of the bytes.
+  /// Accepts a carriage return from an editor.
   @inline(__always)
   init?(
     in bytes: ByteWindow, at start: Int, end: inout Int, _ numbers: inout LineNumbers
@@ -43,20 +41,19 @@ package struct JournalLine {
     end = body &+ rest.length
     var stop = end
     var checksum = rest.checksum
-    // The tab stands before the body, so there is a byte to look at.
+    // A tab precedes the body, so this byte exists.
     if bytes[end &- 1] == Field.carriageReturn {
       stop = end &- 1
       checksum = Hash.crc32c(bytes.part(body, stop))
     }
     guard Self.holds(bytes, start, checksum) else {
-      // What stands for the checksum may have a line feed in it.
+      // The damaged checksum may contain a line feed.
       end = bytes.position(of: Field.lineFeed, from: start, to: end)
       return nil
     }
     self.init(intact: bytes, from: body, to: stop, &numbers)
   }
 
-  /// Whether there is room for a checksum at `start`, and a tab behind it.
   @inline(__always)
   private static func hasChecksum(_ bytes: ByteWindow, _ start: Int) -> Bool {
     start &+ 9 <= bytes.count && bytes[start &+ 8] == Field.tab
@@ -67,7 +64,7 @@ package struct JournalLine {
     bytes.eight(at: start).bits == EightBytes.hexadecimal(of: checksum).bits
   }
 
-  /// Takes apart what the checksum covers.
+  /// Parses the checksummed part.
   @inline(__always)
   private init?(
     intact bytes: ByteWindow, from start: Int, to end: Int, _ numbers: inout LineNumbers
@@ -81,7 +78,7 @@ package struct JournalLine {
     self.milliseconds = Int64(bitPattern: milliseconds)
     self.bytes = bytes
     self.end = end
-    // Nearly all lines are one of these two.
+    // Fast path: nearly all lines are one of these two.
     let word = bytes.eight(at: wordStart)
     if word.begins(with: TransitionKind.success.word, Field.tab) {
       taskStart = wordStart &+ 8
@@ -93,24 +90,22 @@ package struct JournalLine {
       let wordEnd = bytes.position(of: Field.tab, from: wordStart, to: end)
       guard wordEnd < end else { return nil }
       taskStart = wordEnd &+ 1
-      // An empty name is that of the run.
       let ofRun = taskStart == end || bytes[taskStart] == Field.tab
       event = JournalEvent(word: bytes.part(wordStart, wordEnd), ofRun: ofRun)
     }
     taskEnd = bytes.position(of: Field.tab, from: taskStart, to: end)
   }
 
-  /// Escaped, as it stands; empty where the line speaks of the run.
+  /// Escaped; empty for a line about the run.
   package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
 
-  /// The last eight bytes of the task, or all where it has less, and what stands before it.
+  /// The eight bytes up to the end of the task's name; for a shorter name with what precedes it.
   @inline(__always)
   var ending: TaskEnding {
-    // There are more than eight bytes before a task.
     TaskEnding(bytes.eight(at: taskEnd &- 8), length: min(taskEnd &- taskStart, 8))
   }
 
-  /// Whether the task's name is another than `task`, which stands for it.
+  /// Whether the task's name contains escapes.
   @inline(__always)
   func hasEscapedTask(_ ending: TaskEnding) -> Bool {
     ending.hasBackslash
@@ -118,13 +113,12 @@ package struct JournalLine {
         && bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
   }
 
-  /// Where the keys and values begin, with the tabs between them.
   @inline(__always)
   var fieldsStart: Int { min(taskEnd &+ 1, end) }
 
   @inline(__always)
   var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }
 
-  /// What stands behind the task, in the order of the line.
+  /// The fields after the task, in order.
   package var fields: LineFields { LineFields(bytes.part(fieldsStart, end)) }
 }

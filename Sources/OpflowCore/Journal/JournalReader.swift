@@ -1,33 +1,30 @@
-/// Reads a journal's intact lines in order, and takes note of what is damaged between them.
+/// Reads the intact lines of a journal in order and records the damage between them.
 ///
 /// A journal survives truncation at any byte, a torn last line, blocks of zeros or noise, flipped
-/// bits, a duplicated tail, and an editor that wrote CR LF. Every line stands for itself: one whose
-/// checksum holds and whose SEQ is above all before it is intact, whatever surrounds it; anything
-/// else is dropped up to the next line feed. So a reader sees some of the lines that were written,
-/// in their order, and never one that was not.
+/// bits, a duplicated tail, and an editor that writes CR LF. A line is intact if its checksum holds
+/// and its SEQ is above all before it; everything else is dropped up to the next line feed. So a
+/// reader sees a subsequence of the lines written, never an invented one.
 ///
-/// Reading changes nothing: `repair` says what the holder of the run's lock has to do to the file
-/// before it appends. Reading what a repair left gives the same lines. A journal that grows is read in
-/// pieces, by a reader for each, which goes on at the `place` of the one before.
+/// Reading changes nothing: `repair` tells the holder of the run's lock what to do before
+/// appending. A growing journal is read in pieces, each by a new reader that starts at the `place`
+/// of the last one.
 package struct JournalReader {
   private let bytes: ByteWindow
-  /// Where they begin in the file.
+  /// The offset of `bytes` in the file.
   private let base: Int
   private var position = 0
   private var numbers = LineNumbers()
   private var lineStart = 0
   private var lineEnd = 0
-  /// Everything that the reader found besides lines; complete when `next` has returned nil.
+  /// The damage found; complete after `next` has returned nil.
   package private(set) var recovery: JournalRecovery
-  /// What it was before the newest damage, and after how many lines that is.
+  /// `recovery` before the newest damage, and its line count.
   private var recoveryBeforeDamage = JournalRecovery()
   private var lineCountBeforeDamage = -1
 
-  /// Reads over `bytes`, which must stay as they are while the reader and its lines are used.
+  /// Reads `bytes`, which must not change meanwhile.
   ///
-  /// - Parameter place: where they begin in the file.
-  /// - Throws: when the first line of the file is no intact `open` of a known format. A journal without
-  ///   its first line cannot be told from another file, or from another run's journal.
+  /// - Throws: if the file's first line is not an intact `open` of a known format.
   package init(
     _ bytes: UnsafeRawBufferPointer, from place: JournalPlace = JournalPlace()
   ) throws(JournalError) {
@@ -38,15 +35,15 @@ package struct JournalReader {
     if base == 0 { _ = try Self.firstLine(bytes) } else { passLineFeed() }
   }
 
-  /// What the first line says, without a look at the rest.
+  /// Reads the first line only.
   package static func open(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> OpenEntry {
     guard let bytes = ByteWindow(bytes) else { throw .empty }
     guard let open = try firstLine(bytes).open else { throw .firstLine }
     return open
   }
 
-  /// How the run's newest drive ended, by the last line, without a look at the rest; nil where that is no
-  /// intact `close`.
+  /// Returns how the newest session ended, by the last line only; nil if that is not an intact
+  /// `close`.
   package static func close(atEndOf bytes: UnsafeRawBufferPointer) -> CloseEntry? {
     let end = bytes.last == Field.lineFeed ? bytes.count - 1 : bytes.count
     let start = bytes[..<max(0, end)].lastIndex(of: Field.lineFeed).map { $0 + 1 } ?? 0
@@ -69,7 +66,7 @@ package struct JournalReader {
     return line
   }
 
-  /// The last line before these bytes was read without its line feed, which is theirs now.
+  /// Skips the line feed that the last line of the piece before lacked.
   private mutating func passLineFeed() {
     guard !recovery.endsWithLineFeed, bytes.count > 0, bytes[0] == Field.lineFeed
     else { return }
@@ -77,21 +74,21 @@ package struct JournalReader {
     recovery.passLineFeed(end: base + 1)
   }
 
-  /// The last line that `next` returned, as opflow wrote it, without its line feed.
+  /// The last line of `next`, without line feed and carriage return.
   package var lineText: UnsafeRawBufferPointer {
     let text = bytes.part(lineStart, lineEnd)
     return text.last == Field.carriageReturn ? text.part(0, text.count - 1) : text
   }
 
-  /// The end of the last line that `next` returned. What is damaged behind it counts once it is known
-  /// what follows: a resume may cut it off, and write other lines there.
+  /// The end of the last line of `next`. Damage after it counts only when another line follows:
+  /// until then a resume may cut it off.
   package var place: JournalPlace {
     let isDamaged = lineCountBeforeDamage == recovery.lineCount
     return JournalPlace(
       recovery: isDamaged ? recoveryBeforeDamage : recovery)
   }
 
-  /// The next intact line; nil at the end.
+  /// Returns the next intact line; nil at the end.
   @inline(__always)
   package mutating func next() -> JournalLine? {
     while position < bytes.count {
@@ -121,7 +118,6 @@ package struct JournalReader {
     return nil
   }
 
-  /// Drops what stands from `start` up to `position`.
   @inline(never)
   private mutating func drop(_ start: Int, _ kind: JournalDamage.Kind) {
     if lineCountBeforeDamage != recovery.lineCount {
@@ -132,12 +128,12 @@ package struct JournalReader {
   }
 }
 
-/// A place in a journal's file, the end of an intact line, and what was found before it.
+/// The end of an intact line in a journal's file.
 package struct JournalPlace: Sendable {
-  /// Of what stands before it.
+  /// The damage before it.
   package fileprivate(set) var recovery = JournalRecovery()
 
-  /// The beginning.
+  /// The beginning of the file.
   package init() {}
 
   fileprivate init(recovery: JournalRecovery) {

@@ -1,14 +1,13 @@
-/// What reading a journal found besides its lines.
+/// The damage found while reading a journal.
 package struct JournalRecovery: Equatable, Sendable {
-  /// The first hundred places, in the order of the file.
+  /// The first hundred damaged places, in file order.
   package private(set) var damage: [JournalDamage] = []
-  /// Dropped, of any kind, also beyond those hundred places.
+  /// Counts all damage, also after the first hundred places.
   package private(set) var droppedLines = 0
   package private(set) var droppedBytes = 0
-  /// Lines that were written, by their SEQ, and are nowhere in the file as they were.
+  /// SEQs that are not in the file intact.
   package private(set) var missingLines: UInt64 = 0
   package private(set) var lineCount = 0
-  /// Of the last intact line; the next one to be written has the number after it.
   package private(set) var lastSequence: UInt64 = 0
   /// The end of the last intact line.
   package private(set) var intactByteCount = 0
@@ -19,18 +18,16 @@ package struct JournalRecovery: Equatable, Sendable {
 
   package init() {}
 
-  /// What the file needs before a line may be appended to it.
+  /// The repair needed before a line may be appended.
   package var repair: JournalRepair {
     JournalRepair(
       truncateTo: intactByteCount < byteCount ? intactByteCount : nil,
       appendsLineFeed: !endsWithLineFeed)
   }
 
-  /// Nothing dropped and nothing missing: at most the last line feed.
   package var isIntact: Bool { droppedLines == 0 && missingLines == 0 }
 
-  /// Whether all that is wrong is an end that was cut within a line: what a kill or a full disk
-  /// leaves, and what a reader sees of a run that is just writing.
+  /// Whether the only damage is a torn last line, from a kill, a full disk or a write in progress.
   package var isOnlyTorn: Bool {
     missingLines == 0 && damage.allSatisfy { $0.kind == .torn }
   }
@@ -42,7 +39,6 @@ package struct JournalRecovery: Equatable, Sendable {
     self.endsWithLineFeed = endsWithLineFeed
   }
 
-  /// The line feed that the last intact line lacked is there now.
   mutating func passLineFeed(end: Int) {
     intactByteCount = end
     endsWithLineFeed = true
@@ -63,7 +59,7 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func note(missing sequences: Range<UInt64>, before offset: Int) {
     let count = sequences.upperBound - sequences.lowerBound
     missingLines += count
-    // Damage right before the line says it already.
+    // The damage right before this line already reports it.
     if let last = damage.last, last.offset + last.byteCount == offset { return }
     if damage.count < Self.placeLimit {
       damage.append(
@@ -75,9 +71,9 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func finish(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// What the holder of the run's lock does to a journal before it appends.
+/// What the holder of the run's lock does before appending.
 package struct JournalRepair: Equatable, Sendable {
-  /// Damage at the end is cut off here.
+  /// Cut the file here to remove damage at its end.
   package var truncateTo: Int?
   /// The last intact line lacks its line feed.
   package var appendsLineFeed: Bool
@@ -88,22 +84,22 @@ package struct JournalRepair: Equatable, Sendable {
   }
 }
 
-/// A place where a journal is damaged.
+/// A damaged place of a journal.
 package struct JournalDamage: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
-    /// No line, or one whose checksum does not hold.
+    /// Not a line, or its checksum is wrong.
     case unreadable
     /// The same at the end of the file, without a line feed.
     case torn
     /// Intact, but its SEQ is not above all before it.
     case repeated
-    /// The line here is intact; those with these SEQs should stand before it.
+    /// The line here is intact, but these SEQs before it are missing.
     case missing(Range<UInt64>)
   }
 
   package var offset: Int
   package var byteCount: Int
-  /// As cut by line feeds; for `missing` how many numbers are.
+  /// The number of lines; for `missing`, of missing SEQs.
   package var lineCount: Int
   package var kind: Kind
 
@@ -114,7 +110,7 @@ package struct JournalDamage: Equatable, Sendable {
     self.kind = kind
   }
 
-  /// For people: what is wrong, and where.
+  /// The damage and its place, for people.
   package var message: String {
     switch kind {
     case .unreadable:

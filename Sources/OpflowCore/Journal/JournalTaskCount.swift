@@ -1,13 +1,13 @@
-/// What the last lines of a journal say of the run's plan, without a look at what stands before them.
+/// Facts from the end of a journal, without reading the rest.
 extension JournalReader {
-  /// How many tasks the run's plan has by the last intact line that says so; nil where none does.
+  /// The plan's number of tasks by the last intact line that tells it; nil if none does.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
     last(in: bytes) { line in
       line.event == .extend || line.event == .resume ? line.taskCount : nil
     }
   }
 
-  /// The key of the plan with which the newest drive began; nil where no line tells.
+  /// The plan key of the newest session; nil if no line tells it.
   package static func planKey(atEndOf bytes: UnsafeRawBufferPointer) -> String? {
     last(in: bytes) { line in
       guard line.event == .open || line.event == .resume else { return nil }
@@ -15,7 +15,7 @@ extension JournalReader {
     }
   }
 
-  /// What the last intact line says of which something is told.
+  /// Returns the last result of `tell`.
   private static func last<Told>(
     in bytes: UnsafeRawBufferPointer, _ tell: (JournalLine) -> Told?
   ) -> Told? {
@@ -26,7 +26,7 @@ extension JournalReader {
       var start = max(0, end - pieceBytes)
       if start > 0 { start = window.position(of: Field.lineFeed, from: start - 1, to: end) + 1 }
       if start >= end {
-        // No line begins there.
+        // The piece is shorter than the line it ends in.
         pieceBytes *= 2
         continue
       }
@@ -36,7 +36,6 @@ extension JournalReader {
     return nil
   }
 
-  /// - Parameter piece: whole lines.
   private static func last<Told>(
     in bytes: ByteWindow, _ piece: Range<Int>, _ tell: (JournalLine) -> Told?
   ) -> Told? {

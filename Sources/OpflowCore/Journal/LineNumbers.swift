@@ -1,18 +1,18 @@
-/// Reads the two numbers that a line begins with, each with a tab behind it. Those of the line before mostly tell what
-/// they are, a SEQ one higher and a time of the same hundred seconds, and to compare that takes less than to read it.
+/// Reads SEQ and time at the start of a line. Comparing with SEQ + 1 and the last hundred seconds
+/// is faster than parsing, and usually suffices.
 struct LineNumbers {
-  /// The SEQ of the line behind the last that was read, and its text with the tab, in the bytes of the mask; where
-  /// nothing is expected, what stands in none.
+  /// The expected SEQ, and its digits and tab within `mask`; if none is expected, `text` never
+  /// matches.
   private var sequence: UInt64 = 0
   private var (text, mask) = Self.nothing
   private var length = 0
-  /// The first eight digits of a time, and the milliseconds that they stand for: to begin with, zeros.
+  /// The first eight digits of the last time, and their milliseconds.
   private var timeText: UInt64 = 0x3030_3030_3030_3030
   private var timeStart: UInt64 = 0
 
   private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
 
-  /// The number of at most 19 digits at `start`, and the place behind its tab.
+  /// Returns the number at `start`, at most 19 digits, and the position after its tab.
   @inline(__always)
   mutating func readSequence(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let eight = bytes.eight(at: start)
@@ -37,7 +37,7 @@ struct LineNumbers {
     return found
   }
 
-  /// - Parameter count: the digits of the number before it, from one to seven, which the eight bytes begin with.
+  /// - Parameter count: the number of digits in `eight`, one to seven.
   @inline(__always)
   private mutating func expect(_ next: UInt64, _ eight: EightBytes, _ count: Int) {
     sequence = next
@@ -45,11 +45,11 @@ struct LineNumbers {
     let last = UInt64(count &- 1) &* 8
     mask = .max &>> (48 &- last)
     text = (eight.bits & mask) &+ 1 &<< last
-    // A digit more stands at another place, so that the next one is read as any other.
+    // 9 carries; the next SEQ is parsed.
     if eight[count &- 1] == UInt8(ascii: "9") { (text, mask) = Self.nothing }
   }
 
-  /// The same, mostly of thirteen digits, as milliseconds since the epoch have from 2001 to 2286.
+  /// Fast for 13 digits: milliseconds from 2001 to 2286.
   @inline(__always)
   mutating func readTime(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let first = bytes.eight(at: start)

@@ -1,18 +1,18 @@
-/// An order that was obeyed: its line is what it does to tasks that do not run, and comes before what
-/// follows from it.
+/// An applied request. Its line changes tasks that do not run, and precedes the lines that follow
+/// from it.
 package struct OrderEntry: Sendable, Equatable {
   package var id: OrderID
   package var verb: OrderVerb
   package var asker: OrderAsker
-  /// The tasks that it holds for, in the order of the plan; none for the whole run.
+  /// The selected tasks in plan order; empty for the whole run.
   package var tasks: [TaskID] = []
-  /// It named tasks, and the plan has none of them any more.
+  /// The plan has none of the named tasks any more.
   package var lacksTasks = false
-  /// Of a `retry`: what was skipped for want of those, and waits again with them.
+  /// Of a `retry`: dependents skipped because of these tasks, which wait again.
   package var back: [TaskID] = []
   package var expects: Int32 = 0
   package var carried = CarriedValue()
-  /// Of `approve`: by what the gates were defined then, one for each of `tasks`.
+  /// Of `approve`: the approvals' fingerprints then, one for each of `tasks`.
   package var fingerprints: [UInt64] = []
 
   package init(id: OrderID, verb: OrderVerb, asker: OrderAsker) {
@@ -21,8 +21,7 @@ package struct OrderEntry: Sendable, Equatable {
     self.asker = asker
   }
 
-  /// What it does at once to a task that it names, by the state that the task is in; nil for nothing, or
-  /// nothing yet.
+  /// The immediate effect on a selected task; nil if none, or not yet.
   package func effect(on task: TaskID, in state: TaskState) -> Transition? {
     switch verb.row.effect {
     case .cancels:
@@ -38,7 +37,7 @@ package struct OrderEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// Nil for an order of a later opflow. Tasks that the plan does not have are left out.
+  /// Returns nil for an unknown request. Omits tasks that the plan does not have.
   package func order(plan: Plan) -> OrderEntry? {
     var id: OrderID?
     var verb: OrderVerb?
@@ -76,7 +75,7 @@ extension JournalLine {
     order.back = back
     order.expects = expects
     order.carried = carried
-    // They stand in the order of the tasks, which says nothing where one of these is unknown.
+    // They are in the order of the tasks.
     if isWhole, fingerprints.count == tasks.count { order.fingerprints = fingerprints }
     return order
   }

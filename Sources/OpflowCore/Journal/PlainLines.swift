@@ -1,11 +1,11 @@
-// Lines as nearly all of a large journal are
-// ===========================================
+// Fast paths for the usual lines
+// =============================
 //
-// They say what each task of its kind says, in the order in which it is written, and nothing else: so they are read
-// without a look at which key stands where, and without room for all that a line may say. What is read of one is what
-// `TryFields` reads of it; of any other line nothing is.
+// Nearly all lines of a large journal have a fixed set of fields in a fixed order. These types read
+// such lines without key lookup or storage for every possible field. They give what `TryFields`
+// gives, and fail for any other line.
 
-/// A start that says no more than which try it is, of which worker.
+/// A `start` line with no more than attempt, worker and prefetch flag.
 struct PlainStart {
   let drive: Int
   let attempt: Int32
@@ -30,8 +30,8 @@ struct PlainStart {
   }
 }
 
-/// A success that says no more than how it ended, what it used and as what it was defined: the same as its task is now,
-/// as the one who reads it has to see.
+/// A `success` line with no more than exit code, usage and fingerprint. The caller has to check
+/// that the fingerprint is current.
 struct PlainSuccess {
   let drive: Int
   let attempt: Int32
@@ -58,7 +58,7 @@ struct PlainSuccess {
     Self.pass("out=", &place, bytes)
     guard bytes.eight(at: place).have(shape: "fp=") else { return nil }
     place &+= 3
-    // Its last field, if there is no tab in it: what the whole stands in is compared to another.
+    // Must be the last field; the caller compares its whole.
     fingerprint = FingerprintText(bytes.part(place, end))
     guard fingerprint.isSound, !fingerprint.isAbsolute, !fingerprint.hasTabBehindWhole else {
       return nil
@@ -69,7 +69,7 @@ struct PlainSuccess {
     wallMicroseconds = wall
   }
 
-  /// Goes on behind a number that begins so, if it is one, of less than eight digits.
+  /// Skips a number with this key, if any, of less than eight digits.
   @_transparent
   private static func pass(_ shape: StaticString, _ place: inout Int, _ bytes: ByteWindow) {
     guard bytes.eight(at: place).have(shape: shape) else { return }
@@ -80,11 +80,10 @@ struct PlainSuccess {
   }
 }
 
-/// Which try a line is about, where it says that first.
+/// The session and attempt at the start of a line's fields.
 private struct PlainTry {
   var drive = 1
   let attempt: Int32
-  /// The place behind that.
   let end: Int
 
   @inline(__always)

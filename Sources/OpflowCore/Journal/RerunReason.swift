@@ -1,21 +1,21 @@
-/// Why a drive runs a task that an earlier one left in some state, or did not have.
+/// Why a session runs a task again, or for the first time.
 package enum RerunReason: Equatable, Sendable {
   case interrupted
-  /// Its definition, in this part as far as that is known.
+  /// The definition changed; in this part, if known.
   case changed(Fingerprint.Part?)
-  /// This task runs again, or has run since; `none` where the plan no longer has it.
+  /// This dependency runs again or has run since; `none` if the plan no longer has it.
   case afterRerun(TaskID)
   case failedBefore
   case skippedBefore
-  /// Somebody cancelled it before it began.
+  /// Cancelled before it started.
   case cancelledBefore
   case outputMissing
-  /// Its inputs, or what became of its outputs.
+  /// The inputs or outputs changed.
   case inputs
-  /// The journal is damaged where a line may have stood that took its result back.
+  /// A damaged line may have discarded the result.
   case unproven
   case asked
-  /// A service is no result: it starts again when something needs it.
+  /// A service has no result: it starts again when a task depends on it.
   case service
   case new
 

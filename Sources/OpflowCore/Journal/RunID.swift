@@ -1,11 +1,11 @@
-/// The name of a run: `YYYYMMDD-HHMMSS-xxxx`, when it began (UTC) and four hexadecimal digits, so that
-/// names sort by age and two runs of one second differ.
+/// The ID of a run: `YYYYMMDD-HHMMSS-xxxx`, its start (UTC) and four hexadecimal digits. IDs sort
+/// by age, and runs started in the same second differ.
 package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Since the epoch.
   package let seconds: Int64
   package let serial: UInt16
 
-  /// `seconds` within the years 1970 to 9999.
+  /// Clamps `seconds` to the years 1970 to 9999.
   package init(seconds: Int64, serial: UInt16) {
     self.seconds = min(max(seconds, 0), Self.lastSecond)
     self.serial = serial
@@ -13,8 +13,7 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   private static let lastSecond: Int64 = 253_402_300_799
 
-  /// The name of a run that begins now: above `newest` also when the clock went back, so that the
-  /// newest run is always the one with the highest name.
+  /// Returns the ID of a run that begins now: above `newest` even if the clock went back.
   package static func next(
     after newest: RunID?, nowMilliseconds: Int64, random: UInt16
   ) -> RunID {
@@ -25,17 +24,17 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
       : RunID(seconds: newest.seconds + 1, serial: 0)
   }
 
-  /// Of each name.
+  /// The length of an ID as text.
   package static let byteCount = 20
 
-  /// Nil for a text that is no run's name.
+  /// Parses an ID; nil if `text` is not one.
   package init?(_ text: some StringProtocol) {
     var text = String(text)
     guard let id = text.withUTF8({ RunID(bytes: UnsafeRawBufferPointer($0)) }) else { return nil }
     self = id
   }
 
-  /// The same of bytes, without a text: a folder may have many thousands.
+  /// The same from bytes, without creating a string per run folder.
   package init?(bytes: UnsafeRawBufferPointer) {
     let dash = UInt8(ascii: "-")
     guard bytes.count == Self.byteCount, bytes[8] == dash, bytes[15] == dash,
@@ -45,7 +44,6 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
     let day = (year: date / 10_000, month: date / 100 % 100, day: date % 100)
     let days = Self.days(year: day.year, month: day.month, day: day.day)
-    // No such day or time.
     guard days >= 0, Self.date(days: days) == day, hour < 24, minute < 60, second < 60 else {
       return nil
     }
@@ -61,7 +59,6 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     return value
   }
 
-  /// Of lower-case digits.
   private static func hexadecimal(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt16? {
     var value: UInt16 = 0
     for digit in digits {
@@ -103,8 +100,8 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
   }
 
-  // The proleptic Gregorian calendar in eras of 400 years that begin on the first of March, so that
-  // a leap day is the last of its year.
+  // The proleptic Gregorian calendar in eras of 400 years that start on March 1st, so a leap day is
+  // the last day of its year.
 
   private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let year = month <= 2 ? year - 1 : year

@@ -1,4 +1,4 @@
-/// What a run that stays open can be known by beside its ID: `--run NAME` means one run, and no flag.
+/// The name of a run that stays open; `--run NAME` accepts it in place of the ID.
 package enum RunName {
   package static let mostBytes = 100
 

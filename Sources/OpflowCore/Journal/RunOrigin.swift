@@ -1,4 +1,5 @@
-/// What a run was begun with: a resume of the newest run looks for the same. Order says nothing.
+/// The selection of a run, without regard to order. A resume of the newest run looks for an equal
+/// one.
 package struct RunOrigin: Hashable, Sendable {
   private let set: [String]
   private let tasks: Set<String>
@@ -22,22 +23,21 @@ extension OpenEntry {
     RunOrigin(set: set, tasks: tasks, arguments: arguments, only: only, skip: skip)
   }
 
-  /// What names its manifest among the runs that are in `folder` now, which somebody may have moved
-  /// with the manifest.
+  /// The manifest's path now: it may have moved together with the state folder.
   package func manifest(seenFrom folder: String) -> String {
     if manifestPath == "-" || stateFolder.isEmpty || stateFolder == folder { return manifestPath }
     return moved(manifestPath, to: folder)
   }
 
-  /// Whether the run is one of that manifest: it has the same path, or had the same path as seen from
-  /// the folder that holds the runs, which somebody may have moved with the manifest.
+  /// Whether the run is of this manifest: by path, or relative to the state folder, which may have
+  /// moved with it.
   package func isRun(ofManifest path: String, stateFolder folder: String) -> Bool {
     if manifestPath == path { return true }
     guard manifestPath != "-", path != "-", !stateFolder.isEmpty else { return false }
     return Self.relative(manifestPath, to: stateFolder) == Self.relative(path, to: folder)
   }
 
-  /// A path of the run as it began, at the same place as seen from a state folder that was moved.
+  /// Translates a path from the original to the present state folder.
   package func moved(_ path: String, to folder: String) -> String {
     var parts = folder.split(separator: "/")
     for part in Self.relative(path, to: stateFolder) {
@@ -46,7 +46,7 @@ extension OpenEntry {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// The way from `base` to `path`, both absolute.
+  /// The path from `base` to `path`, both absolute.
   private static func relative(_ path: String, to base: String) -> [Substring] {
     let path = path.split(separator: "/")
     let base = base.split(separator: "/")

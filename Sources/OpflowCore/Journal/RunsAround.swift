@@ -1,22 +1,20 @@
-/// The runs around a process, as it finds them in `OPFLOW_RUNS`: ids with a blank between, the outermost first.
-/// A task of one may run `opflow run` itself; `OPFLOW_RUN` names the innermost only.
+/// The runs that enclose a process, from `OPFLOW_RUNS`: IDs separated by spaces, outermost first.
+/// Runs nest when a task runs `opflow run`.
 package struct RunsAround: Equatable, Sendable {
   package static let variable = "OPFLOW_RUNS"
-  /// Of the innermost.
+  /// The innermost run.
   package static let ownVariable = "OPFLOW_RUN"
-  /// The folder of the innermost, absolute: a task may work elsewhere, and the run be kept wherever its user wanted.
+  /// The absolute folder of the innermost run.
   package static let folderVariable = "OPFLOW_RUN_DIR"
 
-  /// Words, and not ids: what is in an environment is whatever somebody put there.
   private let words: [String]
-  /// Runs in runs in runs: nobody needs more, and a run that starts itself is not to fill its environment.
+  /// Bounds the environment of a run that starts itself.
   private static let most = 64
 
   /// - Parameters:
-  ///   - text: of `OPFLOW_RUNS`; nil where it is not set.
-  ///   - own: of `OPFLOW_RUN`.
+  ///   - text: the value of `OPFLOW_RUNS`; nil if unset.
+  ///   - own: the value of `OPFLOW_RUN`.
   package init(_ text: String?, own: String?) {
-    // Around most there is none.
     guard let text = text ?? own, !text.isEmpty else {
       words = []
       return
@@ -29,29 +27,29 @@ package struct RunsAround: Equatable, Sendable {
 
   package func contains(_ run: RunID) -> Bool { words.contains(run.description) }
 
-  /// What the tasks of a run find that is started here.
+  /// The value for the tasks of a run started here.
   package func text(with run: String) -> String {
     var text = ""
     for word in words.filter({ $0 != run }).suffix(Self.most - 1) { text += word + " " }
     return text + run
   }
 
-  /// What the workers of a run find that is started here, so that all that is of the run is known by it; nothing
-  /// for one that no other is around.
+  /// The variables for the workers of a run started here, which identify its processes; empty if no
+  /// run encloses it.
   package func variables(with run: String) -> [String] {
     isEmpty ? [] : ["\(Self.ownVariable)=\(run)", "\(Self.variable)=\(text(with: run))"]
   }
 
-  /// Whether an environment is that of a process of a run, or of one within it.
+  /// Whether a process with this environment belongs to the run or to a run nested in it.
   ///
-  /// - Parameter environment: as in /proc/PID/environ.
+  /// - Parameter environment: the content of /proc/PID/environ.
   package static func isOf(_ run: String, _ environment: [UInt8]) -> Bool {
     environment.split(separator: 0).contains { entry in
       entry.elementsEqual("\(ownVariable)=\(run)".utf8) || names(run, entry)
     }
   }
 
-  /// Whether it is that of a process of a run within that one, which ends what is its own by its own rules.
+  /// Whether the process belongs to a run nested in `run`, which ends its processes itself.
   package static func isWithin(_ run: String, _ environment: [UInt8]) -> Bool {
     var isNamed = false
     var isOfAnother = false
@@ -64,7 +62,6 @@ package struct RunsAround: Equatable, Sendable {
     return isNamed && isOfAnother
   }
 
-  /// Whether that is an entry for all runs around, that one among them.
   private static func names(_ run: String, _ entry: ArraySlice<UInt8>) -> Bool {
     let start = "\(variable)=".utf8
     guard entry.starts(with: start) else { return false }
@@ -74,22 +71,22 @@ package struct RunsAround: Equatable, Sendable {
   }
 }
 
-/// The tasks around a process, one for each run around it, by manifest and name. A task that is asked for within itself
-/// would ask for itself again, without end.
+/// The tasks that enclose a process, by manifest and name. Prevents a task from running itself
+/// recursively.
 package struct TasksAround: Equatable, Sendable {
-  /// Those around the innermost run.
+  /// The tasks around the innermost run.
   package static let variable = "OPFLOW_TASKS"
-  /// The path of the innermost run's manifest, absolute.
+  /// The absolute path of the innermost run's manifest.
   package static let manifestVariable = "OPFLOW_MANIFEST"
 
-  /// A hash each, the outermost first.
+  /// Hashes, outermost first.
   private var words: [String]
   private static let most = 32
 
   /// - Parameters:
-  ///   - text: of `OPFLOW_TASKS`; nil where it is not set.
-  ///   - manifest: of `OPFLOW_MANIFEST`.
-  ///   - task: of `OPFLOW_TASK`.
+  ///   - text: the value of `OPFLOW_TASKS`; nil if unset.
+  ///   - manifest: the value of `OPFLOW_MANIFEST`.
+  ///   - task: the value of `OPFLOW_TASK`.
   package init(_ text: String?, manifest: String?, task: String?) {
     words = (text ?? "").split(separator: " ").map { String($0) }
     if let manifest, let task, !task.isEmpty { words.append(Self.word(manifest, task)) }
@@ -102,7 +99,7 @@ package struct TasksAround: Equatable, Sendable {
     words.contains(Self.word(manifest, task))
   }
 
-  /// What the workers of a run of a manifest find that is started here.
+  /// The variables for the workers of a run of this manifest.
   package func variables(of manifest: String) -> [String] {
     let own = "\(Self.manifestVariable)=\(manifest)"
     return isEmpty ? [own] : [own, "\(Self.variable)=\(words.joined(separator: " "))"]
@@ -113,7 +110,7 @@ package struct TasksAround: Equatable, Sendable {
   }
 }
 
-/// The task that a process is part of, by its environment.
+/// The task that a process belongs to, from its environment.
 package struct TaskAround: Hashable, Sendable {
   package let run: RunID
   package let task: String
@@ -123,7 +120,7 @@ package struct TaskAround: Hashable, Sendable {
     self.task = task
   }
 
-  /// As it stands in a journal: the run, a blank, the task.
+  /// Parses the journal's form: run, space, task.
   package init?(_ text: String) {
     guard let end = text.firstIndex(of: " "), let run = RunID(String(text[..<end])) else {
       return nil
@@ -131,7 +128,7 @@ package struct TaskAround: Hashable, Sendable {
     self.init(run: run, task: String(text[text.index(after: end)...]))
   }
 
-  /// By the environment of a process, as in /proc/PID/environ; nil for one that is of no task.
+  /// Reads the content of /proc/PID/environ; nil if the process belongs to no task.
   package init?(environment: [UInt8]) {
     var (run, task): (RunID?, String) = (nil, "")
     for entry in environment.split(separator: 0) {

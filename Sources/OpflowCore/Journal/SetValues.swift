@@ -1,6 +1,6 @@
-/// The values of `--set`: of one name the last one counts, and the order of names says nothing.
+/// The values of `--set`. The last value of a name counts; the order of names does not matter.
 package enum SetValues {
-  /// `NAME=VALUE` of each name once, by name.
+  /// Returns one `NAME=VALUE` per name, sorted.
   package static func normal(_ values: [String]) -> [String] {
     if values.count < 2 { return values }
     var last: [String: String] = [:]

@@ -1,18 +1,18 @@
-/// What became of a further machine.
+/// A change in the state of a node.
 package struct SiteEntry: Sendable, Equatable {
   package var site: SiteID
   package var state: SiteState
-  /// The machine's name.
+  /// The node's host name.
   package var host: String
-  /// Of one that joined, as far as it is known; 0 where it is not.
+  /// Of a node that joined; 0 if unknown.
   package var cores: UInt64 = 0
   package var memoryBytes: UInt64 = 0
   package var gpus: UInt64 = 0
   package var incarnation = ""
   package var leaseMilliseconds: Int64 = 0
-  /// Of one that joined: until its time is over; nil where that is not limited.
+  /// Of a node that joined: the time until its allocation ends; nil for no limit.
   package var leftMilliseconds: Int64?
-  /// Why, for people; empty where there is nothing to say.
+  /// The reason, for people; may be empty.
   package var what = ""
 
   package init(_ site: SiteID, _ state: SiteState, host: String) {
@@ -22,27 +22,26 @@ package struct SiteEntry: Sendable, Equatable {
   }
 }
 
-/// How a further machine stands; the word of the journal.
+/// The state of a node; the raw values stand in the journal.
 package enum SiteState: String, Sendable, CaseIterable {
-  /// Tasks run there.
   case joined
-  /// Nothing new starts there: it was preempted, or its time is over.
+  /// No task starts there: it was preempted, or its time is over.
   case leaving
-  /// Nothing new starts there: too much was lost there.
+  /// Quarantined: no task starts there, since too much was lost.
   case shunned
-  /// It is used again, since no other one is left.
+  /// Used again, since no other node is left.
   case readmitted
-  /// Its stream is lost, and its processes may go on: nothing new starts there.
+  /// The connection is lost and its processes may still run; no task starts there.
   case silent
-  /// It is gone, and so is every process that it had.
+  /// The node is gone with all its processes.
   case lost
 
-  /// New tasks start there.
+  /// Whether tasks may start there.
   var isInUse: Bool { self == .joined || self == .readmitted }
 }
 
 extension JournalLine {
-  /// Nil for a state of a later opflow, and where none is told.
+  /// Nil if the state is missing or unknown.
   var site: SiteEntry? {
     var number: Int32?
     var entry = SiteEntry(.local, .joined, host: "")

@@ -1,17 +1,16 @@
-/// Why a task was skipped.
+/// The reason why a task was skipped.
 package enum SkipReason: Equatable, Sendable {
-  /// Its `if` is false.
   case condition
-  /// Its `matrix` has no legs.
+  /// The `matrix` is empty.
   case emptyMatrix
   case skipOption
-  /// Somebody asked for it while the run went on.
+  /// Skipped by a request during the run.
   case order
-  /// A service that nothing came to need.
+  /// A service that no task used.
   case unused
-  /// The task that added it is tried again.
+  /// The generator that added it is tried again.
   case withdrawn
-  /// Its needs cannot be met; by this one, which is `none` where the plan no longer has it.
+  /// This dependency failed or was skipped; `none` if the plan no longer has it.
   case upstream(TaskID)
 
   /// The word in the journal.

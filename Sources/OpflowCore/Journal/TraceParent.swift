@@ -1,20 +1,18 @@
-/// What a process is a part of, as W3C's Trace Context (level 2) tells it in `TRACEPARENT`: a trace, and in it
-/// the span that is around the process.
+/// A W3C Trace Context (level 2) as in `TRACEPARENT`: a trace and the enclosing span.
 package struct TraceParent: Hashable, Sendable {
   package let trace: TraceID
   package let span: SpanID
-  /// `sampled` and `random`, the flags that are defined.
+  /// The defined flags: `sampled` and `random`.
   package let flags: UInt8
 
   package static let sampled: UInt8 = 1
   private static let known: UInt8 = 3
-  /// `00-` 32 digits `-` 16 digits `-` 2 digits
   private static let byteCount = 55
-  /// Where in it the digits of the span begin.
+  /// The offset of the span's digits.
   package static let spanStart = 36
 
   package static let variable = "TRACEPARENT"
-  /// What other programs add to it, which goes on as it is.
+  /// Vendor data, passed on unchanged.
   package static let stateVariable = "TRACESTATE"
 
   package init(trace: TraceID, span: SpanID, flags: UInt8) {
@@ -23,8 +21,8 @@ package struct TraceParent: Hashable, Sendable {
     self.flags = flags & Self.known
   }
 
-  /// Nil for what is none: then a new trace begins, as the standard has it. Of a later version that which this
-  /// one has is taken.
+  /// Returns nil for an invalid text: then a new trace begins. Of a later version it reads the
+  /// fields of version 00.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     let dash = UInt8(ascii: "-")
@@ -39,14 +37,14 @@ package struct TraceParent: Hashable, Sendable {
       trace: TraceID(high: high, low: low), span: SpanID(span), flags: UInt8(flags))
   }
 
-  /// As tasks find it, and as the journal keeps it.
+  /// The form in `TRACEPARENT` and in the journal.
   package var text: String {
     let flags = String(decoding: Hexadecimal.digits[Int(flags)...Int(flags)], as: UTF8.self)
     return "00-\(trace.text)-\(span.text)-0\(flags)"
   }
 }
 
-/// Of a trace; never 0.
+/// The ID of a trace; never 0.
 package struct TraceID: Hashable, Sendable {
   package let high: UInt64
   package let low: UInt64
@@ -60,7 +58,7 @@ package struct TraceID: Hashable, Sendable {
   package var text: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 }
 
-/// Of a span of a trace; never 0.
+/// The ID of a span; never 0.
 package struct SpanID: Hashable, Sendable {
   package let value: UInt64
 
@@ -71,34 +69,33 @@ package struct SpanID: Hashable, Sendable {
 }
 
 extension SpanID {
-  /// The span of a try of a task, in the run of which this is the span.
+  /// The span of an attempt; `self` is the run's span.
   package func attempt(_ number: Int32, ofTask name: UnsafeRawBufferPointer) -> SpanID {
     let task = Hash.combine(value, Hash.xxh3(name))
     return SpanID(Hash.combine(task, UInt64(UInt32(bitPattern: number))))
   }
 
-  /// That of a further drive of the run.
+  /// The span of a later session of the run.
   package func drive(_ number: Int) -> SpanID {
     SpanID(Hash.combine(value, UInt64(truncatingIfNeeded: number)))
   }
 
-  /// Another one, for what a damaged journal tells twice.
+  /// Another span, for one that a damaged journal contains twice.
   func repeated(_ number: Int) -> SpanID { SpanID(Hash.combine(~value, UInt64(number))) }
 }
 
-/// What the spans of a run are parts of. All of it follows from the first line of the run's journal and those
-/// that begin further drives, so that spans have the same ids whenever and wherever they are written down.
+/// The trace of a run, computed from the lines that start its sessions, so that its IDs are the
+/// same in each export.
 package struct RunTrace: Sendable {
-  /// Of the run as a whole.
+  /// The span of the run as a whole.
   package let span: SpanID
-  /// What the run was begun by; nil where nobody said.
+  /// The context that the run was started in; nil if none.
   package let parent: TraceParent?
-  /// That of the run, where nobody gave it one.
   private let own: TraceID
 
   /// - Parameter milliseconds: since the epoch, of the journal's first line.
   package init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64) {
-    // The id of a run alone is one of few that begin within a second.
+    // The run's ID alone is not unique: several runs may begin in a second.
     let parts =
       "\(open.run)\0\(milliseconds)\0\(open.stateFolder)\0\(open.manifestPath)\0\(open.planKey)"
     let key = Hash.planKey(Array(parts.utf8))
@@ -110,10 +107,9 @@ package struct RunTrace: Sendable {
   package var id: TraceID { parent?.trace ?? own }
   package var flags: UInt8 { parent?.flags ?? TraceParent.sampled }
 
-  /// What workers find in their environment in a drive of the run, for the tries of tasks.
+  /// The context that workers pass on to attempts.
   ///
-  /// - Parameter parent: what the drive was begun by; nil where nobody said, so that it goes on with the run's
-  ///   trace.
+  /// - Parameter parent: the session's context; nil to continue the run's trace.
   package func context(ofDrive parent: TraceParent?) -> TraceParent {
     TraceParent(trace: parent?.trace ?? id, span: span, flags: parent?.flags ?? flags)
   }

@@ -1,8 +1,8 @@
-/// What a task has had of the tries that its policy gives it, in drives of which each went on with the one before it.
+/// The used attempts of a task's policy, over sessions that continue each other.
 package struct TriesUsed: Equatable, Sendable {
-  /// How many of them failed.
+  /// Failed attempts.
   package var count: Int32 = 0
-  /// Until the next one, in milliseconds.
+  /// The delay until the next attempt.
   package var delayMilliseconds: Int64 = 0
 
   package init(count: Int32 = 0, delayMilliseconds: Int64 = 0) {
@@ -12,8 +12,8 @@ package struct TriesUsed: Equatable, Sendable {
 }
 
 extension TaskPolicy {
-  /// Whether a try that failed is one of those that the policy has. A download whose part has grown is nearer to its end
-  /// than before, and will get there: that try is none of them, unless there are none.
+  /// Whether a failed attempt counts against `retries`. A download whose part file grew has made
+  /// progress, so its attempt does not, if there are retries.
   func costsTry(_ reason: EndReason?, _ fetch: FetchRecord?) -> Bool {
     guard retryMax > 0, reason == .fetch else { return true }
     return (fetch?.report.gainedBytes ?? 0) <= 0

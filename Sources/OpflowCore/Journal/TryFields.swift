@@ -1,7 +1,6 @@
-/// What a fold of a whole journal asks of each transition's line. Few, for nearly all lines of a large one tell of a
-/// start or a success, and to make room for all that a line may say takes longer than to read those.
+/// The fields that a replay needs of each transition. Clearing storage for all fields takes longer
+/// than reading the usual line.
 struct TryFields {
-  /// As in `TransitionFields`.
   var drive = 1
   var attempt: Int32 = 0
   var worker = WorkerID.none
@@ -15,7 +14,6 @@ struct TryFields {
   var fingerprint = FingerprintText()
   var origin: UInt64?
 
-  /// Of any line.
   init(_ line: JournalLine) {
     let fields = TransitionFields(line)
     drive = fields.drive

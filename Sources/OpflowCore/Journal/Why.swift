@@ -1,4 +1,4 @@
-/// Why a task is in the state that it is in.
+/// The reason for a task's state.
 package enum Why: Equatable, Sendable {
   case ended(EndReason)
   case skipped(SkipReason)
@@ -13,7 +13,7 @@ package enum Why: Equatable, Sendable {
     }
   }
 
-  /// The task that it speaks of: the need that failed, the task that runs again; `none` for none.
+  /// The dependency that failed or runs again; else `none`.
   package var culprit: TaskID {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
@@ -23,7 +23,6 @@ package enum Why: Equatable, Sendable {
     }
   }
 
-  /// The part of the definition that changed.
   var changedPart: Fingerprint.Part? {
     switch self {
     case .rerun(.changed(let part)): part

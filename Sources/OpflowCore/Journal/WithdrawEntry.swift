@@ -1,15 +1,12 @@
-/// What a task added in earlier tries is no part of the run any more, since it is tried again and says anew what is to be
-/// added.
-///
-/// The tasks have other names from here on (`PlanGrowth`), by which they are skipped on lines of their own.
+/// The tasks that a generator added leave the run, since it is tried again. From here on they have
+/// other names (`PlanGrowth`), under which they are skipped.
 package struct WithdrawEntry: Sendable, Equatable {
-  /// The task that added them.
+  /// The generator that added them.
   package var adder: TaskID
-  /// The number of its last try before this.
+  /// The number of its last attempt.
   package var attempt: Int32
-  /// The ids of the orders that added them.
   package var orders: [String]
-  /// How many tasks they are.
+  /// The number of tasks.
   package var count: Int
 
   package init(adder: TaskID, attempt: Int32, orders: [String], count: Int) {
@@ -21,7 +18,6 @@ package struct WithdrawEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// A task that the plan does not have is none.
   package func withdraw(plan: Plan) -> WithdrawEntry {
     var entry = WithdrawEntry(
       adder: plan.task(escapedName: task) ?? .none, attempt: 0, orders: withdrawnOrders, count: 0)
@@ -35,7 +31,6 @@ extension JournalLine {
     return entry
   }
 
-  /// Of a `withdraw`.
   var withdrawnOrders: [String] {
     fields.lazy.filter { $0.key == .dropped }.map { $0.text }
   }
