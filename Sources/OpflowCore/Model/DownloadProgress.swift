@@ -1,20 +1,19 @@
-/// How far a running download is.
+/// The progress of a running download.
 package struct DownloadProgress: Equatable, Sendable {
   package var doneBytes: Int64
-  /// Nil where nobody knows.
+  /// Nil if unknown.
   package var totalBytes: Int64?
-  /// Over the last seconds before `toldMilliseconds`; see `bytesPerSecond(at:)`.
+  /// Over the last seconds before `toldMilliseconds`.
   package var bytesPerSecond: Int64
-  /// Bytes that were there when the try began and are not fetched again.
+  /// Bytes that the part file had when the attempt began.
   package var resumedBytes: Int64 = 0
-  /// When its worker last had something to tell, since the epoch.
+  /// The worker's last report, since the epoch.
   package var toldMilliseconds: Int64
 
-  /// Numbers that others give are cut to what calculations have room for.
+  /// Bounds values from outside against overflow.
   private static let limit: Int64 = 1 << 60
-  /// A worker tells every tenth of a second that bytes came; a reader may be a second behind.
+  /// Workers report every 0.1 s; a reader may lag by a second.
   private static let lateMilliseconds: Int64 = 1000
-  /// From then on a download counts as stalled.
   private static let stalledMilliseconds: Int64 = 3000
 
   package init(
@@ -28,21 +27,20 @@ package struct DownloadProgress: Equatable, Sendable {
     self.toldMilliseconds = toldMilliseconds
   }
 
-  /// Whole percents, 0 to 100; nil where the end is unknown.
+  /// Whole percent, 0 to 100; nil if the size is unknown.
   package var percent: Int? {
     fraction(of: 100)
   }
 
-  /// How many of `steps` equal steps are done; nil where the end is unknown.
+  /// How many of `steps` equal steps are done; nil if the size is unknown.
   func fraction(of steps: Int) -> Int? {
     guard let totalBytes, totalBytes > 0 else { return nil }
     return Int(min(1, Double(doneBytes) / Double(totalBytes)) * Double(steps))
   }
 
-  /// All of it has come: it is verified, synced and put in place.
   private var isComplete: Bool { totalBytes.map { $0 > 0 && doneBytes >= $0 } ?? false }
 
-  /// How long nothing has come, once a download has stalled.
+  /// The silence of a stalled download; else nil.
   func stalledMilliseconds(at now: Int64) -> Int64? {
     let silence = silence(at: now)
     return silence >= Self.stalledMilliseconds && !isComplete ? silence : nil
@@ -52,8 +50,7 @@ package struct DownloadProgress: Equatable, Sendable {
     now.subtractingReportingOverflow(toldMilliseconds).partialValue
   }
 
-  /// The speed, which fades while nothing is told: nothing is left of it when the download counts as
-  /// stalled.
+  /// Fades without reports, to 0 when the download counts as stalled.
   package func bytesPerSecond(at now: Int64) -> Int64 {
     let silence = silence(at: now)
     if silence <= Self.lateMilliseconds { return bytesPerSecond }
@@ -63,7 +60,7 @@ package struct DownloadProgress: Equatable, Sendable {
         / Double(Self.stalledMilliseconds - Self.lateMilliseconds))
   }
 
-  /// Rounded up; nil where the end or the speed is unknown.
+  /// Rounded up; nil if the size or the speed is unknown.
   package func secondsLeft(at now: Int64) -> Int64? {
     let speed = bytesPerSecond(at: now)
     guard let totalBytes, totalBytes >= doneBytes, speed > 0 else { return nil }

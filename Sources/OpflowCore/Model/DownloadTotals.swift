@@ -1,10 +1,7 @@
-/// What the downloads of a drive came to.
 struct DownloadTotals {
   private(set) var files = 0
-  /// Files that were there already.
   private(set) var kept = 0
   private(set) var fetchedBytes: Int64 = 0
-  /// Bytes of earlier tries that were not fetched again.
   private(set) var resumedBytes: Int64 = 0
 
   mutating func add(_ report: FetchReport) {

@@ -1,7 +1,7 @@
-/// The `resume` lines of tasks that a drive begins with: how many the run's own `resume` promised,
-/// and how many were seen or can be told from what followed.
+/// The tasks' `resume` lines at the start of a session: announced by the run's own `resume`, and
+/// seen.
 struct DriveHead: Sendable {
-  /// Of the run's `resume`; 0 where there is none.
+  /// SEQ of the run's `resume`; 0 if there is none.
   var sequence: UInt64 = 0
   var expected = 0
   var seen = 0
@@ -14,14 +14,12 @@ struct DriveHead: Sendable {
     self.expected = expected
   }
 
-  /// Lines are missing while not all of the head's were seen.
   mutating func lose(_ count: UInt64) {
     if seen < expected { missing += count }
   }
 
-  /// A crash within the head is no loss: nothing had been started, and nothing is missing.
+  /// Whether lines are lost. A crash within the head loses none: no task had started.
   var isIncomplete: Bool { missing > 0 && seen < expected }
 
-  /// More of its lines are to come, as far as nothing is lost.
   var isOpen: Bool { missing == 0 && seen < expected && expected != .max }
 }

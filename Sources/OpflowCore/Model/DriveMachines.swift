@@ -1,4 +1,4 @@
-/// The further machines of a drive as it goes, and what runs where.
+/// The nodes of a running session and the tasks on them.
 struct DriveMachines {
   struct Machine {
     let site: SiteID
@@ -6,7 +6,7 @@ struct DriveMachines {
     let cores: UInt64
     var state: SiteState
 
-    /// - Parameter offer: as it joined.
+    /// - Parameter offer: the entry with which it joined.
     init(_ offer: SiteEntry, _ state: SiteState) {
       site = offer.site
       host = offer.host
@@ -14,25 +14,23 @@ struct DriveMachines {
       self.state = state
     }
 
-    /// Tasks start there.
     var isInUse: Bool { state.isInUse }
   }
 
-  /// In the order in which they joined.
   private(set) var all: [Machine] = []
   private var workers: [WorkerID: SiteID] = [:]
-  /// Where each task runs, or ran last; nothing of the coordinator's machine.
+  /// The node of each started task; not for tasks on the coordinator's host.
   private var places: [TaskID: SiteID] = [:]
-  /// By machine that is about to go: the tasks that were cut short by that.
+  /// The tasks interrupted by each leaving node.
   private var cut: [SiteID: [TaskID]] = [:]
-  /// What is waited for so that machines come, in words; each has its place.
+  /// Per node request: what opflow waits for, in words.
   private(set) var awaited: [Int: String] = [:]
 
   init() {}
 
-  /// Of a drive that goes on already.
+  /// Joins a running session.
   ///
-  /// - Parameter begun: what runs, or was handed ahead.
+  /// - Parameter begun: the tasks that run or are prefetched.
   init(joining history: RunModel, begun: some Sequence<TaskID>) {
     let records = history.sites.all
     for record in history.sites.of(drive: history.drives) {
@@ -43,42 +41,38 @@ struct DriveMachines {
     for task in begun { places[task] = history.site(of: task)?.site }
   }
 
-  /// Whether the drive has, or had, any.
   var areThere: Bool { !all.isEmpty }
 
-  /// Of those in use, each machine once.
   var hostsInUse: [String] {
     var seen: Set<String> = []
     return all.filter(\.isInUse).map(\.host).filter { seen.insert($0).inserted }
   }
 
-  /// Of those in use, together.
   var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.cores : $0 } }
 
   subscript(site: SiteID) -> Machine? {
-    // They are numbered as they join, unless lines of the journal are lost.
+    // Nodes are numbered as they join, unless journal lines are lost.
     let place = site.index - 1
     if all.indices.contains(place), all[place].site == site { return all[place] }
     return all.first { $0.site == site }
   }
 
-  /// Where a task runs, or ran last; nil for the coordinator's machine.
+  /// The last node of a task; nil for the coordinator's host.
   func machine(of task: TaskID) -> Machine? {
     places.isEmpty ? nil : places[task].flatMap { self[$0] }
   }
 
-  /// Whether its end is told with that of its machine, once for all that ran there.
+  /// Whether the end of its node is reported in place of the task's own.
   func isToldWithMachine(_ task: TaskID) -> Bool {
     guard let machine = machine(of: task) else { return false }
     return machine.state == .leaving || machine.state == .lost
   }
 
-  /// What a machine took with it, of what ran there to the end and what was cut short before.
+  /// The running tasks lost with a node, and those interrupted before because it was leaving.
   func tasks(lostWith site: SiteID, running: some Sequence<TaskID>) -> [TaskID] {
     (cut[site] ?? []) + running.filter { places[$0] == site }
   }
 
-  /// A task was lost with its worker.
   mutating func lose(_ task: TaskID) {
     guard let machine = machine(of: task), machine.state == .leaving else { return }
     cut[machine.site, default: []].append(task)
@@ -96,15 +90,14 @@ struct DriveMachines {
     if worker.site != .local { workers[worker.worker] = worker.site }
   }
 
-  /// A task begins, or is handed ahead.
   mutating func start(_ task: TaskID, _ worker: WorkerID) {
     if workers.isEmpty { return }
-    // Who begins with what it was handed ahead was told of before.
+    // A prefetched task's start does not name the worker.
     if worker != .none { places[task] = workers[worker] }
   }
 
-  /// - Parameter what: nil: nothing is waited for there any more.
-  /// - Returns: whether that was not known.
+  /// - Parameter what: nil if opflow no longer waits there.
+  /// - Returns: whether this is new.
   mutating func wait(_ place: Int, for what: String?) -> Bool {
     if awaited[place] == what { return false }
     awaited[place] = what

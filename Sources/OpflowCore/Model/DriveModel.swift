@@ -1,49 +1,46 @@
-/// What is known of a drive as it goes: the fold of its transitions, as the engine tells them.
+/// The state of a running session, from the engine's transitions.
 ///
-/// Beside `RunModel`, the fold of a journal, it knows of a task no more than its state, but of what runs
-/// also what no line tells: that a worker has begun with what it was handed ahead, which is told as a
-/// start, and how far downloads are.
+/// Unlike `RunModel`, the replay of a journal, it keeps only a task's state. But it knows more of
+/// running tasks: starts of prefetched tasks, and the progress of downloads.
 package struct DriveModel {
   package private(set) var plan: Plan
   package private(set) var scope: DriveScope
   private var states: [TaskState]
-  /// Of the tasks that the drive is about, without those whose earlier result is taken over.
+  /// Of the session's tasks, without those already done.
   package private(set) var counts = TaskCounts()
   /// In the order of their starts.
   private(set) var running: [RunningTask] = []
-  /// Tasks that were cut short and wait to start again.
+  /// Interrupted tasks that wait to start again.
   package private(set) var interrupted: [TaskID] = []
-  /// Tasks that were skipped for want of what failed or was cancelled.
+  /// Tasks skipped because of a failure or cancellation.
   private(set) var unmet: Set<TaskID> = []
   private(set) var beganMilliseconds: Int64 = 0
   /// Of the last transition, since the epoch.
   private(set) var lastMilliseconds: Int64 = 0
-  /// Whether any task printed something.
   private(set) var hasOutput = false
   private(set) var downloads = DownloadTotals()
-  /// What was asked for in this drive.
+  /// The requests of this session.
   package private(set) var orders: OrderRecords
-  /// Some signal has stopped the run, coordinator and all, until another one continues it.
+  /// A signal has stopped the coordinator.
   package private(set) var isStopped = false
-  /// How many of what runs stand still.
   private(set) var suspendedCount = 0
-  /// Beside the coordinator's own.
+  /// The nodes, without the coordinator's host.
   var machines = DriveMachines()
-  /// Services that the drive before left up, and that have not ended since.
+  /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
-  /// Services that were told to end and have not ended.
+  /// Services that were sent their stop signal.
   private var stopping: Set<TaskID> = []
-  /// By family, how many of its legs run, have ended, and are part of the drive in all.
+  /// Per matrix: the tasks that run, have ended, and are part of the session.
   private var legs: [(running: Int, ended: Int, total: Int)]
 
   struct RunningTask {
     var task: TaskID
     var startedMilliseconds: Int64
-    /// Of a download that has told something.
+    /// Of a download that has reported.
     var download: DownloadProgress?
   }
 
-  /// - Parameter orders: what holds of a drive that this one goes on with.
+  /// - Parameter orders: requests that still hold from a continued session.
   package init(plan: Plan, scope: DriveScope, orders: OrderRecords = OrderRecords()) {
     self.plan = plan
     self.scope = scope
@@ -53,9 +50,9 @@ package struct DriveModel {
     enter()
   }
 
-  /// Tasks were added to the run, and so to its plan.
+  /// Adds the new tasks of a plan that has grown.
   ///
-  /// - Parameter initial: how each of them enters the drive.
+  /// - Parameter initial: their initial states.
   package mutating func grow(to grown: Plan, _ initial: [InitialState]) {
     precondition(initial.count == grown.taskCount - states.count)
     scope.grow(initial, from: states.count)
@@ -63,7 +60,6 @@ package struct DriveModel {
     enter()
   }
 
-  /// The tasks that are new in the plan enter the drive.
   private mutating func enter() {
     let new = states.count..<plan.taskCount
     states.append(contentsOf: repeatElement(.waiting, count: new.count))
@@ -81,7 +77,7 @@ package struct DriveModel {
     }
   }
 
-  /// A drive that goes on already, as its journal tells it.
+  /// Joins a running session in the state of its journal.
   package init(plan: Plan, scope: DriveScope, joining history: RunModel) {
     self.init(plan: plan, scope: scope)
     for task in plan.tasks.lazy.map({ TaskID($0) })
@@ -120,13 +116,12 @@ package struct DriveModel {
 
   var total: Int { scope.selected.count }
   var reused: Int { scope.reused.count }
-  /// Of those that succeeded, the ones whose result came from a cache.
+  /// Tasks whose result came from a cache.
   private(set) var restored: Set<TaskID> = []
-  /// Tasks that have their end, reused ones included.
   var finished: Int { reused + counts.ended + counts.cancelled }
   var notStarted: Int { max(0, counts.pending - interrupted.count) }
 
-  /// Tasks of this drive that never started, in the order of the manifest.
+  /// Tasks that never started, in plan order.
   func firstNotStarted(_ limit: Int) -> [TaskID] {
     var tasks: [TaskID] = []
     for index in states.indices where states[index] == .waiting && tasks.count < limit {
@@ -137,12 +132,12 @@ package struct DriveModel {
     return tasks
   }
 
-  /// Whether the drive is to give the task an end.
+  /// Whether the task is part of the session and not already done.
   func isOpen(_ task: TaskID) -> Bool {
     scope.selected.contains(task) && !scope.reused.contains(task)
   }
 
-  /// Of a task that is part of the drive.
+  /// The state of a task of the session.
   package func state(_ task: TaskID) -> TaskState { states[task.index] }
 
   func name(_ task: TaskID) -> String { plan.nameString(task) }
@@ -155,7 +150,7 @@ package struct DriveModel {
     }
   }
 
-  /// Whether a service is up since before the drive.
+  /// Whether a service has been running since before the session.
   func hasStayed(_ service: TaskID) -> Bool { stayed.contains(service) }
 
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
@@ -164,7 +159,7 @@ package struct DriveModel {
     if task.isNone, transition.event == .pause { isStopped = true }
     if task.isNone, transition.event == .proceed { isStopped = false }
     guard !task.isNone, task.index < states.count else { return }
-    // It is no part of the drive by now.
+    // A discarded task is not part of the session any more.
     if transition.event == .skip(.withdrawn) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
@@ -198,14 +193,15 @@ package struct DriveModel {
     move(task, to: new, atMilliseconds: now)
   }
 
-  /// A service whose end was taken over is needed again.
+  /// A service that was already done is needed again.
   private mutating func reopen(_ task: TaskID) {
     scope.takeBack(task)
     counts.add(.waiting)
     if !legs.isEmpty, let family = plan.family(of: task) { legs[family.index].total += 1 }
   }
 
-  /// Whether what a skip comes from went wrong: a task may be there for the failure of another only.
+  /// Whether a skip goes back to a failure or cancellation. A failure handler whose task succeeded
+  /// is skipped too.
   private func isUnmet(_ why: Why?) -> Bool {
     guard case .skipped(.upstream(let need)) = why, !need.isNone, need.index < states.count else {
       return false
@@ -229,7 +225,7 @@ package struct DriveModel {
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 
-  /// An order was obeyed: what it does to tasks at once.
+  /// Applies the immediate effects of a request.
   package mutating func apply(_ order: OrderEntry, atMilliseconds now: Int64) {
     for task in order.tasks where task.index < states.count {
       guard let effect = order.effect(on: task, in: states[task.index]) else { continue }
@@ -239,9 +235,9 @@ package struct DriveModel {
     orders.apply(order, atMilliseconds: now, drive: 1)
   }
 
-  /// Tasks that wait, and never began, are no part of the drive any more.
+  /// Removes pending tasks, since their generator runs again.
   ///
-  /// - Parameter renamed: has the names that they have by now.
+  /// - Parameter renamed: the plan with their new names.
   package mutating func withdraw(_ tasks: some Sequence<TaskID>, _ renamed: Plan) {
     grow(to: renamed, [])
     for task in tasks where isOpen(task) {
@@ -251,13 +247,13 @@ package struct DriveModel {
     }
   }
 
-  /// Tasks were added (`grow`).
+  /// Records an addition; `grow` adds its tasks.
   package mutating func apply(_ entry: ExtendEntry) { orders.note(entry) }
 
-  /// A signal begins to end the drive.
+  /// Records that the session begins to stop.
   package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
 
-  /// Keeps the list of what runs.
+  /// Updates `running`.
   private mutating func follow(
     _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64
   ) {
@@ -266,15 +262,14 @@ package struct DriveModel {
     case (false, true): running.append(RunningTask(task: task, startedMilliseconds: now))
     case (true, false): if let place = place(of: task) { running.remove(at: place) }
     case (true, true):
-      // While it was suspended nothing was to come.
+      // Do not count the suspension as stalled.
       if old == .suspended, new == .running, let place = place(of: task) {
         running[place].download?.toldMilliseconds = now
       }
     }
   }
 
-  /// The families of which a leg runs, each with how many of its legs in this drive have ended, and how
-  /// many there are.
+  /// The matrices with running tasks, and how many of their tasks in the session have ended.
   var runningFamilies: some Sequence<(name: String, ended: Int, total: Int)> {
     legs.indices.lazy.filter { legs[$0].running > 0 }.map {
       (plan.familyName(FamilyID($0)), legs[$0].ended, legs[$0].total)
@@ -283,7 +278,6 @@ package struct DriveModel {
 
   private func place(of task: TaskID) -> Int? { running.firstIndex { $0.task == task } }
 
-  /// A worker has it, and has not begun with it.
   func isHanded(_ task: TaskID) -> Bool {
     states.indices.contains(task.index) && states[task.index] == .handed
   }
@@ -292,14 +286,14 @@ package struct DriveModel {
 
   func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
 
-  /// Notes how far a download is; nil when it does not run.
+  /// Records a download's progress; nil if it does not run.
   mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
     guard let place = place(of: task) else { return nil }
     running[place].download = progress
     return running[place]
   }
 
-  /// What is wrong with the model; nil when nothing is. Looks at everything.
+  /// Returns the first violated invariant; nil if there is none.
   package func checkInvariants() -> String? {
     var counted = TaskCounts()
     for index in states.indices {

@@ -1,16 +1,16 @@
-/// A drive of a run, as far as its lines are there.
+/// A session of a run, by its existing lines.
 package struct DriveRecord: Sendable {
   /// From 1.
   package let number: Int
-  /// Since the epoch; of one whose first line is lost, when it was heard of first.
+  /// Since the epoch; of its first known line if the first is lost.
   package let begunMilliseconds: Int64
-  /// What it was begun by, as far as that said so.
+  /// The trace context that it was started in.
   package let trace: TraceParent?
-  /// Tasks whose earlier result it took over.
+  /// Tasks that were already done.
   package let reused: Int
-  /// Since the epoch, and how; nil while it runs, or when it died.
+  /// Its end, since the epoch; nil while it runs or if it died.
   package internal(set) var close: (milliseconds: Int64, entry: CloseEntry)?
-  /// Signals that concerned the run as a whole, in their order.
+  /// Signals to the whole run, in order.
   package internal(set) var signals: [Signal] = []
 
   package struct Signal: Sendable {
@@ -20,9 +20,7 @@ package struct DriveRecord: Sendable {
   }
 
   package enum Effect: Sendable, Equatable {
-    /// It began to end the drive.
     case stop(signal: Int32)
-    /// The coordinator stood still, and went on.
     case pause, proceed
   }
 
@@ -33,7 +31,7 @@ package struct DriveRecord: Sendable {
     self.reused = reused
   }
 
-  /// Of more a journal tells that no program wrote.
+  /// Bounds the memory for a forged journal.
   private static let mostSignals = 1000
 
   mutating func note(_ effect: Effect, at milliseconds: Int64) {

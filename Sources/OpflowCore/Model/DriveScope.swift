@@ -1,19 +1,18 @@
-/// What a drive of a run is about, as its tasks enter it.
+/// The tasks of a session, by their initial states.
 package struct DriveScope: Sendable {
-  /// The tasks that this drive is about, the reused ones among them.
+  /// Includes tasks already done.
   package private(set) var selected: TaskSet
-  /// Tasks whose earlier result is taken over.
+  /// Tasks whose earlier result stands.
   package private(set) var reused: TaskSet
-  /// Tasks that stay failed, since a crash interrupted them and they must not run twice.
+  /// Interrupted by a crash; they must not run twice.
   package private(set) var stillFailed: TaskSet
-  /// Tasks that this drive leaves out and that failed before, or are not done.
+  /// Tasks outside the selection that failed or have not ended.
   private(set) var leftFailed: [TaskID] = []
   private(set) var leftOpen: [TaskID] = []
 
-  /// Services that the drive before left up.
+  /// Services that the session before left running.
   private(set) var stays: [TaskID] = []
 
-  /// - Parameter initial: how each task enters the drive.
   package init(_ initial: [InitialState]) {
     selected = TaskSet(taskCount: initial.count)
     reused = TaskSet(taskCount: initial.count)
@@ -21,10 +20,10 @@ package struct DriveScope: Sendable {
     add(initial, from: 0)
   }
 
-  /// The plan has tasks more.
+  /// Adds tasks of a plan that has grown.
   ///
   /// - Parameters:
-  ///   - initial: how each of them enters the drive.
+  ///   - initial: their initial states.
   ///   - first: the number of the first.
   mutating func grow(_ initial: [InitialState], from first: Int) {
     let count = first + initial.count
@@ -34,10 +33,8 @@ package struct DriveScope: Sendable {
     add(initial, from: first)
   }
 
-  /// The drive takes a task out of the end that it took over.
   mutating func takeBack(_ task: TaskID) { reused.remove(task) }
 
-  /// It is no part of the drive any more.
   mutating func leave(_ task: TaskID) { selected.remove(task) }
 
   private mutating func add(_ initial: [InitialState], from first: Int) {

@@ -1,4 +1,4 @@
-/// `--only` and `--skip` of one drive.
+/// `--only` and `--skip` of one session.
 package struct DriveSelection: Equatable, Sendable {
   package var only: [String]
   package var skip: [String]

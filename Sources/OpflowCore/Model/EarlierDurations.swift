@@ -1,18 +1,16 @@
-/// How long tasks took in earlier runs: a fold over the ends in their journals, newest run first.
+/// The durations of tasks in earlier runs, read newest run first.
 ///
-/// A task is the same one in two runs of a manifest when its id is the same, whatever became of its
-/// definition: an edited command mostly takes about as long as the one before, and the order of the
-/// tasks needs no more than that. The newest run that tells of a task counts, in it the last end;
-/// a failure counts until a run is found in which the task went well.
+/// Tasks are matched by ID: an edited command usually takes about as long, and ordering needs no
+/// more. The last end in the newest run counts; a failure only until a success is found.
 package struct EarlierDurations {
   private let plan: Plan
   private var names = NameGuesses()
-  /// By task, in microseconds; -1 where nothing is known.
+  /// Per task, in microseconds; -1 if unknown.
   private var measured: [Int64]
-  /// By task: the journal that `measured` comes from, and whether from a failure.
+  /// Per task: the journal of `measured`, and whether the task failed.
   private var sources: [Source]
   private var journal: UInt16 = 0
-  /// Tasks that no journal has told a good end of.
+  /// Tasks without a success so far.
   private var missing: Int
 
   private struct Source: Equatable {
@@ -27,15 +25,14 @@ package struct EarlierDurations {
     missing = plan.taskCount - plan.gateCount
   }
 
-  /// Whether older runs have nothing to add.
+  /// Whether older runs cannot add anything.
   package var isComplete: Bool { missing == 0 }
 
-  /// What reading journals may cost before a run: in all, so many bytes a task of the plan and some for
-  /// any. A task has two lines in a run, of 300 bytes together.
+  /// The limit for reading journals before a run. A task has two lines in a run, about 300 bytes
+  /// together.
   package static func byteLimit(taskCount: Int) -> Int { (1 << 20) + taskCount * 512 }
 
-  /// Takes in the ends that a journal tells, of a run older than those before. The bytes may begin
-  /// anywhere in it: what is no intact line is passed over.
+  /// Reads the ends in an older journal. The bytes may begin anywhere in it.
   package mutating func read(_ bytes: UnsafeRawBufferPointer) {
     journal += 1
     guard let bytes = ByteWindow(bytes) else { return }
@@ -54,10 +51,9 @@ package struct EarlierDurations {
     guard case .transition(let event) = line.event, event == .success || event == .failure,
       let task = names.task(of: line, plan: plan)
     else { return }
-    // How long people took to answer says nothing of the next time.
+    // A person's response time is not predictable.
     if plan.hasGates, plan.kind(task) == .approve { return }
     let fields = TransitionFields(line)
-    // Nor does how long it took to copy what another run left.
     if fields.isRestored { return }
     // A time of zero is not written.
     guard fields.end.usage.wallMicroseconds > 0 else { return }

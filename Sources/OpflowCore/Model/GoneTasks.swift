@@ -1,12 +1,11 @@
 /// Names of tasks that the plan does not have.
 struct GoneTasks: Sendable {
-  /// With the place that each came in.
+  /// Names with the order of appearance.
   private var places: [String: Int] = [:]
   private var nextPlace = 0
-  /// By name, of those that a worker has: what it is called in `HandedTasks`.
+  /// Per started task: its stand-in ID in `HandedTasks`.
   private var standIns: [String: TaskID] = [:]
   private var workers: [TaskID: WorkerID] = [:]
-  /// By name: the number of the last try.
   private(set) var attempts: [String: Int32] = [:]
 
   var names: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
@@ -21,9 +20,9 @@ struct GoneTasks: Sendable {
     for name in names { places[name] = nil }
   }
 
-  /// A worker has it.
+  /// Records a start.
   ///
-  /// - Returns: a number that no task of the plan has.
+  /// - Returns: a stand-in ID, which no task of the plan has.
   mutating func start(
     _ escapedName: UnsafeRawBufferPointer, _ attempt: Int32, on worker: WorkerID
   ) -> TaskID? {
@@ -35,7 +34,7 @@ struct GoneTasks: Sendable {
     return standIn
   }
 
-  /// The number that stands for it, and who had it last; nil where nobody had.
+  /// The stand-in ID and the last worker; nil if it never started.
   func holder(
     of escapedName: UnsafeRawBufferPointer
   ) -> (standIn: TaskID, worker: WorkerID)? {

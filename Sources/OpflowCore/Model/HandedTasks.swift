@@ -1,13 +1,11 @@
-/// What workers were handed ahead, each in the order in which it begins with them. A damaged journal may
-/// tell of a task more than once.
+/// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
 struct HandedTasks: Sendable {
-  /// A task, and the place of the one behind it.
   private struct Link {
     var task: TaskID
     var next: Int32
   }
 
-  /// The places of what one worker has. `last` means nothing while there is no first.
+  /// `last` is valid only if there is a `first`.
   private struct Queue {
     var first: Int32 = none
     var last: Int32 = none
@@ -15,11 +13,9 @@ struct HandedTasks: Sendable {
 
   private static let none: Int32 = -1
 
-  /// Of all workers, so that what a large journal hands out and begins with takes the same few places again and again.
+  /// Shared by all workers, to reuse links.
   private var links: [Link] = []
-  /// The first of the places that are free.
   private var free = Self.none
-  /// By worker.
   private var queues: [Queue] = []
   private var count = 0
 
@@ -39,7 +35,7 @@ struct HandedTasks: Sendable {
     count += 1
   }
 
-  /// Takes out the task that the worker begins with next.
+  /// Removes and returns the worker's next task.
   @inline(__always)
   mutating func popFirst(of worker: WorkerID) -> TaskID? {
     guard queues.indices.contains(worker.index) else { return nil }

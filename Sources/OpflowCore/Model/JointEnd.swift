@@ -1,12 +1,11 @@
-/// How some tasks of a run came out together, for one who waits for them.
+/// The combined result of some tasks.
 package enum JointEnd: Equatable, Sendable {
-  /// So many have no end yet; this is the first of them.
   case open(count: Int, first: TaskID)
-  /// Each went well, as a run counts it: a failure may be allowed, a task skipped.
+  /// Includes allowed failures and skips.
   case good
-  /// This one failed, or never ran because of one that did.
+  /// This task failed, or was skipped because of a failure.
   case failed(TaskID)
-  /// None failed, and this one was stopped.
+  /// No task failed, and this one was cancelled.
   case cancelled(TaskID)
 }
 
@@ -32,11 +31,10 @@ extension RunModel {
     return cancelled.isNone ? .good : .cancelled(cancelled)
   }
 
-  /// Whether a failure stands at the end of the tasks because of which it was skipped: a task for the case
-  /// of a failure that did not come is skipped too, and nothing is wrong with it.
+  /// Whether the chain of skips leads to a failure. An unneeded failure handler is skipped too.
   private func isSkippedByFailure(_ task: TaskID) -> Bool {
     var task = task
-    // A damaged journal may speak of a circle.
+    // A damaged journal may contain a cycle.
     for _ in 0..<Self.longestChain {
       guard case .skipped(.upstream(let need)) = self[task].why else { return false }
       if need.isNone { return true }

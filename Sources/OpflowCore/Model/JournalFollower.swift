@@ -1,33 +1,30 @@
-/// A run's model that goes on with its journal: each look folds what was appended since the one before,
-/// and no line twice.
+/// A run's model that follows a growing journal: each read applies the new lines.
 ///
-/// What stands behind the last intact line is looked at again, since it may be a line that is just being
-/// written, or damage that a resume cuts off. What stands before it, no opflow ever changes: a file that
-/// is shorter than that, or another one, is another journal, and wants another follower.
+/// Bytes after the last intact line are read again: they may be a line in progress, or damage that
+/// a resume cuts off. opflow never changes what precedes them, so a shorter or different file needs
+/// a new follower.
 ///
-/// Where a line adds tasks to the run, or has some withdrawn, the plan is opened anew, and the model goes on with that.
+/// When a line adds or discards tasks, the follower reopens the plan.
 package struct JournalFollower: Sendable {
   /// As of the last intact line.
   package private(set) var model: RunModel
-  /// How it begins.
   private let fresh: RunModel
   package private(set) var plan: Plan
-  /// Lines that were passed over may have told of tasks that the plan has only now, so that the journal is to be
-  /// read anew with it.
+  /// Skipped lines may be about tasks that only the new plan has: the journal must be reread.
   package private(set) var isBlind = false
   private let grown: GrownPlan
   private var place = JournalPlace()
 
-  /// Opens the plan anew, which has so many tasks or more by now; nil where it cannot. It is given what was open so far,
-  /// where that is a part of it.
+  /// Reopens the plan with at least `taskCount` tasks; nil on failure. `earlier` is the open plan
+  /// if the new one extends it.
   package typealias GrownPlan = @Sendable (_ taskCount: Int, _ earlier: Plan?) -> Plan?
 
   /// - Parameters:
-  ///   - keepingDetails: the model's `details` are wanted.
-  ///   - keepingAttempts: its `attempts` too.
-  ///   - absolutePlan: the plan with fingerprints as an older opflow made them (`FingerprintStyle`);
-  ///     needed where tasks are to be judged by the lines of one.
-  ///   - grown: called for a line by which the plan has more tasks than this one.
+  ///   - keepingDetails: fill `details`.
+  ///   - keepingAttempts: fill `attempts` too.
+  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`), to judge
+  ///     tasks by their lines.
+  ///   - grown: called after a line that adds tasks.
   ///   - beforeFilling: called with the memory of the model's records.
   package init(
     plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
@@ -42,7 +39,7 @@ package struct JournalFollower: Sendable {
     model = fresh
   }
 
-  /// One that begins anew, with the plan that this one has by now.
+  /// A follower from the start of the journal, with the present plan.
   package var anew: JournalFollower {
     var anew = self
     anew.model = fresh
@@ -51,24 +48,24 @@ package struct JournalFollower: Sendable {
     return anew
   }
 
-  /// How much of the file is folded: where the bytes begin that are wanted next.
+  /// The offset of the first byte to read next.
   package var offset: Int { place.offset }
 
-  /// Called with each line, and the model and the plan as they are after that.
+  /// Called after each line with the new model and plan.
   package typealias EachLine = (JournalLine, RunModel, Plan) -> Void
 
-  /// Folds what a journal that grows has from `offset` on, which may end within a line.
+  /// Applies the complete lines of `bytes`, which start at `offset`.
   package mutating func read(
     growing bytes: UnsafeRawBufferPointer, each: EachLine? = nil
   ) throws(JournalError) {
-    // A line that is not ended yet may be part of another one.
+    // Without a line feed it is a line in progress.
     guard let end = bytes.lastIndex(of: Field.lineFeed) else { return }
     _ = try fold(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
   }
 
-  /// Folds all that a journal has from `offset` on: a last line counts without its line feed too.
+  /// Applies all of `bytes`, which start at `offset`, with an unfinished last line.
   ///
-  /// - Returns: what reading found in the whole of it besides lines.
+  /// - Returns: the damage in the whole journal.
   @discardableResult
   package mutating func read(
     toEnd bytes: UnsafeRawBufferPointer, each: EachLine? = nil
@@ -93,7 +90,6 @@ package struct JournalFollower: Sendable {
     return reader.recovery
   }
 
-  /// Tasks have come, or have other names.
   private mutating func openPlan(after event: JournalEvent) {
     let isOther = event == .withdraw
     guard let count = model.taskCount, isOther || count > plan.taskCount,
@@ -108,9 +104,9 @@ package struct JournalFollower: Sendable {
 }
 
 extension RunModel {
-  /// Folds the lines that a reader is still to come to, or those up to one with which the plan is another.
+  /// Applies lines up to one that changes the plan.
   ///
-  /// - Returns: the event of that line; nil where there is none, and no more to come.
+  /// - Returns: the event of that line; nil at the end.
   fileprivate mutating func apply(_ reader: inout JournalReader, plan: Plan) -> JournalEvent? {
     while let line = reader.next() {
       apply(line, plan: plan)

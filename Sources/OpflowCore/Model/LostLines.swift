@@ -1,20 +1,19 @@
-/// Which lines of a journal are missing, and which of its results are in doubt for that.
+/// The missing lines of a journal, and the results in doubt because of them.
 struct LostLines: Sendable {
-  /// Of the newest drive.
+  /// Of the newest session.
   private(set) var head = DriveHead()
-  /// By their SEQs, in their order.
+  /// SEQs of missing lines, in order.
   private var gaps: [Range<UInt64>] = []
-  /// What ended on a line before this one, and was not taken back since, is unproven for ever.
+  /// Results from before this SEQ are unproven for good, unless discarded since.
   private var provenFrom: UInt64 = 0
 
-  /// What ended on a line before this one, and was not taken back since, is unproven as things are:
-  /// lines to come may tell what the newest drive took back.
+  /// Results from before this SEQ are unproven until further lines tell what the newest session
+  /// discards.
   @inline(__always)
   var trustedFrom: UInt64 {
     head.isIncomplete ? Swift.max(provenFrom, head.sequence) : provenFrom
   }
 
-  /// Those that are missing before the newest line of all that was lost.
   var last: Range<UInt64>? { gaps.last }
 
   mutating func lose(_ sequences: Range<UInt64>) {
@@ -22,24 +21,24 @@ struct LostLines: Sendable {
     head.lose(sequences.upperBound - sequences.lowerBound)
   }
 
-  /// A drive begins with the line with that SEQ.
+  /// A session begins with the line `sequence`.
   ///
   /// - Parameters:
-  ///   - expected: how many `resume` lines of tasks are to follow it.
-  ///   - isNext: the drive before it is the one before that in the journal as well.
+  ///   - expected: the number of tasks' `resume` lines that follow.
+  ///   - isNext: no session is missing before it.
   mutating func beginDrive(at sequence: UInt64, expected: Int, isNext: Bool) {
     provenFrom = trustedFrom
     if !isNext { distrust(before: sequence) }
     head = DriveHead(sequence: sequence, expected: expected)
   }
 
-  /// The line with that SEQ is of a drive whose first line is lost.
+  /// The line `sequence` is of a session whose first line is lost.
   ///
-  /// - Parameter isAlone: only that line is, so far.
+  /// - Parameter isAlone: only that line is lost so far.
   mutating func enterDrive(at sequence: UInt64, isAlone: Bool) {
     provenFrom = trustedFrom
     if isAlone {
-      // How many were to follow it is lost with it.
+      // The number is lost too.
       head = DriveHead(sequence: sequence - 1, expected: .max)
     } else {
       distrust(before: sequence)
@@ -51,16 +50,13 @@ struct LostLines: Sendable {
     provenFrom = Swift.max(provenFrom, sequence)
   }
 
-  /// A line tells what became of a task that the plan does not have.
   mutating func hearOfGone(_ event: TransitionKind, isLate: Bool) {
     if event == .resume, !isLate { head.seen += 1 }
   }
 
-  /// A line tells what became of a task.
-  ///
-  /// - Parameter settled: SEQ of the line that put it into the end that it was in; 0 where it was in none.
+  /// - Parameter settled: SEQ of the line that ended the task; 0 if it has not ended.
   mutating func hear(_ event: TransitionKind, isLate: Bool, settled: UInt64) {
-    // Only a `resume` line takes a task out of its end: where none was seen, it is lost.
+    // Only a `resume` line reopens a task; an unseen one is lost.
     let wasTakenOut =
       event == .resume
       ? !isLate
@@ -68,8 +64,8 @@ struct LostLines: Sendable {
     if wasTakenOut { head.seen += 1 }
   }
 
-  /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
-  /// known of the task; 0 where none is missing.
+  /// A lower bound for the SEQ of a lost start: the first missing one after the task's known lines;
+  /// 0 if none.
   func start(after record: TaskRecord) -> UInt64 {
     let known = Swift.max(record.startSequence, record.settleSequence)
     var low = 0

@@ -1,31 +1,29 @@
-/// Finds tasks by their names in the order in which a journal speaks of them.
+/// Finds tasks by name in the order of a journal.
 ///
-/// A task's lines stand close together, and tasks mostly start in the order of the plan. So the
-/// task that a name stood for lately, or the one behind the last, is looked at before the plan's own
-/// table, most of whose memory a large plan keeps far away. Where names are numbered, as `object-17` and
-/// `object-21`, their tasks mostly stand as far from each other as their numbers. A guess only saves time:
-/// the name that it stands for is compared.
+/// Lines of a task are close together, and tasks mostly start in plan order. So the lookup first
+/// tries the recent task for the name and the one after the last, before the plan's table, which
+/// does not fit the cache for a large plan. Numbered names such as `object-17` and `object-21` are
+/// mostly as far apart as their numbers. Each guess is verified.
 struct NameGuesses {
   private var recent = InlineArray<256, Int32>(repeating: 0)
   private var next: Int32 = 0
-  /// The name before `next`, by its end.
+  /// The end of the name before `next`.
   private var ending = TaskEnding()
 
-  /// The task that a line speaks of; nil where the plan does not have it.
   @inline(__always)
   mutating func task(of line: JournalLine, plan: Plan) -> TaskID? {
     let ending = line.ending
-    // What stands for an odd name may be another task's name.
+    // An escaped name may equal another task's name.
     if line.hasEscapedTask(ending) { return plan.task(escapedName: line.task) }
     let name = line.task
     let slot = Int(truncatingIfNeeded: (ending.bits &* 0x9E37_79B9_7F4A_7C15) >> 56)
-    // A task that starts was mostly not spoken of before, one that ends was.
+    // A starting task is usually new, an ending one recent.
     if line.event != .transition(.start), holds(recent[slot], name, plan: plan) {
       return TaskID(recent[slot])
     }
     var guess = next
     if !holds(guess, name, plan: plan) {
-      // Of two numbers below 100,000,000, and a place in a plan: far from what 32 bits hold.
+      // Cannot overflow: the numbers are below 100,000,000, and `next` is an index of the plan.
       let other = next &+ (ending.number &- self.ending.number) &- 1
       if holds(other, name, plan: plan) {
         guess = other

@@ -1,6 +1,6 @@
-/// What was asked for while a run went on, and what of it still holds.
+/// The requests of a run, and which of them still hold.
 package struct OrderRecords: Sendable {
-  /// An order that was obeyed.
+  /// An applied request.
   package struct Record: Sendable {
     package let verb: OrderVerb
     package let asker: OrderAsker
@@ -9,24 +9,23 @@ package struct OrderRecords: Sendable {
     package let drive: Int
     package let tasks: [TaskID]
     package let carried: CarriedValue
-    /// SEQ of its line.
     let sequence: UInt64
-    /// Of `approve`: by what the gates were defined then, as `OrderEntry` has them.
+    /// Of `approve`: as in `OrderEntry`.
     let fingerprints: [UInt64]
 
-    /// By what a gate was defined that it approves; nil where that is not told.
+    /// The fingerprint of the approval that it answers, if recorded.
     func fingerprint(of task: TaskID) -> UInt64? {
       if fingerprints.isEmpty { return nil }
       return tasks.firstIndex(of: task).map { fingerprints[$0] }
     }
   }
 
-  /// In their order.
+  /// In order.
   package private(set) var all: [Record] = []
-  /// How many tasks each held for, of all drives.
+  /// The number of tasks selected by each request, of all sessions.
   package private(set) var counts: [OrderID: Int] = [:]
 
-  /// What of a verb holds, by places in `all`: of the whole run, of tasks, and of resources by their names.
+  /// The requests of a verb that hold, as indices into `all`.
   private struct Standing {
     var ofRun: Int?
     var ofTasks: [TaskID: Int] = [:]
@@ -45,11 +44,11 @@ package struct OrderRecords: Sendable {
 
   private var standing: [OrderVerb: Standing] = [:]
 
-  // Of the newest drive
+  // Of the newest session
 
-  /// The signal by which the run is being ended; nil where that is not so, or an order asked for it first.
+  /// The signal that ends the run; nil if none, or if a request came first.
   package private(set) var stopSignal: Int32?
-  /// Why the run is being ended, where nobody sent that signal; empty where somebody did.
+  /// Why the run stops if no signal was sent; else empty.
   package private(set) var stopReason = ""
 
   package init() {}
@@ -66,7 +65,6 @@ package struct OrderRecords: Sendable {
     if order.lacksTasks { return }
     let row = order.verb.row
     let tasks = row.about == .run ? [] : order.tasks
-    // The plan has none of its tasks any more.
     if row.about == .tasks, tasks.isEmpty { return }
     for verb in row.undoes { end(verb, tasks) }
     if row.stopsRun, tasks.isEmpty { endHolds() }
@@ -81,7 +79,7 @@ package struct OrderRecords: Sendable {
     for task in tasks { standing[verb]?.ofTasks[task] = nil }
   }
 
-  /// What was added answers to an order as well.
+  /// An `extend` also answers a request.
   mutating func note(_ entry: ExtendEntry) { counts[entry.id] = entry.added }
 
   mutating func stop(by stop: StopEntry) {
@@ -90,12 +88,11 @@ package struct OrderRecords: Sendable {
     endHolds()
   }
 
-  /// None of that holds against a stop.
+  /// A stop overrides what holds tasks back.
   private mutating func endHolds() {
     for verb in Self.holding { standing[verb] = nil }
   }
 
-  /// What is of a drive alone is over.
   mutating func beginDrive() {
     for verb in OrderVerb.allCases where verb.row.standing == .drive { standing[verb] = nil }
     stopSignal = nil
@@ -104,26 +101,26 @@ package struct OrderRecords: Sendable {
 
   // MARK: - What holds
 
-  /// The order about the whole run that holds; nil where none does.
+  /// The request about the whole run that holds.
   package func ofRun(_ verb: OrderVerb) -> Record? { standing[verb]?.ofRun.map { all[$0] } }
 
-  /// The order about a task that holds; nil where none does.
+  /// The request about the task that holds.
   package func of(_ task: TaskID, _ verb: OrderVerb) -> Record? {
     standing[verb]?.ofTasks[task].map { all[$0] }
   }
 
-  /// The tasks about which an order holds, in no order.
+  /// The tasks for which a request holds, unordered.
   package func tasks(_ verb: OrderVerb) -> [TaskID] {
     standing[verb].map { Array($0.ofTasks.keys) } ?? []
   }
 
-  /// What holds about a task that has not begun, with what it makes of that.
+  /// The requests that hold for a pending task, with their effect in words.
   package func ofPending(_ task: TaskID) -> [(record: Record, phrase: OrderRow.Phrase)] {
     if standing.isEmpty { return [] }
     return Self.phrases.compactMap { verb, phrase in of(task, verb).map { ($0, phrase) } }
   }
 
-  /// Who keeps a task from going on until it is continued; nil where nobody does.
+  /// The requester that keeps a task from continuing.
   package func holder(of task: TaskID) -> OrderAsker? {
     Self.holding.lazy.compactMap { of(task, $0)?.asker }.first
   }
@@ -134,29 +131,29 @@ package struct OrderRecords: Sendable {
     verb in verb.row.phrase.map { (verb, $0) }
   }
 
-  /// By whom the run is being ended; nil where that is not so, or no order asked for it.
+  /// The request that is ending the run.
   package var stoppedBy: Record? { ofRun(.cancel) }
 
-  /// By whom nothing new starts; nil where that is not so.
+  /// The request because of which no task starts.
   package var pausedBy: Record? { ofRun(.pause) }
 
-  /// By whom the run was closed that had been kept open, of all drives.
+  /// The request that closed the run, from any session.
   package var closedBy: Record? { ofRun(.close) }
 
-  /// What was last said to a gate, and by whom, of all drives.
+  /// The last answer to an approval, from any session.
   package func answer(to task: TaskID) -> Record? { of(task, .approve) ?? of(task, .reject) }
 
-  /// What holds instead of the manifest's, of all drives.
+  /// Priorities that replace the manifest's, from any session.
   package var priorities: [TaskID: Int16] {
     standing[.priority].map { $0.ofTasks.mapValues { all[$0].carried.priority } } ?? [:]
   }
 
-  /// What there is of a resource by now, where that was asked for.
+  /// The request that set a resource's amount.
   package func capacity(_ resource: String) -> Record? {
     standing[.parallel]?.ofResources[resource].map { all[$0] }
   }
 
-  /// The same of all resources, by their names.
+  /// The same for all resources, sorted by name.
   package var capacities: [Record] {
     (standing[.parallel]?.ofResources.values.map { all[$0] } ?? [])
       .sorted { $0.carried.resource < $1.carried.resource }

@@ -1,16 +1,16 @@
-// How far running downloads are, for other processes (`progress` in a run's folder)
-// ================================================================================
+// Progress of running downloads, for other processes (`progress` in a run's folder)
+// =================================================================================
 //
-// A line `progress<TAB>1`, the format's version, and one for each running download that has told
-// something, in the journal's alphabet:
+// A line `progress<TAB>1` with the format's version, and one for each download that has reported,
+// escaped as in the journal:
 //
 //   ATTEMPT<TAB>TIME<TAB>DONE<TAB>TOTAL<TAB>SPEED<TAB>RESUMED<TAB>TASK<LF>
 //
-// Times are milliseconds since the epoch, a TOTAL that nobody knows is -1. The process that drives
-// the run replaces the file by a rename, at most once a second, and removes it in the end; what a
-// killed one leaves is told from the truth by the attempt. No decision depends on it.
+// Times are milliseconds since the epoch; an unknown TOTAL is -1. The coordinator replaces the file
+// by a rename at most once a second and removes it at the end. The attempt reveals a file that a
+// killed coordinator left. No decision depends on it.
 
-/// How far downloads are, as one process notes it for others.
+/// Encodes and decodes the `progress` file.
 package enum ProgressNotes {
   private static let version = 1
 
@@ -34,7 +34,7 @@ package enum ProgressNotes {
     return writer.bytes
   }
 
-  /// What the notes say; nothing where they are of another version, and no line that makes no sense.
+  /// Decodes the file; empty for another version. Ignores invalid lines.
   package static func read(_ notes: [UInt8], plan: Plan) -> [TaskID: RunningDownloads.Entry] {
     var entries: [TaskID: RunningDownloads.Entry] = [:]
     var lines = LineSlices(notes)

@@ -1,10 +1,5 @@
 extension RunModel {
-  /// Reads and folds a whole journal.
-  ///
-  /// - Parameters:
-  ///   - absolutePlan: the plan with fingerprints as an older opflow made them
-  ///     (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
-  ///   - beforeFilling: called with the memory of the model's records.
+  /// Replays a whole journal; for the parameters see `JournalFollower`.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
     keepingAttempts: Bool = false, absolutePlan: Plan? = nil, beforeFilling: BeforeFilling? = nil
@@ -16,7 +11,7 @@ extension RunModel {
     return (follower.model, recovery)
   }
 
-  /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
+  /// Replays only the lines about the run, without a plan.
   package static func readRun(
     _ bytes: UnsafeRawBufferPointer
   ) throws(JournalError) -> RunModel {

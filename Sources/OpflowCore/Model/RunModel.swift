@@ -1,65 +1,59 @@
-/// What a journal says about a run: the fold of its lines, in order.
+/// The state of a run: the replay of its journal.
 ///
-/// Folding the same lines twice gives the same history. A task counts as ended only when an intact
-/// line says so. Where lines are missing that may have taken an end back, which are the `resume`
-/// lines at the head of a drive, what ended before that drive is `unproven` and runs again.
+/// Replaying lines twice changes nothing. A task counts as ended only if an intact line says so. If
+/// `resume` lines at the start of a session are missing, any of them may have discarded a result:
+/// earlier results are then `unproven`, and the tasks run again.
 package struct RunModel: Sendable {
-  /// Nil before the first line was folded.
+  /// Nil before the first line.
   package private(set) var open: OpenEntry?
-  /// Of the newest drive; nil in the first.
+  /// Of the newest session; nil in the first.
   package private(set) var resume: ResumeEntry?
-  /// What each drive was to do, as far as its first line is there.
+  /// One per session whose first line exists.
   package private(set) var selections: [DriveSelection] = []
-  /// How the newest drive ended; nil while it runs, or when it died.
+  /// The end of the newest session; nil while it runs or if it died.
   package private(set) var close: CloseEntry?
-  /// Since the epoch, of the first and of the last line.
+  /// Since the epoch, of the first and the last line.
   package private(set) var openedMilliseconds: Int64 = 0
   package private(set) var lastMilliseconds: Int64 = 0
-  /// Since the epoch, when the newest drive began; the last line before that, where its first one is lost.
+  /// The start of the newest session, since the epoch; of the line before if its first line is
+  /// lost.
   package private(set) var driveMilliseconds: Int64 = 0
-  /// What the drives before the newest one took, each up to its last line, without the time between them.
+  /// The length of earlier sessions, each up to its last line.
   private var earlierMilliseconds: Int64 = 0
-  /// Since the epoch, of the line before the newest one.
   private var beforeMilliseconds: Int64 = 0
-  /// The task that a worker began with last of what it was handed ahead, by the line with that SEQ, which
-  /// ended the one before it.
+  /// The prefetched task started last, and SEQ of the line that ended the one before it.
   package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
-  /// How many drives the run had, those whose first line is lost included.
+  /// Includes sessions whose first line is lost.
   package private(set) var drives = 0
-  /// Those of which a line is there, in their order.
   package private(set) var driveRecords: [DriveRecord] = []
-  /// The newest drive stands still, coordinator and all, until it is continued by a signal.
+  /// A signal has stopped the newest session's coordinator.
   package private(set) var isSuspended = false
-  /// What was asked for while the run went on.
   package private(set) var orders = OrderRecords()
   private(set) var growth = GrowthRecords()
-  /// Whether any task ever started.
   package private(set) var hasStarts = false
-  /// What lines tell beyond a record, where that was asked for.
+  /// Only if requested.
   package private(set) var details = TaskDetails()
-  /// What tasks have had of their tries.
+  /// The attempts that tasks have used.
   package private(set) var tries = TryRecords()
   private let keepsDetails: Bool
-  /// Every try of every task, where that was asked for.
+  /// Only if requested.
   package private(set) var attempts = TaskAttempts()
   private let keepsAttempts: Bool
   private let beforeFilling: BeforeFilling?
-  /// Of a plan in which values are read.
+  /// Of a plan in which tasks read values.
   package private(set) var values = ValueRecords()
   private var hasArguments = false
-  /// The numbers of successes that hold, of a plan with tasks that declare `inputs`.
+  /// The numbers of results that stand, for a plan with `inputs`.
   package private(set) var origins: [TaskID: UInt64] = [:]
-  /// The plan with fingerprints as an older opflow made them.
+  /// The plan with fingerprints of older versions.
   private let absolutePlan: Plan?
-  /// Lines of an older opflow hold fingerprints that could be compared to nothing, and so count as
-  /// those of the plan.
+  /// Fingerprints of an older version could not be compared, and count as equal.
   package private(set) var hasAbsoluteFingerprints = false
-  /// Of all drives, in the order in which they came.
   package private(set) var workers: [WorkerEntry] = []
-  /// Further machines of all drives, in the order in which they joined.
+  /// In the order of joining.
   package private(set) var sites = SiteRecords()
   private(set) var workerSites = WorkerSites()
-  /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
+  /// Empty until a line is about a task: a million take 64 MB.
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
   private var handed = HandedTasks()
@@ -67,15 +61,14 @@ package struct RunModel: Sendable {
   private var gone = GoneTasks()
   private var lost = LostLines()
   private var lastSequence: UInt64 = 0
-  /// Lines missing right before the newest one.
   private var missingBefore: UInt64 = 0
 
-  /// The history of a run that never began.
+  /// The state of a run that never began.
   package init() { self.init(keepingDetails: false, keepingAttempts: false, absolutePlan: nil) }
 
   /// - Parameters:
-  ///   - keepingAttempts: `attempts` are wanted, and with them the details.
-  ///   - beforeFilling: called with the memory of all records, which is about to be written for the first time.
+  ///   - keepingAttempts: fill `attempts` and `details`.
+  ///   - beforeFilling: called with the memory of all records before the first write.
   init(
     keepingDetails: Bool, keepingAttempts: Bool, absolutePlan: Plan?,
     beforeFilling: BeforeFilling? = nil
@@ -93,7 +86,7 @@ package struct RunModel: Sendable {
     return isUnproven(record) ? record.unproven : record
   }
 
-  /// The state of a task's record, without the rest of it.
+  /// Reads the state without copying the record.
   @inline(__always)
   func state(_ task: TaskID) -> TaskState {
     if records.isEmpty { return .waiting }
@@ -101,8 +94,7 @@ package struct RunModel: Sendable {
     return sequence > 0 && sequence < lost.trustedFrom ? .waiting : records[task.index].state
   }
 
-  /// SEQ of the line with which a task began that has succeeded, where that is proven and nothing else is told of it;
-  /// nil for any other.
+  /// SEQ of the start of a task whose success is proven and needs no check; else nil.
   @inline(__always)
   func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
     if records.isEmpty { return nil }
@@ -111,8 +103,7 @@ package struct RunModel: Sendable {
       ? records[task.index].startSequence : nil
   }
 
-  /// SEQ of the line that put a task into its terminal state; 0 while it is in none, or where that is
-  /// unproven.
+  /// SEQ of the line that ended the task; 0 if it has not ended or that is unproven.
   @inline(__always)
   func settleSequence(_ task: TaskID) -> UInt64 {
     if records.isEmpty { return 0 }
@@ -120,44 +111,40 @@ package struct RunModel: Sendable {
     return sequence < lost.trustedFrom ? 0 : sequence
   }
 
-  /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
-  /// without those that a resume has told before.
+  /// Tasks that the plan lacks, in order of appearance, without those reported by a resume.
   package var removed: [String] { gone.names }
-  /// By name, of tasks that the plan does not have: the number of the last try.
+  /// The last attempt of tasks that the plan lacks, by name.
   package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
-  /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
-  /// an earlier one.
+  /// SEQ at which the newest session began.
   package var driveSequence: UInt64 { lost.head.sequence }
-  /// The newest drive is still telling what it takes back of earlier results.
+  /// Whether more `resume` lines of the newest session's start follow.
   package var isInHead: Bool { lost.head.isOpen }
 
-  /// Whether a line speaks of the task.
   func tells(of task: TaskID) -> Bool {
     if records.isEmpty { return false }
     let record = records[task.index]
     return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
   }
 
-  /// The further machine that a task runs on, or ran on last; nil for the coordinator's.
+  /// The last node of a task; nil for the coordinator's host.
   package func site(of task: TaskID) -> SiteRecord? {
     if workerSites.isEmpty || records.isEmpty { return nil }
     let record = records[task.index]
     return workerSites.record(of: record.worker, at: record.startSequence).map { sites.all[$0] }
   }
 
-  /// Where the run stands. Only its lock tells whether somebody drives it.
+  /// Only the run's lock tells whether it is live.
   package func state(isHeld: Bool) -> RunState {
     isHeld ? .running : close?.state ?? .interrupted
   }
 
-  /// An encoder that goes on behind the last line.
+  /// An encoder that continues after the last line.
   package var encoder: JournalEncoder {
     JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
   }
 
-  /// Folds the next line; one that was folded before changes nothing. All lines are folded with the
-  /// same plan, which may have grown (`grow`).
+  /// Applies the next line; an old one changes nothing. The plan may change only by `grow`.
   @inline(__always)
   package mutating func apply(_ line: JournalLine, plan: Plan) {
     guard line.sequence > lastSequence else { return }
@@ -202,18 +189,17 @@ package struct RunModel: Sendable {
     tries.forget(line.resume.removed.compactMap { plan.task(named: $0) })
   }
 
-  /// The plan has tasks more, behind those that it had.
+  /// Adds records for a plan that has grown.
   package mutating func grow(to plan: Plan) {
     attempts.grow(to: plan)
-    // What such a line is heard by may be more in this plan.
+    // The new plan may need the slow path.
     plainKinds = PlainKinds()
     let missing = plan.taskCount - records.count
     if records.isEmpty || missing <= 0 { return }
     records.append(contentsOf: repeatElement(TaskRecord(), count: missing))
   }
 
-  /// Whether lines that were folded may have told of tasks that only a grown plan has: the one that tells of their
-  /// coming is lost.
+  /// Whether replayed lines may be about tasks that only the grown plan has.
   func mayLack(tasksOf grown: Plan) -> Bool {
     growth.isBefore(lost.last) || gone.names.contains { grown.task(named: $0) != nil }
   }
@@ -224,7 +210,6 @@ package struct RunModel: Sendable {
     guard let order = line.order(plan: plan) else { return }
     orders.apply(
       order, atMilliseconds: line.milliseconds, drive: drives, sequence: line.sequence)
-    // Those that it names the plan may have no more.
     if order.tasks.isEmpty, order.back.isEmpty { return }
     if records.isEmpty { records.fill(of: plan, beforeFilling) }
     if order.verb == .retry { tries.forget(order.tasks) }
@@ -299,20 +284,18 @@ package struct RunModel: Sendable {
     driveRecords[driveRecords.count - 1].note(effect, at: line.milliseconds)
   }
 
-  /// The newest drive was over with the line before this one. A clock that was set back takes nothing away.
+  /// Counts the session that ended with the line before. Ignores a clock that was set back.
   private mutating func addDrive() {
     let took = Swift.max(0, beforeMilliseconds - driveMilliseconds)
     earlierMilliseconds = earlierMilliseconds.plus(took)
   }
 
-  /// How long somebody drove the run, up to a time of the newest drive; that between two drives does not count.
-  ///
-  /// - Parameter now: in milliseconds since the epoch.
+  /// The time driven until `now`, without the gaps between sessions.
   func drivenMilliseconds(until now: Int64) -> Int64 {
     earlierMilliseconds.plus(Swift.max(0, now.minus(driveMilliseconds)))
   }
 
-  /// What is of a drive alone is over, but for orders where the new one goes on with it.
+  /// Clears the state of one session; requests stay if the new session continues it.
   private mutating func beginDrive(continues: Bool = false) {
     isSuspended = false
     growth.beginDrive()
@@ -324,7 +307,7 @@ package struct RunModel: Sendable {
     if keepsAttempts { attempts.beginDrive() }
   }
 
-  /// Sees to a line of a drive whose first line is lost.
+  /// Starts a session whose first line is lost.
   @inline(__always)
   mutating func enter(drive: Int, at sequence: UInt64) {
     if drive > drives { enterLost(drive: drive, at: sequence) }
@@ -345,8 +328,8 @@ package struct RunModel: Sendable {
     record.settleSequence > 0 && record.settleSequence < lost.trustedFrom
   }
 
-  /// Of which transitions a line that says no more than nearly all say is heard by nothing but the record of its task and
-  /// the queue of its worker. Only other lines change that.
+  /// The transitions whose usual line affects only the task's record and the worker's queue.
+  /// Changed by other lines only.
   private struct PlainKinds {
     var start = false
     var success = false
@@ -358,7 +341,7 @@ package struct RunModel: Sendable {
       && !(keepsDetails && details.hears(event, plan))
   }
 
-  /// Folds a start as nearly all are; false, with nothing folded, for any other. It comes to what `apply` does.
+  /// Fast path of `apply` for usual starts; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainStart(line), fields.drive <= drives,
@@ -370,7 +353,7 @@ package struct RunModel: Sendable {
     return true
   }
 
-  /// Folds a success as nearly all are; false, with nothing folded, for any other. It comes to what `apply` does.
+  /// Fast path of `apply` for usual successes; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainSuccess(line), fields.drive <= drives,
@@ -378,7 +361,7 @@ package struct RunModel: Sendable {
       fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
     else { return false }
     let next = handed.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
-    // One look for both whether the array is shared.
+    // One uniqueness check of the array for both.
     var records = records.mutableSpan
     if let next { records[next.index].begin(line) }
     records[task.index].apply(fields, line)
@@ -399,7 +382,7 @@ package struct RunModel: Sendable {
     if records.isEmpty { records.fill(of: plan, beforeFilling) }
     guard let task = names.task(of: line, plan: plan) else {
       lost.hearOfGone(event, isLate: fields.isLate)
-      // What was withdrawn is nothing that a resume could miss.
+      // A resume cannot take back a discarded task.
       if event != .skip || TransitionFields(line).skipReason(plan) != .withdrawn {
         gone.insert(line.task)
       }
@@ -409,7 +392,7 @@ package struct RunModel: Sendable {
     lost.hear(event, isLate: fields.isLate, settled: records[task.index].settleSequence)
     let isEnd = event == .success || event == .failure
     if isEnd, !records[task.index].isRunning(fields.attempt) {
-      // What failed without a try, for want of a value that its `if` reads, has no start to be lost.
+      // A failure without an attempt, e.g. for a missing value in `if`, has no start.
       records[task.index].startSequence =
         fields.attempt == 0 ? 0 : lost.start(after: records[task.index])
     }
@@ -444,7 +427,7 @@ package struct RunModel: Sendable {
     attempts.apply(event, task, line, plan, begun: next)
   }
 
-  /// A worker's tasks run in their order: when one has ended with success, the next one runs.
+  /// A worker runs its tasks in order: after a success the next one starts.
   @inline(never)
   private mutating func follow(
     _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, of worker: WorkerID
@@ -457,7 +440,7 @@ package struct RunModel: Sendable {
     }
   }
 
-  /// The task that a worker begins with by this line, of those that it was handed ahead; nil for none of the plan.
+  /// The prefetched task that the worker starts by this line.
   @inline(__always)
   private mutating func takeNext(of worker: WorkerID, _ line: JournalLine) -> TaskID? {
     guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }
@@ -465,7 +448,7 @@ package struct RunModel: Sendable {
     return next
   }
 
-  /// What the plan has no more had its turn with its worker all the same.
+  /// Tasks that the plan lacks still had their turn on the worker.
   @inline(never)
   private mutating func followGone(
     _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields

@@ -1,5 +1,4 @@
-/// Where a run stands, as `status` and `runs` show it: the journal's fold, the plan, and whether
-/// somebody drives the run.
+/// The state of a run for `status` and `runs`.
 package struct RunStatus {
   package let run: String
   package let state: RunState
@@ -10,21 +9,19 @@ package struct RunStatus {
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
-  /// What the run is about: `--only` leaves out the rest.
+  /// The tasks of the run; `--only` excludes the rest.
   package let included: TaskSet
   private let isHeld: Bool
-  /// How far downloads are, as the process that drives the run tells it.
+  /// From the coordinator's `progress` file.
   package var told: [TaskID: RunningDownloads.Entry] = [:]
-  /// The runs that its tasks have begun and that are live.
+  /// Live runs that its tasks started.
   package var inner: [TaskID: InnerRun] = [:]
-  /// What the process that drives the run waits for so that machines come, in words.
+  /// The nodes that the coordinator waits for, in words.
   package var awaited: String?
-  /// The sizes of the parts that downloads left, by those of `mayHavePart`.
+  /// Sizes of part files, where `mayHavePart`.
   package var keptBytes: [TaskID: Int64] = [:]
 
-  /// - Parameters:
-  ///   - included: the tasks of the run.
-  ///   - isHeld: whether a process drives the run now.
+  /// - Parameter isHeld: whether the run is live.
   package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
     self.run = run
     self.plan = plan
@@ -43,22 +40,21 @@ package struct RunStatus {
     self.counts = counts
   }
 
-  /// How long the run was driven: up to now while it is, else up to its end. What passed between two drives of it
-  /// does not count.
+  /// The time driven, without the gaps between sessions: until now if live, else until the end.
   func drivenMilliseconds(at now: Int64) -> Int64 {
     history.drivenMilliseconds(until: state == .running ? now : lastMilliseconds)
   }
 
-  /// ` in 3 drives`; nothing of a run that was never resumed.
+  /// ` in 3 drives`; empty for a run that was never resumed.
   var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
 
-  /// A try of it has failed, and the next one is still to come, or never came.
+  /// Whether an attempt failed and the next is due, or never came.
   func awaitsNextTry(_ task: TaskID) -> Bool {
     state(task) == .waiting && history.tries.next[task] != nil
   }
 
-  /// It began and has no end, and nobody gives it one: it was cut short while it ran, or while it waited for its
-  /// next try.
+  /// Whether it was interrupted while it ran or waited for its next attempt, and the run is not
+  /// live.
   func isCut(_ task: TaskID) -> Bool {
     !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
   }
@@ -67,7 +63,6 @@ package struct RunStatus {
 
   func state(_ task: TaskID) -> TaskState { Self.state(task, plan, history, isHeld: isHeld) }
 
-  /// How far a running download is; nil where that is not known.
   func progress(_ task: TaskID) -> DownloadProgress? {
     guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
     switch state(task) {
@@ -79,7 +74,7 @@ package struct RunStatus {
     }
   }
 
-  /// Whether it is a download that began and did not come to its end, so that what came may be kept.
+  /// Whether a part file may exist.
   package func mayHavePart(_ task: TaskID) -> Bool {
     guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
     switch state(task) {
@@ -88,16 +83,11 @@ package struct RunStatus {
     }
   }
 
-  /// What a download that has succeeded found.
   func report(_ task: TaskID) -> FetchReport? {
     state(task) == .succeeded ? history.details.downloads[task]?.report : nil
   }
 
-  /// Nothing runs in a run that nobody drives: what its journal leaves running waits for a resume.
-  ///
-  /// - Parameters:
-  ///   - history: what the journal tells.
-  ///   - isHeld: whether a process drives the run.
+  /// The state to show. In a run that is not live, running tasks wait for a resume.
   @inline(__always)
   package static func state(
     _ task: TaskID, _ plan: Plan, _ history: RunModel, isHeld: Bool
@@ -112,27 +102,24 @@ package struct RunStatus {
     }
   }
 
-  /// It has made the legs of its family, of which there are none.
+  /// Whether it generated no matrix task.
   func hasEmptyMatrix(_ task: TaskID) -> Bool {
     history.state(task) == .succeeded && plan.hasEmptyMatrix(task)
   }
 
-  /// Why the task is in its state; what was cut short waits for that.
   func why(_ task: TaskID) -> Why? {
     if hasEmptyMatrix(task) { return .skipped(.emptyMatrix) }
     let record = history[task]
     return state(task) == .waiting && record.isInterrupted ? .rerun(.interrupted) : record.why
   }
 
-  /// A service that is ready, and was not told to end.
   func isReady(_ service: TaskID) -> Bool { history[service].isReady && !isStopping(service) }
 
-  /// A service that was told to end and has not ended.
   func isStopping(_ service: TaskID) -> Bool {
     isHeld && state(service).isRunning && history.details.stopping.contains(service)
   }
 
-  /// Needs of a task that has not started which have no end yet, or one that a resume takes back.
+  /// The unfinished dependencies of a pending task.
   func waitsFor(_ task: TaskID) -> [TaskID] {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
@@ -141,26 +128,25 @@ package struct RunStatus {
     }
   }
 
-  /// When the next try of a task is due, in milliseconds since the epoch; nil where none is, and where
-  /// nobody drives the run.
+  /// When the next attempt is due; nil if none is, or the run is not live.
   func nextTry(_ task: TaskID) -> Int64? {
     isHeld && state(task) == .waiting ? history.tries.next[task] : nil
   }
 
-  /// Tasks that stay failed until somebody asks for them.
+  /// Whether it stays failed until the user requests it.
   func waitsForRerun(_ task: TaskID) -> Bool {
     let record = history[task]
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
       && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
 
-  /// A task that was cut short, and that a resume fails for that.
+  /// Whether a resume fails it because it was interrupted.
   func failsOnResume(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.failWhenInterrupted) && isCut(task)
       && history[task].isInterrupted
   }
 
-  /// How many of some tasks succeeded by a result from a cache.
+  /// The number of results from a cache.
   func restoredCount(of tasks: Range<Int>) -> Int {
     if !plan.hasCaches { return 0 }
     return tasks.lazy.map { TaskID($0) }.count {

@@ -1,6 +1,6 @@
-/// The downloads that run, as their workers tell.
+/// The progress of running downloads, as reported.
 package struct RunningDownloads: Sendable {
-  /// How far a try is.
+  /// The progress of an attempt.
   package struct Entry: Equatable, Sendable {
     package var attempt: Int32
     package var progress: DownloadProgress
@@ -11,13 +11,13 @@ package struct RunningDownloads: Sendable {
     }
   }
 
-  /// The tries that run, with nothing told of some.
+  /// Running attempts, with or without a report.
   private var attempts: [TaskID: Int32] = [:]
   package private(set) var entries: [TaskID: Entry] = [:]
 
   package init() {}
 
-  /// A try starts or ends.
+  /// Records the start or end of an attempt.
   package mutating func apply(_ transition: Transition, plan: Plan) {
     let task = transition.task
     guard !task.isNone, plan.kind(task) == .download else { return }
@@ -30,7 +30,7 @@ package struct RunningDownloads: Sendable {
     }
   }
 
-  /// What a worker says becomes how far the download is; nil when no such download runs.
+  /// Records a report; nil if no such download runs.
   package mutating func take(
     _ report: WorkerProgress, atMilliseconds now: Int64
   ) -> DownloadProgress? {

@@ -1,33 +1,32 @@
-/// A further machine of a drive, as the journal tells it.
+/// A node of a session, as told by the journal.
 package struct SiteRecord: Sendable, Equatable {
   /// From 1.
   package let drive: Int
   package let site: SiteID
-  /// As it joined; only the machine's name where that line is lost.
+  /// The node as it joined; only its host if that line is lost.
   package internal(set) var offer: SiteEntry
-  /// Since the epoch; of one whose first line is lost, when it was heard of first.
+  /// Since the epoch; of its first known line if that is lost.
   package let joinedMilliseconds: Int64
   package internal(set) var state: SiteState
-  /// Since the epoch, when it came to be as it is.
+  /// When the state changed, since the epoch.
   package internal(set) var stateMilliseconds: Int64
-  /// Why it is as it is, for people; empty where nothing is told.
+  /// The reason for the state, for people; may be empty.
   package internal(set) var what: String
 
-  /// Tasks start there.
   var isInUse: Bool { state.isInUse }
 
-  /// How much it has of what each machine has its own of; without bound where nobody knows.
+  /// The amount of a resource that each node has its own of; unlimited if unknown.
   func capacity(of resource: UInt32) -> UInt64 {
     switch resource {
     case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
     case ResourceEntry.memory: offer.memoryBytes == 0 ? .max : offer.memoryBytes
-    // GPUs, in thousandths as all resources of a manifest's.
+    // GPUs are counted in thousandths, as all resources of a manifest.
     default: offer.gpus * 1000
     }
   }
 }
 
-/// The further machines of all drives, in the order in which they joined.
+/// The nodes of all sessions, in the order of joining.
 package struct SiteRecords: Sendable {
   package private(set) var all: [SiteRecord] = []
   private var places: [Place: Int] = [:]
@@ -41,10 +40,8 @@ package struct SiteRecords: Sendable {
     place(of: site, drive: drive).map { all[$0] }
   }
 
-  /// Into `all`.
   func place(of site: SiteID, drive: Int) -> Int? { places[Place(drive: drive, site: site)] }
 
-  /// Of a drive, in the order in which they joined.
   package func of(drive: Int) -> some Sequence<SiteRecord> { all.lazy.filter { $0.drive == drive } }
 
   mutating func apply(_ entry: SiteEntry, drive: Int, atMilliseconds now: Int64) {

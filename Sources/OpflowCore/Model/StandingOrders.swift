@@ -1,24 +1,21 @@
-/// What was ordered of a drive that was lost, as far as it holds in the one that goes on with it
-/// (`ResumeEntry.continues`).
+/// The requests of a lost session that hold in the one that continues it.
 package struct StandingOrders: Equatable, Sendable {
-  /// Nothing new starts.
+  /// No task starts.
   package var isPaused = false
-  /// Tasks that were suspended; some may have an end.
+  /// Suspended tasks; some may have ended.
   package var onHold: [TaskID] = []
-  /// Tasks that were cancelled; those among them without an end ran, and are not to run again.
+  /// Cancelled tasks; those without an end were running, and must not run again.
   package var cancelled: [TaskID] = []
-  /// By the resource's number in the plan.
+  /// Amounts, by the resource's number in the plan.
   package var capacities: [Int: UInt64] = [:]
-  /// By which signal somebody was ending the run.
   package var stopSignal: Int32?
-  /// Somebody cancelled the whole run.
   package var isCancelled = false
 
   package init() {}
 }
 
 extension OrderRecords {
-  /// A run that was ended since no machine or program was left is judged anew.
+  /// Omits a stop for lack of nodes or clients, which is decided again.
   package func standing(_ plan: Plan) -> StandingOrders {
     var standing = StandingOrders()
     standing.isPaused = pausedBy != nil

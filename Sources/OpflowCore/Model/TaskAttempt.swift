@@ -1,66 +1,62 @@
-/// One try of a task that a worker began with, as the journal tells it.
-///
-/// Of a million tasks there are at least as many, so it holds no text: `TaskDetails.complaints` has
-/// what was the matter.
+/// An attempt that a worker started, as told by the journal. It holds no text, since a run may have
+/// millions.
 package struct TaskAttempt: Sendable, Equatable {
   package let task: TaskID
-  /// Over all drives, from 1.
+  /// From 1, counted over all sessions.
   package let number: Int32
-  /// Numbers begin anew with each drive; `none` where it is not told, and of a gate.
+  /// Unique within a session; `none` if unknown, and for an approval.
   package let worker: WorkerID
   package let drive: Int32
-  /// Since the epoch. Of a try whose start is lost, as far as its end tells.
+  /// Since the epoch; computed from the end if the start is lost.
   package let begunMilliseconds: Int64
-  /// Since the epoch; 0 while it runs. Of a try that died with its drive, when that was last heard of.
+  /// Since the epoch; 0 while it runs. If its session died, the time of the last line.
   package internal(set) var endedMilliseconds: Int64 = 0
   package internal(set) var wallMicroseconds: Int64 = 0
-  /// Of processors, its children's included.
+  /// CPU time, including children.
   package internal(set) var cpuMicroseconds: Int64 = 0
-  /// While its processes were stopped by an order; a stop that lasts is not counted yet.
+  /// The time stopped by requests, without a stop that lasts.
   package internal(set) var suspendedMilliseconds: Int64 = 0
-  /// Of one that was to be tried again: until then.
+  /// The delay until the next attempt.
   package internal(set) var delayMilliseconds: Int64 = 0
-  /// Largest resident set of one process.
+  /// Of one process.
   package internal(set) var peakKibibytes: UInt32 = 0
   package internal(set) var end = End.none
   package internal(set) var reason: EndReason?
   package internal(set) var status = ExitStatus.unknown
 
-  /// Its processes stood still for so long.
   fileprivate mutating func stood(_ milliseconds: Int64) {
     suspendedMilliseconds = suspendedMilliseconds.plus(milliseconds)
   }
 
   package enum End: UInt8, Sendable, CaseIterable {
-    /// It runs, or nobody drives the run any more.
+    /// It runs, or the run is not live any more.
     case none
     case succeeded, failed, failedAllowed
-    /// It failed, and was to be tried again.
+    /// It failed and was to be tried again.
     case retried
     case cancelled
-    /// A stop or a lost worker cut it short, and said so.
+    /// A stop or a lost worker interrupted it, as a line says.
     case interrupted
-    /// Its drive died; nobody saw its end.
+    /// Its session died; its end is unknown.
     case lost
   }
 }
 
-/// The tries of all tasks, in the order in which they began.
+/// The attempts of all tasks, in starting order.
 ///
-/// Any order of lines is taken, as of a damaged journal: an end without a beginning is a try that took
-/// as long as it says, and a beginning without an end ends with the next try of the task, or its drive.
+/// Accepts any order of lines: an end without a start is an attempt of the told length; a start
+/// without an end lasts until the task's next attempt or the end of its session.
 package struct TaskAttempts: Sendable {
   package private(set) var all: [TaskAttempt] = []
-  /// By task: the place of the try that runs; -1 for none.
+  /// Per task: its index; -1 for none.
   private var running: [Int32] = []
-  /// Those that began in the newest drive, from there on.
   private var driveStart = 0
-  /// Those of earlier drives that went on in it.
+  /// Attempts of earlier sessions that continued in this one.
   private var wentOn: [Int] = []
-  /// By what stands still: since when, in milliseconds since the epoch.
+  /// Since when tasks are suspended, since the epoch.
   private var suspended: [TaskID: Int64] = [:]
   private var lastMilliseconds: Int64 = 0
-  /// The machines of workers that are not on the coordinator's.
+  /// The hosts of workers, except on the coordinator's host.
   private var hosts: [DriveWorker: String] = [:]
 
   private struct DriveWorker: Hashable, Sendable {
@@ -68,13 +64,12 @@ package struct TaskAttempts: Sendable {
     let worker: WorkerID
   }
 
-  /// The machine that it ran on; empty for the coordinator's.
+  /// Empty for the coordinator's host.
   package func host(of attempt: TaskAttempt) -> String {
     if hosts.isEmpty { return "" }
     return hosts[DriveWorker(drive: attempt.drive, worker: attempt.worker)] ?? ""
   }
 
-  /// The plan has tasks more.
   mutating func grow(to plan: Plan) {
     let missing = plan.taskCount - running.count
     if running.isEmpty || missing <= 0 { return }
@@ -86,7 +81,6 @@ package struct TaskAttempts: Sendable {
     hosts[DriveWorker(drive: Int32(clamping: drive), worker: worker)] = host
   }
 
-  /// What the drive before left running has no end that anybody saw.
   mutating func beginDrive() {
     for place in wentOn + Array(driveStart..<all.count) where all[place].end == .none {
       close(place, .lost, at: lastMilliseconds)
@@ -96,7 +90,7 @@ package struct TaskAttempts: Sendable {
     suspended.removeAll()
   }
 
-  /// - Parameter begun: the task that a worker went on with by this line, of what it was handed ahead.
+  /// - Parameter begun: the prefetched task started by this line.
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan,
     begun: (task: TaskID, attempt: Int32, worker: WorkerID)?
@@ -140,7 +134,7 @@ package struct TaskAttempts: Sendable {
         task: task, number: number, worker: worker, drive: drive, begunMilliseconds: now))
   }
 
-  /// A service that the drive before left up is this one's.
+  /// A service of an earlier session continues.
   private mutating func goOn(_ task: TaskID, _ number: Int32) {
     guard running[task.index] < 0, let place = all.lastIndex(where: { $0.task == task }),
       all[place].number == number, all[place].end == .lost
@@ -156,7 +150,7 @@ package struct TaskAttempts: Sendable {
   ) {
     let usage = fields.end.usage
     if running[task.index] < 0 {
-      // Nothing ran where a condition could not be decided, or where it was never begun with.
+      // Never ran: an undecided condition, or not started.
       guard fields.attempt > 0, end != .interrupted || usage.wallMicroseconds > 0 else { return }
       let wall = min(usage.wallMicroseconds / 1000, max(0, now))
       begin(task, fields.attempt, .none, Int32(clamping: fields.drive), at: now - wall)
@@ -171,7 +165,7 @@ package struct TaskAttempts: Sendable {
     all[place].peakKibibytes = UInt32(clamping: usage.peakKibibytes)
   }
 
-  /// A clock that was set back ends nothing before it began.
+  /// If the clock was set back, an end is no earlier than its start.
   private mutating func close(_ place: Int, _ end: TaskAttempt.End, at now: Int64) {
     let task = all[place].task
     let now = max(now, all[place].begunMilliseconds)

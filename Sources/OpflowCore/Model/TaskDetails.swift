@@ -1,22 +1,21 @@
-/// What the journal tells of tasks beyond their records, for views: of most tasks nothing.
+/// Details of tasks for views; most tasks have none.
 package struct TaskDetails: Sendable {
-  /// What downloads that have succeeded found.
   package private(set) var downloads: [TaskID: FetchRecord] = [:]
-  /// What was the matter with tasks whose last try failed, in words.
+  /// Of tasks whose last attempt failed.
   package private(set) var complaints: [TaskID: String] = [:]
-  /// Why the newest drive took tasks back that had a result.
+  /// Why the newest session discarded results.
   package private(set) var reruns: [TaskID: RerunReason] = [:]
 
-  /// What was not up to date of tasks that ran, or run, for that.
+  /// What was out of date for tasks that ran.
   package private(set) var staleness: [TaskID: String] = [:]
 
-  /// The ports of services that are ready, or were.
+  /// The ports of services that are or were ready.
   package private(set) var ports: [TaskID: ServicePorts] = [:]
 
-  /// Services that were told to end and have not ended.
+  /// Services that were sent their stop signal.
   package private(set) var stopping: Set<TaskID> = []
 
-  /// The tries that were followed by another one, oldest first, since the task was taken back last.
+  /// Attempts followed by another one, since the task's last `resume` line.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
   mutating func beginDrive() {
@@ -24,7 +23,7 @@ package struct TaskDetails: Sendable {
     stopping.removeAll()
   }
 
-  /// Whether a line may change something here. Nearly all lines of large journals change nothing.
+  /// Whether a line may change something here; most do not.
   @inline(__always)
   func hears(_ event: TransitionKind, _ plan: Plan) -> Bool {
     switch event {
@@ -51,7 +50,7 @@ package struct TaskDetails: Sendable {
         failedTries[task] = nil
       }
     case .success:
-      // A status reads hundreds of thousands of lines, of which most have nothing of a download.
+      // Most of the many lines are not about a download.
       if plan.hasDownloads, plan.kind(task) == .download {
         downloads[task] = line.fetch
       }
@@ -83,10 +82,10 @@ package struct TaskDetails: Sendable {
   }
 }
 
-/// A try that failed and was followed by another one.
+/// A failed attempt that was followed by another one.
 package struct FailedTry: Sendable {
   package let attempt: Int32
   package let outcome: Outcome
-  /// What was the matter, in words.
+  /// The failure's details.
   package let what: String
 }

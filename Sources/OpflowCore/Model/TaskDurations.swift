@@ -1,22 +1,19 @@
-/// How long each task of a plan is taken to last.
+/// The expected duration of each task of a plan, from earlier runs (`EarlierDurations`).
 ///
-/// What earlier runs say comes from their journals (`EarlierDurations`). A task that they do not know
-/// is taken for the median of its matrix family, else of all that is known. Where nothing is known of
-/// any task, each counts as one unit, so that paths are as long as they have tasks.
+/// An unknown task gets the median of its matrix, else of all known tasks. If no task is known,
+/// each counts as one unit.
 package struct TaskDurations: Sendable {
-  /// By task, in microseconds; empty while nothing is known.
+  /// Per task; empty if no task is known.
   private var microseconds: [Int64]
-  /// By task; empty while nothing or everything is known.
+  /// Per task; empty if no or all tasks are known.
   private var guessed: [Bool]
-  /// What tasks are taken for that are added; nil before the first are.
   private var guessOfAdded: Int64?
-  /// Tasks that an earlier run timed.
+  /// The number of tasks that an earlier run timed.
   package let knownCount: Int
 
-  /// Nothing is known of any task.
   package static let unknown = TaskDurations(microseconds: [], guessed: [], knownCount: 0)
 
-  /// The longest a task is taken for, so that sums over a plan stay within their type: a year.
+  /// A year per task, so that sums do not overflow.
   static let limitMicroseconds: Int64 = 365 * 86_400 * 1_000_000
 
   private init(microseconds: [Int64], guessed: [Bool], knownCount: Int) {
@@ -25,7 +22,7 @@ package struct TaskDurations: Sendable {
     self.knownCount = knownCount
   }
 
-  /// - Parameter measured: by task, in microseconds; negative where nothing is known.
+  /// - Parameter measured: per task, in microseconds; negative if unknown.
   package init(measured: [Int64], plan: Plan) {
     precondition(measured.count == plan.taskCount)
     let knownCount = measured.count { $0 >= 0 }
@@ -42,26 +39,27 @@ package struct TaskDurations: Sendable {
         microseconds[task] = guess.microseconds(of: TaskID(task), plan: plan)
       }
     }
-    // What people take to answer nobody can know.
+    // A person's response time is unknown.
     if plan.hasGates {
       for task in plan.tasks where plan.kind(TaskID(task)) == .approve {
         microseconds[task] = 0
         if !guessed.isEmpty { guessed[task] = false }
       }
     }
-    // Of two tasks that take no time the one with the longer way behind it is still to start first.
+    // At least 1: of two tasks without duration, the one with the longer path after it starts
+    // first.
     for task in plan.tasks {
       microseconds[task] = min(max(microseconds[task], 1), Self.limitMicroseconds)
     }
     self.init(microseconds: microseconds, guessed: guessed, knownCount: knownCount)
   }
 
-  /// Tasks were added to the plan, of which nothing is known: each is taken for the median of the others.
+  /// Adds tasks of a plan that has grown, with the median.
   package mutating func grow(to plan: Plan) {
     let count = microseconds.count
     if count == 0 || count >= plan.taskCount { return }
     if guessed.isEmpty { guessed = [Bool](repeating: false, count: count) }
-    // Once: there may be many thousands, and more are added again and again.
+    // Computed once, since tasks may be added often.
     let guess = guessOfAdded ?? microseconds.sorted()[count / 2]
     guessOfAdded = guess
     for task in count..<plan.taskCount {
@@ -71,31 +69,29 @@ package struct TaskDurations: Sendable {
     }
   }
 
-  /// Whether an earlier run timed any task; else `subscript` gives units, not microseconds.
+  /// Whether durations are known; else `subscript` gives units.
   package var areKnown: Bool { knownCount > 0 }
 
-  /// Microseconds, at least one; or one unit where nothing is known.
+  /// Microseconds, at least one; or one unit.
   @inline(__always)
   package subscript(task: TaskID) -> Int64 {
     microseconds.isEmpty ? 1 : microseconds[task.index]
   }
 
-  /// Whether it is a guess, since no earlier run timed this task.
   package func isGuess(_ task: TaskID) -> Bool {
     if microseconds.isEmpty { return true }
     return guessed.isEmpty ? false : guessed[task.index]
   }
 }
 
-/// What a task that no earlier run knows is taken for.
 private struct DurationGuess {
   private let median: Int64
-  /// By the hash of the name before the bracket.
+  /// By the hash of the matrix's name.
   private let families: [UInt64: Int64]
 
   init(measured: [Int64], plan: Plan) {
     median = Self.median(measured.filter { $0 >= 0 }) ?? 1
-    // Only families that have a task nothing is known of.
+    // Only for matrices with an unknown task.
     var members: [UInt64: [Int64]] = [:]
     for task in plan.tasks where measured[task] < 0 {
       if let family = Self.family(of: TaskID(task), plan: plan) { members[family] = [] }
@@ -117,7 +113,7 @@ private struct DurationGuess {
     values.isEmpty ? nil : values.sorted()[values.count / 2]
   }
 
-  /// Of `build[arch=arm,os=linux]`, that of `build`; nil for a task outside any matrix.
+  /// The hash of `build` for `build[arch=arm,os=linux]`; nil outside a matrix.
   private static func family(of task: TaskID, plan: Plan) -> UInt64? {
     let name = plan.nameBytes(task)
     let end = name.position(of: UInt8(ascii: "["), from: 0)

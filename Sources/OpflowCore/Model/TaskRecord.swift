@@ -1,57 +1,55 @@
-/// What the journal says about one task, as of its last line. 64 bytes: a million of them are touched
-/// to read a large run, and that costs more than the reading.
+/// The state of one task as of the last line. 64 bytes: touching a million records costs more than
+/// parsing.
 package struct TaskRecord: Sendable {
-  // In an order that leaves no gaps.
-  /// Of the last end, or of the resume that took the task back; nil where nothing is told.
+  // Ordered to avoid padding.
+  /// Of the last end, or of the `resume` line.
   package internal(set) var why: Why?
-  /// `waiting` where nothing was said, and where a resume, a retry or an interruption took the task
-  /// back; `running` and `suspended` also when the run died meanwhile.
+  /// `waiting` before any line, and after a resume, a retry or an interruption.
   package internal(set) var state: TaskState = .waiting
   /// The raw value of `changedPart`.
   private var part: UInt8 = .max
   var marks: Marks = []
   private var statusKind: StatusKind = .unknown
-  /// How many resumes took the task back.
+  /// The number of `resume` lines of the task.
   package internal(set) var timesResumed: UInt16 = 0
-  /// The highest number of a try that began; 0 when none did. A try taken back does not count.
+  /// The highest started attempt. A retracted prefetch does not count.
   package internal(set) var attempts: Int32 = 0
   private var statusCode: Int32 = 0
-  /// Who has it, or had it last; `none` where that is not told.
+  /// The present or last worker; `none` if unknown.
   package internal(set) var worker = WorkerID.none
   /// SEQ of the last start; 0 for none.
   package internal(set) var startSequence: UInt64 = 0
-  /// SEQ of the line that put it into its terminal state; 0 while it is in none.
+  /// SEQ of the line that ended it; 0 if it has not ended.
   package internal(set) var settleSequence: UInt64 = 0
   /// Since the epoch, of the last start; 0 for none.
   package internal(set) var startedMilliseconds: Int64 = 0
-  /// Since the epoch, of the last end of a try or of the task; 0 while there is none after a start.
+  /// Since the epoch, of the last end; 0 if it started since.
   package internal(set) var endedMilliseconds: Int64 = 0
-  /// Of the last try.
+  /// Of the last attempt.
   package internal(set) var wallMicroseconds: Int64 = 0
 
   struct Marks: OptionSet {
     var rawValue: UInt8
-    /// A try was cut short and none ended since.
+    /// Interrupted, and no attempt ended since.
     static let interrupted = Marks(rawValue: 1 << 0)
-    /// Something that may have taken back its result is lost.
+    /// A lost line may have discarded its result.
     static let unproven = Marks(rawValue: 1 << 1)
-    /// It ended under another definition than the plan's.
+    /// It ended with another definition than the plan's.
     static let changed = Marks(rawValue: 1 << 2)
-    /// A try was cut short, and none began since: a skip or another reason to run does not undo that.
+    /// Interrupted, and no attempt started since, even after a skip.
     static let cutShort = Marks(rawValue: 1 << 3)
-    /// An order cancelled it while it did not run.
+    /// Cancelled by a request before it started.
     static let cancelledPending = Marks(rawValue: 1 << 4)
     /// It succeeded without running.
     static let restored = Marks(rawValue: 1 << 5)
-    /// It failed before its start, as for a file that is not there or a value.
+    /// Failed before its start, e.g. for a missing file or value.
     static let unstarted = Marks(rawValue: 1 << 6)
-    /// A service that is ready.
     static let ready = Marks(rawValue: 1 << 7)
   }
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
 
-  /// How the last try's process ended.
+  /// Of the last attempt.
   package internal(set) var status: ExitStatus {
     get {
       switch statusKind {
@@ -69,13 +67,13 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// The part that changed, as far as that is known, where `isChanged`.
+  /// The changed part, if known.
   package internal(set) var changedPart: Fingerprint.Part? {
     get { Fingerprint.Part(rawValue: UInt64(part)) }
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
   }
 
-  /// It started and did not end: it runs, or the run died, or a stop or a lost worker cut it short.
+  /// Started and not ended: it runs, the run died, or a stop or a lost worker interrupted it.
   package var isInterrupted: Bool {
     switch state {
     case .handed, .running, .suspended: true
@@ -85,51 +83,48 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// Its last try was cut short, whatever became of the task since; false once it was asked for.
+  /// Whether its last attempt was interrupted; false after the user requested it again.
   var isCutShort: Bool {
     if isInterrupted || marks.contains(.cutShort) { return true }
     return state == .failed && !marks.contains(.unstarted)
       && (why == .ended(.interrupted) || why == .ended(.workerLost))
   }
 
-  /// It has succeeded as it is defined, and there is nothing else to be told of that.
+  /// Succeeded with its present definition, nothing else to report.
   @inline(__always)
   var isPlainSuccess: Bool { state == .succeeded && marks.isEmpty && why == nil }
 
-  /// It failed before it was started.
   var hasFailedUnstarted: Bool { marks.contains(.unstarted) }
 
-  /// It succeeded, or failed where it may, by another definition than the plan's.
+  /// Ended with another definition than the plan's.
   package var isChanged: Bool { marks.contains(.changed) }
 
-  /// It succeeded by a result that came from a cache.
+  /// Whether its result came from a cache.
   package var isRestored: Bool { marks.contains(.restored) }
 
-  /// A service that is ready, and has not ended since.
+  /// Whether it is a service that is ready.
   package var isReady: Bool { state.isRunning && marks.contains(.ready) }
 
-  /// An order cancelled it while it did not run.
   var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
 
-  /// The journal lost lines that may have taken back what it did.
+  /// Lost lines may have discarded its result.
   package var isUnproven: Bool { marks.contains(.unproven) }
 }
 
 extension TaskRecord {
-  /// The task comes to be anew: all but the numbers of its tries is of one that is gone.
+  /// Resets all but the attempts: another task takes over the name.
   mutating func beginAnew() {
     let attempts = attempts
     self = TaskRecord()
     self.attempts = attempts
   }
 
-  /// Whether the journal told of this try's start, and of no end since.
   @inline(__always)
   func isRunning(_ attempt: Int32) -> Bool {
     (state == .running || state == .handed || state == .suspended) && attempts == attempt
   }
 
-  /// Folds a transition of this task of the plan. Any order of lines is taken: some may be lost.
+  /// Applies a transition, in any order.
   mutating func apply(
     _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
     _ plan: Plan
@@ -148,14 +143,13 @@ extension TaskRecord {
     }
   }
 
-  /// Folds a start as nearly all are.
   @inline(__always)
   mutating func apply(_ fields: PlainStart, _ line: JournalLine) {
     let next = TransitionKind.start.state(after: state, isAhead: fields.isAhead, allowed: false)
     start(line, next, fields.attempt, on: fields.worker)
   }
 
-  /// Folds a success as nearly all are, of the running try, by the definition that the plan has.
+  /// Fast path: of the running attempt, with the plan's definition.
   @inline(__always)
   mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
     let next = TransitionKind.success.state(after: state, isAhead: false, allowed: false)
@@ -176,14 +170,13 @@ extension TaskRecord {
     status = .unknown
   }
 
-  /// Reads the line once more for what only such a one tells.
+  /// Parses further fields.
   @inline(never)
   private mutating func applyRare(
     _ event: TransitionKind, _ next: TaskState, _ line: JournalLine, _ fields: TryFields,
     _ task: TaskID, _ plan: Plan
   ) {
     switch event {
-    // Folded above.
     case .start, .success: break
     // See `TaskDetails`.
     case .stopping: break
@@ -216,8 +209,8 @@ extension TaskRecord {
     case .pause, .proceed: state = next
     case .ready: if state.isRunning { marks.insert(.ready) }
     case .fresh:
-      // A result of this run stays what it is, with the lines that told of it. Where damage took
-      // those, nobody knows which try it was, so the task runs again.
+      // A result of this run keeps its lines. If they are lost, so is its attempt, and the task
+      // runs again.
       if TransitionFields(line).isKept { break }
       settle(next, line)
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
@@ -230,7 +223,6 @@ extension TaskRecord {
     }
   }
 
-  /// Folds an order about this task.
   mutating func apply(_ order: OrderEntry, _ line: JournalLine, _ task: TaskID) {
     guard let effect = order.effect(on: task, in: state) else { return }
     let next = effect.state(after: state)
@@ -247,7 +239,6 @@ extension TaskRecord {
     }
   }
 
-  /// An order takes it out of its end.
   mutating func waitAgain(with reason: RerunReason) {
     let wasCutShort = isCutShort
     leave(for: .waiting)
@@ -255,14 +246,14 @@ extension TaskRecord {
     if wasCutShort, reason != .asked { marks.insert(.cutShort) }
   }
 
-  /// Its worker has begun with it, which it was handed ahead.
+  /// The worker has started the prefetched task.
   mutating func begin(_ line: JournalLine) {
     guard state == .handed else { return }
     state = .running
     startedMilliseconds = line.milliseconds
   }
 
-  /// The record where what it ended with is in doubt: it counts as never ended.
+  /// The record if its result is in doubt: never ended.
   var unproven: TaskRecord {
     var record = self
     record.leave(for: .waiting)
@@ -283,7 +274,7 @@ extension TaskRecord {
 
   @inline(__always)
   mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
-    // What was added later, no older opflow wrote a line of.
+    // Older versions did not write such lines.
     guard task.index < plan.taskCount else { return }
     if !text.hasWhole(plan.fingerprint(task).whole) {
       noteChange(from: text.value, to: plan.fingerprint(task))
@@ -321,11 +312,10 @@ extension TaskRecord {
   }
 }
 
-/// Makes ready memory that is about to be written for the first time, all of it.
+/// Prepares memory that is about to be written for the first time.
 package typealias BeforeFilling = @Sendable (UnsafeMutableRawBufferPointer) -> Void
 
 extension [TaskRecord] {
-  /// One for each task of a plan, of which nothing was said yet.
   mutating func fill(of plan: Plan, _ beforeFilling: BeforeFilling?) {
     self = Array(unsafeUninitializedCapacity: plan.taskCount) { records, count in
       beforeFilling?(UnsafeMutableRawBufferPointer(records))
@@ -334,9 +324,9 @@ extension [TaskRecord] {
     }
   }
 
-  /// Tasks that were added to the run, and that a drive began without: what the plan has of them was added once more.
+  /// Resets the records of tasks that were added again.
   ///
-  /// - Parameter removed: what that drive did not have. What the run's first manifest has again by now is as it was.
+  /// - Parameter removed: the tasks that the session did not have.
   mutating func beginAnew(_ removed: [String], of plan: Plan) {
     if isEmpty || plan.firstTaskCount == plan.taskCount { return }
     for name in removed {

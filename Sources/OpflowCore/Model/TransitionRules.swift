@@ -1,8 +1,6 @@
-/// What transitions do to tasks, for every fold of them: that of a journal's lines (`TaskRecord`) and
-/// that of a drive as it goes (`DriveModel`).
+/// The effects of transitions, shared by `TaskRecord` and `DriveModel`.
 extension TransitionKind {
-  /// The state of a task after it. A worker begins with what it was handed ahead without a line of its
-  /// own: see `HandedTasks`.
+  /// The state after it. Prefetched tasks start without a line: see `HandedTasks`.
   @inline(__always)
   func state(after old: TaskState, isAhead: Bool, allowed: Bool) -> TaskState {
     switch self {
@@ -13,20 +11,20 @@ extension TransitionKind {
     case .fresh: .upToDate
     case .cancel: .cancelled
     case .retry, .interrupt, .resume: .waiting
-    // Lines of the whole run speak of no task; others are of no known opflow.
+    // opflow does not write these for tasks.
     case .ready, .stopping: old
     case .pause: old == .running ? .suspended : old
     case .proceed: old == .suspended ? .running : old
     }
   }
 
-  /// Whether it cut a try short. What was handed ahead and taken back never ran, and a service that is not
-  /// needed for a while did all that it had to.
+  /// Whether it interrupted an attempt. A retracted prefetch never ran, and an unneeded service has
+  /// done its work.
   func cutsShort(_ reason: EndReason?) -> Bool {
     self == .interrupt && reason != .revoked && reason != .stopped(.unneeded)
   }
 
-  /// Whether a try of the task is over with it.
+  /// Whether it ends an attempt.
   var endsTry: Bool {
     switch self {
     case .success, .failure, .retry, .cancel, .interrupt: true
@@ -36,18 +34,16 @@ extension TransitionKind {
 }
 
 extension Transition {
-  /// The state of its task after it.
   func state(after old: TaskState) -> TaskState {
     kept ?? event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
   }
 
-  /// Whether its task has found out the tasks of its matrix, and there are none. The journal has it as a success,
-  /// which a resume does not repeat; views show it as the skip of a matrix that is empty from the start.
+  /// Whether a generator found no matrix tasks. The journal has a success, which a resume does not
+  /// repeat; views show a skip.
   var isOfEmptyMatrix: Bool { event == .success && what == Plan.emptyMatrixText }
 
-  /// Whether it cut a try short.
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 
-  /// Whether a try of the task is over with it.
+  /// Whether it ends an attempt.
   package var endsTry: Bool { event.kind.endsTry }
 }

@@ -1,8 +1,8 @@
-/// What tasks have had of their tries. Of most tasks nothing.
+/// The attempts used; most tasks have no entry.
 package struct TryRecords: Sendable {
-  /// When tasks whose last try failed are tried again, in milliseconds since the epoch.
+  /// When the next attempt is due, since the epoch.
   package private(set) var next: [TaskID: Int64] = [:]
-  /// How many failed of those that their policies have, in the newest drive and those that it goes on with.
+  /// Failed attempts that count, in the newest session and those that it continues.
   private(set) var used: [TaskID: Int32] = [:]
 
   mutating func beginDrive(continues: Bool) {
@@ -11,7 +11,7 @@ package struct TryRecords: Sendable {
     used.removeAll()
   }
 
-  /// Somebody asked for these to be tried again, or others come by their names.
+  /// Forgets tasks that are retried, or whose name goes to another task.
   mutating func forget(_ tasks: [TaskID]) {
     for task in tasks {
       next[task] = nil
@@ -19,7 +19,7 @@ package struct TryRecords: Sendable {
     }
   }
 
-  /// Whether a line may change something here. Nearly all lines of large journals change nothing.
+  /// Whether a line may change something here; most do not.
   @inline(__always)
   func hears(_ event: TransitionKind, isAllowed: Bool) -> Bool {
     switch event {
@@ -40,7 +40,7 @@ package struct TryRecords: Sendable {
       let fetch = plan.kind(task) == .download ? line.fetch : nil
       if plan.policy(task).costsTry(fields.end.endReason, fetch) { used[task, default: 0] += 1 }
       if event == .retry { next[task] = line.milliseconds.plus(fields.delayMilliseconds) }
-    // Who comes by its name is another task.
+    // The name goes to another task.
     case .skip: if TransitionFields(line).skipReason(plan) == .withdrawn { used[task] = nil }
     case .start, .success, .cancel, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
       .stopping:

@@ -1,12 +1,10 @@
-/// What a journal tells of values that tasks leave for each other: for a plan in which some are read.
+/// The values that tasks leave for each other, from the journal.
 package struct ValueRecords: Sendable {
-  /// Of tasks that succeeded or are up to date, without texts, which no line has. None of those whose values nobody was to
-  /// read then: nothing of them was kept.
+  /// Without texts. Missing for tasks whose values no task was to read.
   package private(set) var left: [TaskID: ValueSet] = [:]
-  /// A hash of what tasks read with which they ended.
+  /// A hash of the values that an ended task read.
   private var read: [TaskID: UInt64] = [:]
 
-  /// - Parameter hasArguments: some task got arguments.
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan, hasArguments: Bool
   ) {
@@ -27,7 +25,7 @@ package struct ValueRecords: Sendable {
       read[task] = line.values.with
     case .fresh:
       let values = line.values
-      // What keeps its result unlooked at has what it had.
+      // Unchecked results keep their values.
       if values.left == nil, TransitionFields(line).isKept { return }
       left[task] = values.left.map { ValueSet(attempt: ValueFolder.ofRecord, $0) }
       read[task] = values.with
@@ -35,7 +33,7 @@ package struct ValueRecords: Sendable {
     }
   }
 
-  /// Whether the values that a task reads, and its arguments, are still those that it ended with.
+  /// Whether the values and arguments of a task are those it ended with.
   func isCurrent(_ task: TaskID, _ plan: Plan, arguments: [String]) -> Bool {
     read[task] == plan.valueDigest(of: task, arguments: arguments) { left[$0]?.values ?? [] }
   }
