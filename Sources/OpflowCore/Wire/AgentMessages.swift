@@ -1,35 +1,35 @@
-/// What the coordinator tells the agent of a machine.
+/// A message of the coordinator to the agent of a node.
 package enum AgentOrder: Equatable, Sendable {
-  /// Comes first: what the agent is to work for.
+  /// The first message.
   case open(AgentOpening)
   /// `NAME=VALUE`, for the environment of all its workers.
   case variable(String)
-  /// One of the tasks gets so many words behind its command, each of which comes in pieces.
+  /// How many arguments follow in pieces.
   case arguments(TaskID, count: Int)
-  /// The next piece of the word with that number.
+  /// The next piece of this argument.
   case argument(Int, [UInt8])
   case launch(WorkerID, WorkerKind)
-  /// End it at once, and all below it.
+  /// Kill it with all its descendants.
   case kill(WorkerID)
-  /// A line for that worker, which was set aside.
+  /// A line for the worker, set aside for the caller.
   case line(WorkerID)
-  /// The answer to a pulse, with its number.
+  /// The answer to this pulse.
   case pulse(Int32)
-  /// End all workers, then leave.
+  /// End all workers, then exit.
   case bye
 }
 
-/// What an agent works for.
+/// The run that an agent works for.
 package struct AgentOpening: Equatable, Sendable {
   package static let currentVersion = 1
-  /// Where it is another one, nothing else was understood.
+  /// If this differs from `currentVersion`, the other fields are empty.
   package var version: Int
   package var run: String
   /// Of the plan in the run's folder.
   package var planKey: String
-  /// How long after it sent a pulse that was answered the agent may go on, in milliseconds.
+  /// How long the agent may go on after it sent the last answered pulse.
   package var leaseMilliseconds: Int64
-  /// The run's, absolute.
+  /// The run's folder, absolute.
   package var folder: String
 
   package init(
@@ -44,43 +44,43 @@ package struct AgentOpening: Equatable, Sendable {
   }
 }
 
-/// What the agent of a machine tells the coordinator.
+/// A message of the agent of a node to the coordinator.
 package enum AgentReport: Equatable, Sendable {
-  /// Comes first, after `open`.
+  /// The answer to `open`.
   case hello(AgentHello)
-  /// It cannot work for that run; why, for people.
+  /// Why the agent cannot work for this run, for people.
   case refused(String)
-  /// A line of that worker's, which was set aside.
+  /// A line of the worker, set aside for the caller.
   case line(WorkerID)
-  /// Nothing is left of that worker and below it; what is known of why.
+  /// The worker and its descendants are gone; why, if known.
   case gone(WorkerID, complaint: String?)
-  /// Answered with the same number.
+  /// Asks for an answer with the same number.
   case pulse(Int32)
-  /// Somebody wants the machine back: all workers are ended now; who, for people.
+  /// Why the node is being taken back, for people. All workers are being ended.
   case leaving(String)
-  /// Nothing is left of any worker, and the agent leaves.
+  /// All workers are gone.
   case bye
 }
 
-/// What a machine is, and has for tasks.
+/// A node and its resources for tasks.
 package struct AgentHello: Equatable, Sendable {
-  /// 32 hexadecimal digits: the plan that the agent has found.
+  /// 32 hexadecimal digits.
   package var planKey: String
   package var pid: Int32
   package var cores: Int
   package var memoryBytes: Int64
-  /// The names that programs know its accelerators by; empty for none.
+  /// The device names of its GPUs.
   package var gpus: [String] = []
-  /// In seconds, until the machine is taken back; nil where that is not known.
+  /// Until the node is taken back; nil if unknown.
   package var secondsLeft: Int64?
-  /// As the transport names it, so that two of one host name can be told apart.
+  /// Unique for the transport, even if host names are not.
   package var host: String
-  /// New with each boot of the machine; empty where nobody tells.
+  /// Changes with each boot; empty if unknown.
   package var bootID = ""
-  /// Slurm's number of the job and its step, where there are any.
+  /// Slurm's job and step number, if any.
   package var job = ""
   package var step = ""
-  /// The job, and how often it was begun anew.
+  /// The job and its restart count.
   package var incarnation = ""
 
   package init(planKey: String, pid: Int32, cores: Int, memoryBytes: Int64, host: String) {

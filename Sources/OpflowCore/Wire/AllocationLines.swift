@@ -1,21 +1,21 @@
 // The lines of a keeper
 // =====================
 //
-// A process of its own keeps an allocation of Slurm for the coordinator, and does all that has to wait for
-// Slurm. Fields are separated by TAB.
+// A separate process, the keeper, holds a Slurm allocation for the coordinator and waits for Slurm
+// in its place. Fields are separated by TAB.
 //
 //     pending JOB REASON
 //     granted JOB SECONDS NODES CPUS
 //     left SECONDS
 //     over TEXT
 //
-// SECONDS are what is left until the job's time limit, or a dash where there is none. REASON is Slurm's
-// word for why it waits, or empty. NODES and CPUS are as Slurm writes them. `over` comes last: there is
-// no allocation, or none any more. The keeper is told nothing, but that what it reads ends: that gives the
-// allocation back.
+// SECONDS is the rest of the job's time limit, or a dash. REASON is Slurm's word for why the job
+// waits, or empty. NODES and CPUS are in Slurm's notation. `over` comes last: there is no
+// allocation, or no longer one. The keeper reads no messages; the end of its input releases the
+// allocation.
 
 package enum AllocationLines {
-  /// The line feed included. Nodes of large clusters have long lists.
+  /// With the line feed. Node lists may be long.
   package static let longestLineBytes = 65_536
 
   package enum Report: Equatable, Sendable {
@@ -63,7 +63,7 @@ package enum AllocationLines {
     if let seconds { writer.number(seconds) } else { writer.raw("-") }
   }
 
-  /// The report of a line, which is given without its line feed; nil when it is none.
+  /// Parses a line without its line feed; nil if invalid.
   static func report(_ line: UnsafeRawBufferPointer) -> Report? {
     var fields = MessageFields(line)
     guard let first = fields.next(), let report = report(first, &fields), fields.isWholeMessage

@@ -1,10 +1,10 @@
-// The lines of a program that has blocks
-// ======================================
+// The lines of a client with external tasks
+// =========================================
 //
-// A connection to control.sock on which `hello` is said, with `block` among the actions, is a worker's channel from
-// then on: lines of the worker protocol (`MessageCodec`), of which these are said.
+// A connection to control.sock that sends `hello` with the action `block` is a worker's channel
+// from then on: it uses these lines of the worker protocol (`MessageCodec`).
 //
-//   to the program                      from the program
+//   to the client                       from the client
 //   run ID ATTEMPT                      hello VERSION PLAN-KEY PID cores=N actions=block
 //   stop ID ATTEMPT REASON              offer ID
 //   bye                                 withdraw ID
@@ -14,19 +14,19 @@
 //                                       progress ID DONE TOTAL SPEED TEXT
 //                                       pulse N
 //
-// `revoked` answers a `run` that crossed a `withdraw`. PLAN-KEY is that of the plan as it was when the program read
-// it, in this drive: numbers once given stay what they are. A reason in `ended` is passed over: what a try was told
-// to end by, the run knows.
+// `revoked` answers a `run` that crossed a `withdraw`. PLAN-KEY is that of the plan that the client
+// read in this session; task numbers do not change within one. A reason in `ended` is ignored: the
+// coordinator knows why it stopped an attempt.
 
-/// What a program says of its blocks.
+/// A line of a client with external tasks.
 package enum BlockReport: Equatable, Sendable {
   case fact(BlockFact)
-  /// That decides nothing.
+  /// A valid line without effect on scheduling.
   case heard
 }
 
 package enum BlockLines {
-  /// Adds the line of a fact; none of those that only a connection tells.
+  /// Writes a fact's line; nothing for `joined` and `gone`.
   package static func encode(_ fact: BlockFact, into writer: inout FieldWriter) {
     switch fact {
     case .offers(let task): line("offer", task, into: &writer)
@@ -52,13 +52,13 @@ package enum BlockLines {
     writer.endLine()
   }
 
-  /// The fact that a line tells; nil where it tells none.
+  /// The fact of a line; nil for other lines.
   package static func fact(_ line: UnsafeRawBufferPointer) -> BlockFact? {
     guard case .fact(let fact) = report(line) else { return nil }
     return fact
   }
 
-  /// What a line says, which is given without its line feed; nil where it is none of these.
+  /// Parses a line without its line feed; nil if invalid.
   package static func report(_ line: UnsafeRawBufferPointer) -> BlockReport? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }
@@ -80,7 +80,6 @@ package enum BlockLines {
     }
   }
 
-  /// A line, and the text of `what` where that is its last field.
   private static func split(
     _ line: UnsafeRawBufferPointer
   ) -> (message: UnsafeRawBufferPointer, what: String?) {

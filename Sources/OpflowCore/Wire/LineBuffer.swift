@@ -1,10 +1,10 @@
-/// Collects the bytes of a stream and gives them out as messages, line by line.
+/// Collects bytes of a stream and returns its lines as messages.
 package struct LineBuffer {
   package enum Step<Message> {
     case message(Message)
-    /// No whole line is left.
+    /// No complete line is left.
     case needsMore
-    /// A line is too long, or no message: from here on the stream means nothing.
+    /// A line is too long or invalid, so the stream is unusable.
     case malformed
   }
 
@@ -13,26 +13,26 @@ package struct LineBuffer {
   private var start = 0
   private var end = 0
 
-  /// For messages, with room for four of the longest, so that one read takes several.
+  /// A buffer for four of the longest messages.
   package init() {
     self.init(
       longestLineBytes: MessageCodec.longestLineBytes, bytes: 4 * MessageCodec.longestLineBytes)
   }
 
   /// - Parameters:
-  ///   - longestLineBytes: the line feed included.
-  ///   - bytes: how many there is room for; a longest line at least.
+  ///   - longestLineBytes: with the line feed.
+  ///   - bytes: the capacity, at least `longestLineBytes`.
   package init(longestLineBytes: Int, bytes: Int) {
     precondition(bytes >= longestLineBytes)
     self.longestLineBytes = longestLineBytes
     storage = [UInt8](repeating: 0, count: bytes)
   }
 
-  /// Whether bytes of a line that has not ended are waiting.
+  /// Whether no bytes are buffered.
   package var isEmpty: Bool { start == end }
 
-  /// Lets `read` fill in more bytes and tell how many. There is always room, provided that messages
-  /// are taken until it needs more.
+  /// Lets `read` add bytes and return their number. There is room if the caller takes messages
+  /// until `needsMore`.
   @discardableResult
   package mutating func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -61,7 +61,7 @@ package struct LineBuffer {
     end = count
   }
 
-  /// Holds that line, given without its line feed, in place of all that was there.
+  /// Replaces the content by one line, given without its line feed.
   mutating func replace(withLine line: UnsafeRawBufferPointer) {
     precondition(line.count < storage.count)
     storage.withUnsafeMutableBytes { all in
@@ -72,18 +72,18 @@ package struct LineBuffer {
     end = line.count + 1
   }
 
-  /// The next order or secret.
+  /// Takes the next command or secret.
   package mutating func nextInput() -> Step<WorkerInput> { next { WorkerInput($0) } }
 
-  /// The next report.
+  /// Takes the next report.
   package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }
 
-  /// The next line of an agent's. A worker's own becomes all that is in `lines`.
+  /// Takes an agent's next line. A worker's line replaces the content of `lines`.
   package mutating func nextRelayed(into lines: inout LineBuffer) -> Step<AgentReport> {
     next { RelayLines.report($0, into: &lines) }
   }
 
-  /// The same, where lines that are no message go to `other`.
+  /// The same; passes invalid lines to `other`.
   package mutating func nextRelayed(
     into lines: inout LineBuffer, orElse other: (UnsafeRawBufferPointer) -> Void
   ) -> Step<AgentReport> {
@@ -102,13 +102,13 @@ package struct LineBuffer {
     }
   }
 
-  /// The next line for an agent. One for a worker becomes all that is in `lines`.
+  /// Takes the next line for an agent. A worker's line replaces the content of `lines`.
   package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentOrder> {
     next { RelayLines.order($0, into: &lines) }
   }
 
-  /// Adds the next line as it is, behind the number of the worker that said it. Tells whether it is of a
-  /// task that ended badly.
+  /// Writes the next line after its worker's number. Returns whether it reports a task without
+  /// success.
   package mutating func nextLine(
     of worker: WorkerID, into writer: inout FieldWriter
   ) -> Step<Bool> {
@@ -119,28 +119,27 @@ package struct LineBuffer {
     }
   }
 
-  /// Adds all that it has, as it is.
+  /// Moves the buffered bytes to `writer`.
   package mutating func moveAll(to writer: inout FieldWriter) {
     storage.withUnsafeBytes { writer.add($0.part(start, end)) }
     start = 0
     end = 0
   }
 
-  /// The next line of an allocation's keeper.
+  /// Takes a keeper's next line.
   package mutating func nextOfKeeper() -> Step<AllocationLines.Report> {
     next(AllocationLines.report)
   }
 
-  /// The next line as it is, for the call only.
+  /// Passes the next line to `take`, for the call only.
   package mutating func nextLine(_ take: (UnsafeRawBufferPointer) -> Void) -> Step<Void> {
     next { take($0) }
   }
 
-  /// The next line as text, whatever it is.
+  /// Takes the next line as text.
   package mutating func nextText() -> Step<String> { next { String(decoding: $0, as: UTF8.self) } }
 
-  /// Takes the next line, which `decode` turns into a message. Not for other modules, where it would
-  /// be compiled for any kind of message and slow for each.
+  /// Takes the next line. Not `package`: other modules would use a slow, unspecialized version.
   private mutating func next<Message>(
     _ decode: (UnsafeRawBufferPointer) -> Message?
   ) -> Step<Message> {

@@ -2,7 +2,8 @@
 // ===========================
 //
 // A message is a line: a word and its fields, separated by TAB and ended by LF, in the journal's
-// alphabet and escapes, at most 1,000 bytes with the LF. Tasks are decimal numbers of the plan.
+// alphabet and escapes, at most 1,000 bytes including the LF. Tasks are decimal numbers of the
+// plan.
 //
 //   run|follow ID ATTEMPT               hello VERSION PLAN-KEY PID cores=N [memory=BYTES]
 //                                             actions=A,B [host=NAME]
@@ -17,6 +18,7 @@
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
 //   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
+//   ports ID [N ...]                    ready ID ATTEMPT [N ...]
 //   tokens ID N                         tokens ID N
 //   jobs ID OWN ALL
 //   gpus ID N,N,…
@@ -30,23 +32,21 @@
 //                                       recorded ID ATTEMPT ORIGIN
 //                                       changed ID ATTEMPT TEXT
 //                                       restored ID ATTEMPT
-//                                       ready ID ATTEMPT
 //                                       warning TEXT
 //   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
 //
-// Text stands last and is cut between characters where the line would be too long. A line that is
-// anything else is no message: both ends know the same version, which the hello tells, so nothing
-// unknown is passed over. But in the hello keys stand in any order, keys and actions that are unknown
-// are passed over, and one of another version need have nothing else that is known, so that it is
-// refused by its name.
+// Text is the last field and is cut between characters if the line would be too long. Any other
+// line is invalid: the hello ensures that both ends have the same version, so unknown lines are not
+// ignored. Only the hello has keys in any order, and its unknown keys and actions are ignored. Of a
+// hello of another version only the version is read, so the error can name it.
 
 package enum MessageCodec {
-  /// The line feed included.
+  /// Includes the line feed.
   package static let longestLineBytes = 1000
 
-  /// Adds the line of an order.
+  /// Writes a command's line.
   package static func encode(_ order: WorkerOrder, into writer: inout FieldWriter) {
     switch order {
     case .run(let task, let attempt): writer.message("run", task, attempt)
@@ -106,7 +106,7 @@ package enum MessageCodec {
     writer.endLine()
   }
 
-  /// Adds the line of a report.
+  /// Writes a report's line.
   package static func encode(_ report: WorkerReport, into writer: inout FieldWriter) {
     let start = writer.bytes.count
     switch report {
@@ -202,7 +202,7 @@ package enum MessageCodec {
     writer.endLine()
   }
 
-  /// The order of a line, which is given without its line feed; nil when it is none.
+  /// Parses a command without its line feed; nil if invalid.
   package static func order(_ line: UnsafeRawBufferPointer) -> WorkerOrder? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }
@@ -272,7 +272,7 @@ package enum MessageCodec {
     return fields.isWholeMessage ? order : nil
   }
 
-  /// The report of a line, which is given without its line feed; nil when it is none.
+  /// Parses a report without its line feed; nil if invalid.
   package static func report(_ line: UnsafeRawBufferPointer) -> WorkerReport? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }
@@ -441,7 +441,7 @@ extension FieldWriter {
     }
   }
 
-  /// As much of `text` as the line has room for, the line feed still to come.
+  /// Writes what the line has room for, with a line feed.
   mutating func cut(_ text: String, lineStart: Int) {
     for character in text {
       let before = bytes.count

@@ -1,14 +1,14 @@
-/// The fields of a line, taken one after the other.
+/// Parses the fields of a line in order.
 struct MessageFields {
   private let line: UnsafeRawBufferPointer
-  /// Behind the end once the last field was taken.
+  /// Beyond the line's end after the last field.
   private var position = 0
 
   init(_ line: UnsafeRawBufferPointer) { self.line = line }
 
   private var isAtEnd: Bool { position > line.count }
 
-  /// Whether every field was taken.
+  /// Whether all fields have been taken.
   var isWholeMessage: Bool { isAtEnd }
 
   mutating func next() -> UnsafeRawBufferPointer? {
@@ -22,7 +22,7 @@ struct MessageFields {
     next().flatMap { Field.number($0, as: type) }
   }
 
-  /// A number that counts something.
+  /// Parses a number that is not negative.
   mutating func natural<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
     guard let value = number(as: type), value >= 0 else { return nil }
     return value
@@ -31,7 +31,7 @@ struct MessageFields {
   mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
   mutating func attempt() -> Int32? { natural(as: Int32.self) }
 
-  /// A dash is none, which is not that there is no such field.
+  /// `.some(nil)` for a dash; nil for an invalid field.
   mutating func naturalOrNone<Value: FixedWidthInteger>(as type: Value.Type) -> Value?? {
     guard let field = next() else { return nil }
     if field.equals("-") { return .some(nil) }
@@ -43,7 +43,6 @@ struct MessageFields {
   mutating func stopReason() -> StopReason? { next().flatMap { StopReason(word: $0) } }
   mutating func text() -> String? { next().flatMap { Field.text($0) } }
 
-  /// The value of the next field, which must be of that key.
   private mutating func value(_ key: Key) -> UnsafeRawBufferPointer? {
     guard let field = next().flatMap({ LineField($0) }), field.key == key else { return nil }
     return field.value
@@ -55,7 +54,6 @@ struct MessageFields {
 
   mutating func text(_ key: Key) -> String? { value(key).flatMap { Field.text($0) } }
 
-  /// What is asked of a task.
   mutating func check() -> TaskCheck? {
     guard let task = task(), let serial = attempt(),
       let needs = next().flatMap({ Hexadecimal.value($0) }), let with = next(), let asked = next(),
@@ -78,7 +76,6 @@ struct MessageFields {
     return check
   }
 
-  /// All that is left.
   mutating func value() -> TaskValue? {
     guard let name = next(), ValueRules.isName(name), let digits = next(), digits.count == 16,
       let hash = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
@@ -92,10 +89,9 @@ struct MessageFields {
     return value
   }
 
-  /// All that is left, in the order in which it is written.
   mutating func outcome() -> Outcome? {
     if isAtEnd { return Outcome(status: .unknown) }
-    // A tab at the end begins another field, which is none.
+    // A tab at the end would start an invalid field.
     guard let bytes = ByteWindow(line), line.last != Field.tab else { return nil }
     var cursor = FieldCursor(bytes, from: position, to: line.count)
     var fields = OutcomeFields()
@@ -103,11 +99,10 @@ struct MessageFields {
     guard cursor.isAtEnd, !cursor.isBroken else { return nil }
     position = line.count + 1
     let outcome = fields.outcome
-    // A reason that is told must be one, be it empty.
+    // A reason, even an empty one, must be known.
     return (fields.reason.baseAddress == nil) == (outcome.reason == nil) ? outcome : nil
   }
 
-  /// All that is left.
   mutating func ports() -> [UInt16]? {
     var ports: [UInt16] = []
     while !isAtEnd {
@@ -118,7 +113,7 @@ struct MessageFields {
     return ports
   }
 
-  /// Numbers in their order, with commas between.
+  /// Parses ascending numbers separated by commas.
   mutating func devices() -> DeviceSet? {
     guard let list = next() else { return nil }
     var numbers: [Int] = []
@@ -131,7 +126,6 @@ struct MessageFields {
     return DeviceSet(numbers)
   }
 
-  /// All that is left.
   mutating func fetch() -> FetchRecord? {
     var report = FetchReport()
     while let bytes = next() {
@@ -151,7 +145,6 @@ struct MessageFields {
       task: task, doneBytes: done, totalBytes: total, bytesPerSecond: speed, text: text)
   }
 
-  /// All that is left.
   mutating func hello() -> WorkerHello? {
     guard let version = natural(as: Int.self) else { return nil }
     var hello = WorkerHello(
@@ -179,14 +172,12 @@ struct MessageFields {
       case .host:
         guard let host = Field.text(field.value) else { return nil }
         hello.host = host
-      // Passed over, known or not.
       default: break
       }
     }
     return hello.offer.cores > 0 && namesActions ? hello : nil
   }
 
-  /// The known ones among words that are separated by commas.
   private static func actions(_ field: UnsafeRawBufferPointer) -> WorkerActions {
     var actions = WorkerActions(rawValue: 0)
     var start = 0

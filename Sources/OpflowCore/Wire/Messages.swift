@@ -1,44 +1,41 @@
-/// What the coordinator tells a worker. Tasks are named by their number in the plan that both map.
+/// A command to a worker. Tasks are numbered as in the mapped plan.
 package enum WorkerOrder: Equatable, Sendable {
-  /// Start this task.
   case run(TaskID, attempt: Int32)
-  /// Handed ahead: start this task when the one before it has ended with exit code 0, also where
-  /// that was before this order came; after any other end, give it back.
+  /// Prefetched: start it when the task before has ended with exit code 0, even if that is past;
+  /// after any other end, give it back.
   case follow(TaskID, attempt: Int32)
-  /// Give back a task handed ahead that has not started.
+  /// Give back a prefetched task unless it started.
   case revoke(TaskID, attempt: Int32)
-  /// End its process tree by its stop rule; reason `kill` ends it at once.
+  /// End the process tree by its stop rule, or at once for `kill`.
   case stop(TaskID, attempt: Int32, reason: StopReason)
   case suspend(TaskID, attempt: Int32)
   case proceed(TaskID, attempt: Int32)
   case watch(TaskID, on: Bool)
-  /// All tasks but the `finally` ones have ended: those that start from now on find the state in
-  /// `OPFLOW_RUN_STATE`.
+  /// All other tasks have ended: `finally` tasks get this state in `OPFLOW_RUN_STATE`.
   case conclude(RunState)
-  /// Look whether a task is up to date: answered by `checked`.
+  /// Answered by `checked`.
   indirect case check(TaskCheck)
-  /// Say something: answered with the same number.
+  /// Answer with the same number.
   case pulse(Int32)
-  /// The values that a task has are those of that try, or of `ValueFolder.ofRecord`; nil: it has none. Before
-  /// the start of a task that reads them.
+  /// The attempt that the task's values are from, or `ValueFolder.ofRecord`; nil without values.
+  /// Sent before a task that reads them.
   case values(TaskID, attempt: Int32?)
-  /// One of them, by which its text is known; follows that.
+  /// One of these values; the hash identifies its text.
   case value(TaskID, name: String, hash: UInt64)
-  /// The ports of a service, in the order of its names. Before the start of a task that needs it.
+  /// A service's ports, in the order of their names. Sent before a dependent starts.
   case ports(TaskID, [UInt16])
-  /// So many tokens more for the jobserver of the task that runs, which are lent; or so many back, as soon
-  /// as they are free there.
+  /// Lends tokens to the jobserver of a running task; a negative number asks for them back when
+  /// free.
   case tokens(TaskID, Int32)
-  /// Of so many jobs in all, which it may come to have, so many are a task's own beside its first one. Before
-  /// its start.
+  /// The task's job limit, and how many are its own apart from the first. Sent before it starts.
   case jobs(TaskID, own: Int32, all: Int32)
-  /// The GPUs that a task has for itself. Before its start.
+  /// The task's GPUs. Sent before it starts.
   case devices(TaskID, DeviceSet)
   case bye
 }
 
 extension WorkerOrder {
-  /// The try that the order may start.
+  /// The attempt that the command may start.
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
@@ -49,58 +46,53 @@ extension WorkerOrder {
   }
 }
 
-/// What a worker tells the coordinator.
+/// A message of a worker. What concerns a task comes before its `ended`.
 package enum WorkerReport: Equatable, Sendable {
   case hello(WorkerHello)
   case started(TaskID, attempt: Int32, pid: Int32)
   case progress(WorkerProgress)
-  /// What a download did; comes right before its end.
   case fetched(TaskID, attempt: Int32, FetchRecord)
-  /// What was ended with a task that had left it behind; comes before the task's end.
+  /// Leftover processes that were ended.
   case left(TaskID, attempt: Int32, LeftBehind)
-  /// What a task left for others; comes before its end.
   case value(TaskID, attempt: Int32, TaskValue)
-  /// What is the matter with values of a task that ends with reason `value`; comes before its end.
+  /// An error in the values; the task ends with reason `value`.
   case fault(TaskID, attempt: Int32, what: String)
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)
-  /// No process can be made for a task at the moment, so that it comes back unstarted; why, for people.
+  /// No process can be created at the moment, so the task comes back; why, for people.
   case lacks(TaskID, attempt: Int32, what: String)
-  /// What a task left that is up to date; comes before that answer, with the number of the question.
+  /// A value of a task that is up to date; comes before that answer.
   case kept(TaskID, serial: Int32, TaskValue)
-  /// Whether a task is up to date, with the number of the question.
   case checked(TaskID, serial: Int32, CheckResult)
-  /// The answer takes its time: another run of the state folder runs the task.
+  /// Delayed: another run of the state folder is running the task.
   case awaits(TaskID, serial: Int32)
-  /// What a task read and made is written down, under a number of that success alone; comes before its end.
+  /// Inputs and outputs are recorded under this number of the success.
   case recorded(TaskID, attempt: Int32, origin: UInt64)
-  /// It succeeded, and is not up to date with that; why; comes before its end.
+  /// The task succeeded but is not up to date; why.
   case changed(TaskID, attempt: Int32, what: String)
-  /// It did not run: its result came from a cache; comes before its end.
+  /// The result came from a cache.
   case restored(TaskID, attempt: Int32)
-  /// A service is ready: what needs it may start. With the ports that were found for it, in the order of
-  /// their names.
+  /// Dependents may start. The ports chosen for the service, in the order of their names.
   case ready(TaskID, attempt: Int32, ports: [UInt16])
-  /// So many of the tokens came back that were lent to a task, asked for or not.
+  /// Returns lent tokens.
   case tokens(TaskID, Int32)
-  /// Something is wrong that no task is the worse for; for people.
+  /// A problem that affects no task, for people.
   case warning(String)
-  /// The answer to a pulse, with its number.
+  /// The answer to this pulse.
   case pulse(Int32)
 }
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
   package static let currentVersion = 10
-  /// Where it is another one, nothing else was understood.
+  /// If this differs from `currentVersion`, the other fields are empty.
   package var version: Int
-  /// 32 hexadecimal digits: the plan that the worker has mapped.
+  /// 32 hexadecimal digits.
   package var planKey: String
-  /// On its host.
   package var pid: Int32
   package var offer: WorkerOffer
-  /// The name of the machine that it is on; empty where it does not say.
+  /// May be empty.
   package var host: String
 
   package init(
@@ -114,7 +106,7 @@ package struct WorkerHello: Equatable, Sendable {
     self.host = host
   }
 
-  /// Why the worker is no use for the tasks of a run, in words for a person; nil where it is.
+  /// Why the worker cannot run the run's tasks, for people; nil if it can.
   package func fault(planKey: String, kind: WorkerKind) -> String? {
     if version != Self.currentVersion {
       return "it speaks version \(version) of the worker protocol, "
@@ -129,14 +121,14 @@ package struct WorkerHello: Equatable, Sendable {
   }
 }
 
-/// How far a task is.
+/// The progress of a task.
 package struct WorkerProgress: Equatable, Sendable {
   package var task: TaskID
   package var doneBytes: Int64
-  /// -1 where nobody knows.
+  /// -1 if unknown.
   package var totalBytes: Int64
   package var bytesPerSecond: Int64
-  /// The last line of output, for a watched task; of a download what `resumeText` says.
+  /// The last line of output; for a download see `resumeText`.
   package var text: String
 
   package init(
@@ -153,12 +145,11 @@ package struct WorkerProgress: Equatable, Sendable {
 extension WorkerProgress {
   private static let resumeKey = "from="
 
-  /// How a download tells that it goes on behind bytes which were there: empty for none.
+  /// Tells how many bytes a download's part file had.
   package static func resumeText(bytes: Int64) -> String {
     bytes > 0 ? "\(resumeKey)\(bytes)" : ""
   }
 
-  /// The bytes of a download that were there when its try began and are not fetched again.
   var resumedBytes: Int64 {
     guard text.hasPrefix(Self.resumeKey) else { return 0 }
     return Field.number(text.utf8.dropFirst(Self.resumeKey.utf8.count)) ?? 0

@@ -1,7 +1,6 @@
 extension WorkerOrder {
-  /// Why a worker that has mapped `plan` cannot follow the order; nil where it can. What it is to run is
-  /// checked whole: whoever can write a plan could have written anything since the coordinator checked
-  /// it.
+  /// Why a worker cannot obey; nil if it can. Validates a task to run in full: the plan file may
+  /// have been modified since the coordinator's check.
   package func fault(in plan: Plan) -> String? {
     switch self {
     case .run(let task, _), .follow(let task, _):
@@ -33,7 +32,7 @@ extension WorkerOrder {
     }
   }
 
-  /// The task of the highest number that it speaks of; `none` where it speaks of none.
+  /// The highest task number; `none` without one.
   package var lastTask: TaskID {
     switch self {
     case .run(let task, _), .follow(let task, _), .revoke(let task, _), .stop(let task, _, _),

@@ -1,14 +1,15 @@
-// The stream of a site
+// The stream of a node
 // ====================
 //
-// One stream of lines each way joins the coordinator and the agent of a machine, whatever carries it. A
-// line is a message of the worker protocol with its worker's number in front, or one of the agent's own;
-// at most 1,024 bytes with the LF, above which some transports hold lines back.
+// One stream of lines each way joins the coordinator and the agent of a node, over any transport. A
+// line is a message of the worker protocol after its worker's number, or one of the agent's own; at
+// most 1,024 bytes including the LF, since some transports hold back longer lines.
 //
 //   to the agent                                  from the agent
 //   open VERSION RUN PLAN-KEY LEASE-MS FOLDER     hello VERSION PLAN-KEY PID cores=N memory=BYTES
-//                                                       host=NAME [boot=ID] [gpus=A,B] [time=SECONDS]
-//                                                       [job=N] [step=N] [incarnation=TEXT]
+//                                                       host=NAME [boot=ID] [gpus=A,B]
+//                                                       [time=SECONDS] [job=N] [step=N]
+//                                                       [incarnation=TEXT]
 //   variable NAME=VALUE                           refused TEXT
 //   arguments TASK COUNT
 //   argument N BYTES
@@ -19,56 +20,55 @@
 //   bye                                           leaving TEXT
 //                                                 bye
 //
-// Fields are separated by TAB. A worker's number is given once: N is between its `launch` and its `gone`
-// or means nothing. `gone` comes last of a worker, when nothing of it and below it is left, also where it
-// could not be launched; TEXT says why. Every `kill` of a worker that is not gone is answered by it.
+// Fields are separated by TAB. A worker's number N is used once: it is valid between `launch` and
+// `gone`. `gone` is the last line of a worker, when all its descendants are gone, and also if it
+// could not be launched; TEXT says why. It answers every `kill` of a worker that is not gone.
 //
-// The lease
-// ---------
+// The heartbeat timeout
+// ---------------------
 //
-// Who holds a task when the stream dies, in one direction or both? The agent's workers do, until they are
-// ended; nobody else may have it before. Neither end can know when the other one notices, so each has a
-// clock of its own, and the agent's runs out first:
+// When the stream dies, in one or both directions, the agent's workers still hold their tasks until
+// they are ended; no other worker may get them before. Neither end can know when the other one
+// notices, so each has its own clock, and the agent's expires first:
 //
-// - The agent sends `pulse N` every two seconds, and the coordinator answers with the same N. What came
-//   back proves that the coordinator lived *after* N was sent, not when the answer came: answers may lie
-//   in a buffer. So the lease ends so long after the agent sent the newest N that came back. Then it
-//   ends its workers, and leaves. The clock goes on while the machine sleeps (CLOCK_BOOTTIME).
-// - The coordinator answers each pulse at once. The one that it answered last was sent before it was
-//   received, so the agent's lease is over so long after that receipt, and the workers are ended a
-//   moment later (`AgentLease`).
+// - The agent sends `pulse N` every two seconds, and the coordinator answers with the same N. An
+//   answer proves that the coordinator lived *after* N was sent, not when the answer arrived:
+//   answers may wait in a buffer. So the timeout starts when the agent sent the newest N that was
+//   answered. When it expires, the agent ends its workers and exits. The clock goes on while the
+//   host sleeps (CLOCK_BOOTTIME).
+// - The coordinator answers each pulse at once. It received the last one after the agent sent it,
+//   so when the timeout has passed since that receipt, the agent's has expired too, and the workers
+//   are ended a moment later (`AgentLease`).
 //
-//   dies                              seen by                         tasks go on elsewhere
-//   the agent                         end of the stream               after the lease
-//   its workers, one                  `gone N`                        at once
-//   the way to the coordinator        no pulse                        after the lease
+//   what dies                         noticed by                      tasks run elsewhere
+//   the agent                         end of the stream               after the timeout
+//   one of its workers                `gone N`                        at once
+//   the way to the coordinator        no pulse                        after the timeout
 //   the way to the agent              the agent: no answer; it says   at its `bye`
 //                                     `leaving` and `bye`
-//   the transport, not the agent      end of the stream               after the lease
-//   the machine                       no pulse                        after the lease
+//   the transport, not the agent      end of the stream               after the timeout
+//   the node                          no pulse                        after the timeout
 //   the coordinator                   the agent: end of the stream    by a resume, which waits for
 //                                     or no answer                    the workers' lock
 //
-// An agent that is stopped (SIGSTOP), or a worker that sleeps in the kernel for good, outlives the lease:
-// there only who started the agent can help, as Slurm does, whose step is killed first.
+// An agent that is stopped (SIGSTOP), or a worker in permanent uninterruptible sleep, outlives the
+// timeout. Only the launcher of the agent can help then: Slurm kills its step first.
 
 package enum RelayLines {
-  /// The line feed included.
+  /// Includes the line feed.
   package static let longestLineBytes = 1024
-  /// Of one `argument`, so that it makes a line whatever is to be escaped.
+  /// Fits a line even if every byte is escaped.
   private static let longestPieceBytes = 480
 
   // MARK: - To the agent
 
-  /// What stands in front of a line of or for a worker.
+  /// Writes the worker's number before a line.
   package static func number(_ worker: WorkerID, into writer: inout FieldWriter) {
     writer.number(worker.rawValue)
     writer.tab()
   }
 
-  /// Adds what begins a stream.
-  ///
-  /// - Returns: false where the folder's path is too long for a line.
+  /// Writes the first line; false if the folder's path is too long.
   package static func open(_ opening: AgentOpening, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
       line.raw("open\t")
@@ -84,7 +84,7 @@ package enum RelayLines {
     }
   }
 
-  /// Adds a line, unless it is too long.
+  /// Unless it is too long.
   private static func add(
     to writer: inout FieldWriter, _ write: (inout FieldWriter) -> Void
   ) -> Bool {
@@ -96,9 +96,7 @@ package enum RelayLines {
     return true
   }
 
-  /// Adds what all workers find in their environment.
-  ///
-  /// - Returns: false where it is too long for a line.
+  /// Writes a variable for all workers; false if it is too long.
   package static func variable(_ entry: String, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
       line.raw("variable\t")
@@ -106,7 +104,7 @@ package enum RelayLines {
     }
   }
 
-  /// Adds what a task gets behind its command.
+  /// Writes a task's arguments.
   package static func arguments(_ arguments: TaskArguments, into writer: inout FieldWriter) {
     writer.raw("arguments\t")
     writer.number(arguments.task.rawValue)
@@ -138,7 +136,7 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  /// Whether a line of a worker's tells that a task ended, and not with success.
+  /// Whether the line reports a task without success.
   static func tellsBadEnd(_ line: UnsafeRawBufferPointer) -> Bool {
     var fields = MessageFields(line)
     guard let word = fields.next(), word.equals("ended") else { return false }
@@ -152,7 +150,7 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  /// Adds a pulse, or the answer to one.
+  /// Writes a pulse, or the answer to one.
   package static func pulse(_ number: Int32, into writer: inout FieldWriter) {
     writer.raw("pulse\t")
     writer.number(number)
@@ -217,8 +215,8 @@ package enum RelayLines {
 
   // MARK: - Reading
 
-  /// The report of a line, which is given without its line feed; nil when it is none. A worker's own
-  /// line becomes all that is in `lines`.
+  /// Parses a report without its line feed; nil if invalid. A worker's line replaces the content of
+  /// `lines`.
   static func report(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentReport? {
     var fields = MessageFields(line)
     guard let first = fields.next() else { return nil }
@@ -252,8 +250,7 @@ package enum RelayLines {
     return fields.isWholeMessage ? report : nil
   }
 
-  /// The order of a line, which is given without its line feed; nil when it is none. A line for a worker
-  /// becomes all that is in `lines`.
+  /// Parses a line for an agent; as above.
   static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentOrder? {
     var fields = MessageFields(line)
     guard let first = fields.next() else { return nil }
@@ -321,7 +318,7 @@ extension WorkerKind {
 }
 
 extension MessageFields {
-  /// All that is left. Of another version nothing else is understood.
+  /// Of another version only the version.
   fileprivate mutating func opening() -> AgentOpening? {
     guard let version = number(as: Int.self) else { return nil }
     var opening = AgentOpening(
@@ -337,7 +334,7 @@ extension MessageFields {
     return opening
   }
 
-  /// All that is left. An agent of another version refuses the run, and says no hello.
+  /// An agent of another version sends `refused`.
   fileprivate mutating func agentHello() -> AgentHello? {
     guard number(as: Int.self) == AgentOpening.currentVersion, let key = text(),
       let pid = number(as: Int32.self), pid > 0
@@ -356,7 +353,6 @@ extension MessageFields {
       case .step: hello.step = Field.text(field.value) ?? ""
       case .incarnation: hello.incarnation = Field.text(field.value) ?? ""
       case .host: hello.host = Field.text(field.value) ?? ""
-      // Passed over, known or not.
       default: break
       }
     }

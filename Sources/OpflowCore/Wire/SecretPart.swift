@@ -1,17 +1,17 @@
 // `secret NAME PART/OF VALUE`, to a worker, before its first task
 //
-// A value that is longer than a line comes in parts, in their order: the first is 1. A name that comes
-// again is a value that comes again. Nobody logs these lines.
+// A value longer than a line is sent in parts, from 1. A repeated name replaces its value. These
+// lines must not be logged.
 
-/// A part of a secret's value, as it goes to a worker.
+/// A part of a secret's value.
 package struct SecretPart: Equatable, Sendable {
   package let name: String
-  /// Counts from 1.
+  /// From 1.
   package let number: Int
   package let count: Int
   package let bytes: [UInt8]
 
-  /// So that a name of 255 bytes and this make a line, escapes counted.
+  /// Fits a line, with escapes and a name of 255 bytes.
   private static let longestBytes = 220
   static let longestNameBytes = 255
   private static let mostParts = (SecretValue.longestBytes + longestBytes - 1) / longestBytes
@@ -32,7 +32,7 @@ package struct SecretPart: Equatable, Sendable {
     }
   }
 
-  /// Adds its line.
+  /// Writes its line.
   package func write(to writer: inout FieldWriter) {
     writer.raw("secret\t")
     writer.escaped(name)
@@ -45,7 +45,7 @@ package struct SecretPart: Equatable, Sendable {
     writer.endLine()
   }
 
-  /// The part of a line, which is given without its line feed; nil where it is none.
+  /// Parses a line without its line feed; nil if invalid.
   package init?(_ line: UnsafeRawBufferPointer) {
     var fields = MessageFields(line)
     guard let word = fields.next(), word.equals("secret"), let name = fields.text(), !name.isEmpty,
@@ -63,9 +63,9 @@ package struct SecretPart: Equatable, Sendable {
   }
 }
 
-/// The secrets that a worker was told, put together from their parts.
+/// Assembles secrets from their parts.
 package struct SecretCollector: Sendable {
-  /// Whole ones, in the order in which they were told.
+  /// Complete secrets, in order.
   package private(set) var secrets: [SecretValue] = []
   private var name = ""
   private var bytes: [UInt8] = []
@@ -75,7 +75,7 @@ package struct SecretCollector: Sendable {
 
   package var isEmpty: Bool { secrets.isEmpty }
 
-  /// False for a part that does not go on with what was told before.
+  /// False for a part that does not continue the last one.
   package mutating func take(_ part: SecretPart) -> Bool {
     guard part.number == next, part.number == 1 || part.name == name,
       bytes.count + part.bytes.count <= SecretValue.longestBytes
@@ -92,12 +92,11 @@ package struct SecretCollector: Sendable {
   }
 }
 
-/// What a worker is told.
+/// A message to a worker.
 package enum WorkerInput: Equatable, Sendable {
   case order(WorkerOrder)
   case secret(SecretPart)
 
-  /// What a line says, which is given without its line feed; nil where it is no message.
   init?(_ line: UnsafeRawBufferPointer) {
     if let order = MessageCodec.order(line) {
       self = .order(order)
@@ -110,7 +109,7 @@ package enum WorkerInput: Equatable, Sendable {
 }
 
 extension WorkerReport {
-  /// The same without secrets in what it says.
+  /// Masks secrets in its texts.
   package func masked(by masker: Masker) -> WorkerReport {
     switch self {
     case .progress(var progress):
@@ -137,7 +136,7 @@ extension WorkerReport {
     case .changed(let task, let attempt, let what):
       return .changed(task, attempt: attempt, what: masker.masked(what))
     case .warning(let what): return .warning(masker.masked(what))
-    // A value with a secret in it is none.
+    // Values must not contain secrets.
     case .hello, .started, .value, .kept, .ended, .revoked, .checked, .awaits, .recorded, .restored,
       .ready, .tokens, .pulse:
       return self

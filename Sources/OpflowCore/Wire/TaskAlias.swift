@@ -1,9 +1,8 @@
-/// A task as two plans number it: that of the drive, and an earlier one, which the worker knows that has the task
-/// since then.
+/// A task that the session's plan numbers differently than the earlier plan of its worker.
 package struct TaskAlias: Equatable, Sendable {
-  /// As the drive has it.
+  /// In the session's plan.
   package var own: TaskID
-  /// As the worker has it.
+  /// In the worker's plan.
   package let told: TaskID
 
   package init(own: TaskID, told: TaskID) {
@@ -11,21 +10,21 @@ package struct TaskAlias: Equatable, Sendable {
     self.told = told
   }
 
-  /// An order about the task, as the worker is to read it.
+  /// Translates a command for the worker.
   package func told(_ order: WorkerOrder) -> WorkerOrder {
     switch order {
     case .stop(own, let attempt, let reason): .stop(told, attempt: attempt, reason: reason)
     case .suspend(own, let attempt): .suspend(told, attempt: attempt)
     case .proceed(own, let attempt): .proceed(told, attempt: attempt)
     case .watch(own, let isOn): .watch(told, on: isOn)
-    // Nothing else is ordered of what a worker has already.
+    // A running task gets no other commands.
     case .stop, .suspend, .proceed, .watch, .run, .follow, .revoke, .conclude, .check, .pulse,
       .values, .value, .ports, .tokens, .jobs, .devices, .bye:
       order
     }
   }
 
-  /// What the worker says, as the drive is to read it.
+  /// Translates a report of the worker.
   package func own(_ report: WorkerReport) -> WorkerReport {
     switch report {
     case .started(let task, let attempt, let pid):
@@ -40,13 +39,13 @@ package struct TaskAlias: Equatable, Sendable {
     case .lacks(let task, let attempt, let what): .lacks(own(task), attempt: attempt, what: what)
     case .ready(let task, let attempt, let ports):
       .ready(own(task), attempt: attempt, ports: ports)
-    // A service says nothing of this kind.
+    // A service does not send these.
     case .hello, .progress, .fetched, .kept, .checked, .awaits, .recorded, .changed, .restored,
       .tokens, .warning, .pulse:
       report
     }
   }
 
-  /// Of no other task may it speak.
+  /// The worker may report on no other task.
   private func own(_ task: TaskID) -> TaskID { task == told ? own : .none }
 }
