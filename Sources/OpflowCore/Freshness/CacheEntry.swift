@@ -1,20 +1,21 @@
-// A result in a cache
-// ===================
+// A cached result
+// ===============
 //
-// One file: the contents of all that a task left, one behind the other, then the list of what they are, then
-// the end of the file, by which that list is found:
+// One file: the contents of all outputs one after the other, then a list that describes them, then
+// a last line that locates the list:
 //
 //   contents
-//   KIND <TAB> MODE <TAB> SIZE <TAB> SHA-256 <TAB> NAME <LF>      for each, in the order of the contents
+//   KIND <TAB> MODE <TAB> SIZE <TAB> SHA-256 <TAB> NAME <LF>      for each content, in order
 //   opflow-cache <TAB> VERSION <TAB> KEY <TAB> LENGTH OF THE LIST <TAB> SHA-256 OF THE LIST <LF>
 //
-// KIND is `f` for a file, `x` for one that can be executed, `d` for a folder and `l` for a link, whose content is
-// its text, or `a` where that led to nothing; `v` is a value and `o` the output of the task. MODE is octal, LENGTH has 16 hexadecimal digits, NAME is
-// a path as seen from the manifest's folder, or a value's name, in the journal's escapes.
+// KIND is `f` for a file, `x` for an executable file, `d` for a folder, `l` for a symbolic link and
+// `a` for a dangling one (the content is the link's text), `v` for a value and `o` for the task's
+// output log. MODE is octal, LENGTH has 16 hexadecimal digits. NAME is a path relative to the
+// manifest's folder, or a value's name, with the journal's escapes.
 //
-// The list stands last so that contents are read once when an entry is made.
+// The list comes last so that writing an entry reads the contents only once.
 
-/// What a task left, as an entry of a cache tells it.
+/// A cached result.
 package struct CacheEntry: Equatable, Sendable {
   package static let version = 2
 
@@ -24,7 +25,6 @@ package struct CacheEntry: Equatable, Sendable {
       case executable = 120  // x
       case folder = 100  // d
       case link = 108  // l
-      /// A link that led to nothing.
       case danglingLink = 97  // a
       case value = 118  // v
       case output = 111  // o
@@ -35,7 +35,8 @@ package struct CacheEntry: Equatable, Sendable {
     package var mode: UInt32
     package var sizeBytes: Int64
     package var digest: SHA256.Digest
-    /// As seen from the manifest's folder, without `.`, `..` and empty parts; of a value its name.
+    /// A path relative to the manifest's folder, without `.`, `..` and empty parts; or a value's
+    /// name.
     package var name: [UInt8]
 
     package init(
@@ -53,7 +54,7 @@ package struct CacheEntry: Equatable, Sendable {
 
   package init(items: [Item]) { self.items = items }
 
-  /// The bytes behind the contents.
+  /// The bytes after the contents.
   package func end(key: SHA256.Digest) -> [UInt8] {
     var list: [UInt8] = []
     for item in items {
@@ -76,21 +77,21 @@ package struct CacheEntry: Equatable, Sendable {
   }
 
   private static let lead = "opflow-cache\t\(version)\t"
-  /// Of the last line.
+  /// The length of the last line.
   package static let footBytes = lead.utf8.count + 64 + 1 + 16 + 1 + 64 + 1
 
-  /// A list is no longer than this: a million names of some 200 bytes.
+  /// A million names of about 200 bytes.
   private static let longestListBytes: UInt64 = 256 << 20
 
-  /// What the last line of an entry says.
+  /// The last line of an entry.
   package struct Foot {
     package var listBytes: Int
     var listDigest: SHA256.Digest
 
     /// - Parameters:
     ///   - bytes: the last `footBytes` of the file.
-    ///   - key: what the entry is to be of.
-    /// - Returns: nil for what is no end of such an entry.
+    ///   - key: the expected key.
+    /// - Returns: nil if this is not the end of such an entry.
     package init?(_ bytes: [UInt8], key: SHA256.Digest) {
       let lead = Array((CacheEntry.lead + "\(key)\t").utf8)
       guard bytes.count == CacheEntry.footBytes, bytes.starts(with: lead),
@@ -107,8 +108,8 @@ package struct CacheEntry: Equatable, Sendable {
 
   /// - Parameters:
   ///   - list: the bytes before the last line.
-  ///   - contentBytes: how many stand before them.
-  /// - Returns: nil for what is no such list, or none of these contents.
+  ///   - contentBytes: the length before them.
+  /// - Returns: nil if the list is invalid or does not match the contents.
   package init?(list: [UInt8], foot: Foot, contentBytes: Int64) {
     guard list.count == foot.listBytes, SHA256.digest(of: list) == foot.listDigest else {
       return nil
@@ -138,7 +139,7 @@ package struct CacheEntry: Equatable, Sendable {
 }
 
 extension CacheEntry.Item.Kind {
-  /// What lies in the project has names of its own, as values have.
+  /// Names are unique among paths, and among values.
   fileprivate var place: UInt8 {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: 0

@@ -1,17 +1,15 @@
-/// What names a result in a cache: all that it may depend on, and for which machines it is.
-///
-/// A task's name is part of it, since a task may ask for it; the folder of the project is none.
+/// The key of a cached result, from everything that it may depend on. That includes the task's
+/// name, which commands can read, but not the project's folder.
 package enum CacheKey {
   /// - Parameters:
-  ///   - seen: what was seen of the task before its start, by `ContentHash.strong`.
-  ///   - keepsValues: others read its values.
-  ///   - architecture: of the machine.
+  ///   - seen: the inputs before the start, by `ContentHash.strong`.
+  ///   - keepsValues: whether other tasks read its values.
   package static func of(
     _ seen: SuccessRecord, name: UnsafeRawBufferPointer, keepsValues: Bool, architecture: String
   ) -> SHA256.Digest {
     let hash = SHA256()
     func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { hash.add($0) } }
-    // Each text behind its length, so that no two lists read alike.
+    // Adds the length, so that different lists cannot give the same bytes.
     func add(_ text: some Collection<UInt8>) {
       add(UInt64(text.count))
       add(Array(text))
@@ -47,7 +45,7 @@ package enum CacheKey {
     return hash.digest
   }
 
-  /// Of the machine for which this program was made.
+  /// Of this program.
   package static var architecture: String {
     #if arch(x86_64)
       "x86_64"

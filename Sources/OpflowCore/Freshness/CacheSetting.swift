@@ -1,19 +1,18 @@
-/// Where results are cached, as a drive tells its workers: a file of the run's folder.
+/// A session's cache, read by workers from a file in the run's folder.
 package enum CacheSetting: Equatable, Sendable {
-  /// In the state folder.
   case own(limitBytes: Int64)
-  /// Several state folders have it.
+  /// Shared by several state folders.
   case shared(path: String, mayWrite: Bool, limitBytes: Int64)
 
   package static let fileName = "cache"
-  /// The folder of a run in which results are put together that come back; what died there stays.
+  /// The folder of a run where cached results are assembled. A crash leaves files there.
   package static let stageName = "stage"
   package static let standardLimitBytes: Int64 = 10 << 30
 
-  /// A path has at most 4,096 bytes (PATH_MAX).
+  /// Enough for a path of 4,096 bytes (PATH_MAX).
   package static let longestBytes = 8_192
 
-  /// The bytes of the file. Without one there is no cache.
+  /// The content of the file. Without the file there is no cache.
   package var file: [UInt8] {
     switch self {
     case .own(let limit): Array("own\t\(limit)\n".utf8)

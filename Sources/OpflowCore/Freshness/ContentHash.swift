@@ -1,9 +1,8 @@
-/// By which hash contents of files are known again, in all records of a plan.
+/// The hash that identifies file contents, for all records of a plan.
 package enum ContentHash: Sendable {
-  /// XXH3 with 128 bits: quick, and right where nobody means harm.
+  /// 128-bit XXH3: fast, but not safe against attacks.
   case quick
-  /// The first half of SHA-256: where results come from a cache, nobody is to find two inputs that look the
-  /// same.
+  /// Half of SHA-256: with a cache, collisions must be infeasible.
   case strong
 
   package func of(_ bytes: some Sequence<UInt8>) -> PlanKey {
@@ -14,12 +13,12 @@ package enum ContentHash: Sendable {
   }
 }
 
-/// The same of bytes that come in pieces.
+/// The same for bytes in pieces.
 package enum ContentHasher: ~Copyable {
   case quick(PieceHash)
   case strong(SHA256)
 
-  /// Nil where there is no memory for it.
+  /// Nil if out of memory.
   package init?(_ hash: ContentHash) {
     switch hash {
     case .quick:
@@ -36,7 +35,7 @@ package enum ContentHasher: ~Copyable {
     }
   }
 
-  /// Of all that was added.
+  /// The hash of all bytes added.
   package var content: PlanKey {
     switch self {
     case .quick(let pieces): pieces.planKey
@@ -46,6 +45,5 @@ package enum ContentHasher: ~Copyable {
 }
 
 extension Plan {
-  /// By which hash contents of files are known.
   package var contentHash: ContentHash { hasCaches ? .strong : .quick }
 }

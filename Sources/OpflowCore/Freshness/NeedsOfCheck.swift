@@ -1,5 +1,5 @@
 extension TaskCheck {
-  /// `needs` with those that were skipped, by the numbers of their last successes.
+  /// `needs` with the skipped dependencies, by their last successes.
   package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {
     skipped.reduce(needs) { sum, need in
       let origin = lastSuccess(need)
@@ -8,7 +8,7 @@ extension TaskCheck {
     }
   }
 
-  /// What a task that is needed adds to `needs`: the sum is the same in whatever order they are needed.
+  /// A dependency's share of `needs`, a sum that does not depend on their order.
   ///
   /// - Parameter origin: of its success or failure, where that counts.
   static func part(

@@ -1,27 +1,26 @@
-/// Where the newest record of each task stands in a file of records, however long that grows. What is
-/// damaged is no record; nothing that a file may hold is believed without its checksum.
+/// Finds each task's newest record in a growing file. Damaged lines are ignored.
 package struct RecordIndex: Sendable {
   /// The block of a task.
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int
-    /// The number of the success that it holds; 0 for none.
+    /// Of its success; 0 for none.
     package var origin: UInt64 = 0
   }
 
-  /// Where it stands what a task left that was started since its last success, or had none.
+  /// The outputs of a task that started since its last success, or never had one.
   package struct Attempt: Equatable, Sendable {
-    /// The block of the last attempt whose end was seen.
+    /// The block of the last attempt with a recorded end.
     package var left: Place?
-    /// The `void` line of an attempt of which no end was seen.
+    /// The `void` line of an attempt without one.
     package var start: Place?
   }
 
   private var places: [UInt64: Place] = [:]
   private var attempts: [UInt64: Attempt] = [:]
-  /// Up to where the file was read: the end of its last whole line.
+  /// The end of the last complete line read.
   package private(set) var byteCount = 0
-  /// The block that may go on.
+  /// The block that the next line may continue.
   private var open: (task: UInt64, start: Int, lines: Int)?
 
   package init() {}
@@ -30,26 +29,23 @@ package struct RecordIndex: Sendable {
 
   package func attempt(_ task: UInt64) -> Attempt? { attempts[task] }
 
-  /// All that is worth keeping, in the order of the file.
+  /// All places worth keeping, in file order.
   package var all: [Place] { kept.sorted { $0.start < $1.start } }
 
   private var kept: [Place] {
     places.values + attempts.values.flatMap { [$0.left, $0.start].compactMap { $0 } }
   }
 
-  /// Whether so much of what was read is not the newest of any task that it is worth writing the file anew:
-  /// then each byte that is added costs at most half of one that is copied.
+  /// Whether the file should be rewritten. At this threshold, an appended byte costs copying at
+  /// most half a byte.
   package var isWasteful: Bool {
     if byteCount < Self.smallBytes { return false }
     return kept.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
   }
 
-  /// Not worth a thought.
   private static let smallBytes = 1 << 20
 
-  /// Reads on.
-  ///
-  /// - Parameter bytes: the file from `byteCount` on. A last line without its end is left for the next time.
+  /// - Parameter bytes: the file from `byteCount` on. An unfinished last line is left.
   package mutating func read(growing bytes: UnsafeRawBufferPointer) {
     let base = byteCount
     var position = 0
@@ -63,13 +59,12 @@ package struct RecordIndex: Sendable {
     }
   }
 
-  /// Goes over bytes in which no line ends, and which are more than any line has.
+  /// Skips bytes that are longer than any line.
   package mutating func skipDamage(_ count: Int) {
     forgetAll()
     byteCount += count
   }
 
-  /// Of the first line, with the checksum of what stands behind its own.
   private static func lengthAndChecksum(
     _ bytes: UnsafeRawBufferPointer
   ) -> (length: Int, checksum: UInt32) {
@@ -117,7 +112,7 @@ package struct RecordIndex: Sendable {
   private mutating func noteStart(_ line: RecordLine, _ place: Place) {
     let last = places.removeValue(forKey: line.task) ?? attempts[line.task]?.left
     var fields = line.fields
-    // Where nobody looked, nothing is known any more of whose the files are.
+    // Without a scan the files' owners are unknown.
     attempts[line.task] =
       fields.next()?.equals("looked") == true ? Attempt(left: last, start: place) : nil
   }
@@ -129,16 +124,16 @@ package struct RecordIndex: Sendable {
   }
 
   private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
-    // A `void` may have stood here, and without it a record would hold that does no more. What a crash cut
-    // off within a block is none: its task was started before, and the `void` of that stands.
+    // It may hide a `void`, so that records are outdated. A block cut off by a crash is harmless,
+    // after its task's `void`.
     if open == nil || Self.mayHideVoid(line) { forgetAll() }
     open = nil
   }
 
-  /// Whether a line is the one of a task's block with that number, and is of a file. Nearly all lines are: to find
-  /// out only that, and not to take them apart, spares a fifth of the time in which a file is read.
+  /// Whether the line is an `in` or `out` with this number in the task's block. Nearly all are;
+  /// testing only this saves a fifth of the time.
   ///
-  /// - Parameter line: of more than nine bytes.
+  /// - Parameter line: longer than nine bytes.
   private static func isInside(
     _ line: UnsafeRawBufferPointer, ofTask task: UInt64, number: Int
   ) -> Bool {
@@ -164,8 +159,7 @@ package struct RecordIndex: Sendable {
     return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
-  /// Whether damage may be more than the end of a block that was cut off: a line feed before a `void` is lost,
-  /// or the disk has zeros where lines were.
+  /// Whether damage is more than a block cut off: a `void` after a lost line feed, or zeros.
   private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
     let word = Array("\tvoid\t".utf8)
     return line.contains(0)

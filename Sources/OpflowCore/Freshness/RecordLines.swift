@@ -5,37 +5,39 @@
 //
 //   CRC <TAB> SEQ <TAB> TIME <TAB> EVENT <TAB> TASK <TAB> FIELD <TAB> FIELD ... <LF>
 //
-// CRC and TIME are as in the journal. SEQ counts from 1 within a block. TASK is a hash of the manifest's
-// path and the task's id, 16 hexadecimal digits.
+// CRC and TIME are as in the journal. SEQ counts from 1 within a block. TASK is a hash of the
+// manifest's path and the task's ID, 16 hexadecimal digits.
 //
-//   void [looked PATH...]                         the task is about to start: what stood before is no record
-//   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start, or a
-//                                                       link on the way to one
-//   read  KIND CONTENT NAME                       what it reads besides; KIND `f` only in what is seen before a start
-//   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
-//   target KIND CONTENT DEV INO SIZE MTIME CTIME PATH  what a link among these led to when it was read last
-//   found PATH [own]                              one of these that lay there before, as it is
-//   value NAME TEXT                               a value that it left for others, as its file has it
+//   void [looked PATH...]     the task is about to start: its earlier record is void
+//   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    an input as it was before the start, or a
+//                             symbolic link on the way to one
+//   read  KIND CONTENT NAME   another input; KIND `f` only in what is seen before a start
+//   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    an output
+//   target KIND CONTENT DEV INO SIZE MTIME CTIME PATH   the target of a link among the outputs when
+//                             it was last read
+//   found PATH [own]          an output that existed before and is unchanged
+//   value NAME TEXT           an output value, as its file has it
 //   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
-//   left  NAME                                    ends the block of an attempt that left no success
-//   failed  as `record`                           ends the block of a failure that is allowed
+//   left  NAME                ends the block of an attempt without success
+//   failed  as `record`       ends the block of an allowed failure
 //
-// A WORD is `sha256`, where contents are known by the first half of that and not by XXH3; `asked`, where
-// what was seen before a start is not to be brought back from a cache; or `looked`, where every output that
-// lay there before the start has a `found` line.
+// A WORD is `sha256` if contents are hashed with the first half of SHA-256 instead of XXH3; `asked`
+// if what was seen before a start must not be restored from a cache; or `looked` if every output
+// that existed before the start has a `found` line.
 //
-// Whose the files under the `outputs` are is known as follows. Before a start, `void looked` names those that are
-// not the task's. An attempt that ends appends a block, of a success or of what else it left: its `out` lines are the
-// task's files, but for those that `found` names without `own`. After a kill there is only the `void` line: the
-// files of the block before it are the task's if nobody changed them, and any other file that the line does not
-// name may be from the attempt.
+// The owner of the files under `outputs` is known as follows. Before a start, `void looked` names
+// those that are not the task's. When an attempt ends, it appends a block with its success or
+// whatever else it left: the `out` lines are the task's files, except for those that `found` names
+// without `own`. After a kill there is only the `void` line: the files of the block before it are
+// the task's if they are unchanged, and any other file that the line does not name may be from the
+// attempt.
 //
-// Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is how many
-// there are: at most a hundred, each of at most 64 KiB. `-` stands for what is not known or not there: the
-// five numbers of a stamp that cannot be trusted, WITH, and VALUES where nobody was to read any.
+// Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is
+// their number: at most a hundred, each at most 64 KiB. `-` means unknown or missing: the five
+// numbers of a stamp that cannot be trusted, WITH, and VALUES if no task was to read them.
 //
-// A block is appended by one write under a lock of the file, so that no other stands in between; where a
-// crash cuts it off, or a bit of it is flipped, it is none, and the `void` before it holds.
+// A block is appended by one write under a lock of the file, so blocks do not mix. A block that a
+// crash cut off or that has a flipped bit is ignored, and the `void` before it holds.
 package enum RecordLines {
   package enum Event: Equatable, Sendable {
     case void, input, reading, output, target, found, value, record, left, failure
@@ -48,9 +50,9 @@ package enum RecordLines {
     (.failure, "failed"),
   ]
 
-  /// The line of a task that is about to start.
+  /// The line of a task about to start.
   ///
-  /// - Parameter strangers: the paths under its outputs that are not its own; nil where that is not known.
+  /// - Parameter strangers: paths under its outputs that are not its own; nil if unknown.
   package static func void(
     _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
   ) -> [UInt8] {
@@ -64,10 +66,10 @@ package enum RecordLines {
     return lines.bytes
   }
 
-  /// No line is longer than what is read at once, however much of it has to be escaped.
+  /// Fits a reader's buffer even if every byte is escaped.
   private static let mostStrangerBytes = 256 << 10
 
-  /// The paths that a `void` line names; nil where it does not tell.
+  /// The paths in a `void` line; nil if it does not tell.
   package static func strangers(ofVoid line: UnsafeRawBufferPointer) -> [[UInt8]]? {
     guard let line = RecordLine(line), line.event == .void else { return nil }
     var fields = line.fields
@@ -82,7 +84,7 @@ package enum RecordLines {
 
   /// The lines of a success.
   ///
-  /// - Parameter name: the task's, for people.
+  /// - Parameter name: for people.
   package static func block(
     _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
     atMilliseconds now: Int64
@@ -92,9 +94,9 @@ package enum RecordLines {
     return bytes
   }
 
-  /// The same in pieces, since a task may have millions of files.
+  /// In pieces, since a task may have millions of files.
   ///
-  /// - Parameter isSuccess: false for what an attempt left that is not one.
+  /// - Parameter isSuccess: false for an attempt without success.
   package static func forEachPiece<Failure: Error>(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
     name: UnsafeRawBufferPointer, atMilliseconds now: Int64,
@@ -160,7 +162,7 @@ package enum RecordLines {
     try body(lines.take())
   }
 
-  /// The record of a block; nil where its lines are none.
+  /// Parses a block; nil if invalid.
   package static func record(_ block: UnsafeRawBufferPointer) -> SuccessRecord? {
     var reader = RecordReader()
     var position = 0
@@ -173,7 +175,6 @@ package enum RecordLines {
   }
 }
 
-/// Makes the lines of one block.
 private struct LineMaker {
   private let task: UInt64
   private let milliseconds: Int64
@@ -188,10 +189,8 @@ private struct LineMaker {
     self.milliseconds = milliseconds
   }
 
-  /// Whether what there is is worth a write.
   var isLong: Bool { bytes.count >= Self.longBytes }
 
-  /// Whole lines.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
@@ -227,7 +226,7 @@ private struct LineMaker {
     Hexadecimal.append(content.low, digitCount: 16, to: &bytes)
   }
 
-  /// Without zeros in front.
+  /// Writes a number without leading zeros.
   private mutating func short(_ number: UInt64) {
     bytes.append(Field.tab)
     let digits = max(1, (67 - number.leadingZeroBitCount) / 4)

@@ -1,4 +1,4 @@
-/// Reads the lines of a block, one after the other.
+/// Parses the lines of a block in order.
 package struct RecordReader {
   private var record = SuccessRecord(
     terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
@@ -6,16 +6,17 @@ package struct RecordReader {
   private var values: [SuccessRecord.Value] = []
   private var isComplete = false
 
-  /// - Parameter byteCount: of the block, where that is known. A line of a file has at least a hundred.
+  /// - Parameter byteCount: the block's length, to reserve memory. A file's line has at least a
+  ///   hundred bytes.
   package init(byteCount: Int = 0) {
     record.inputs.reserve(count: byteCount / 100, pathBytes: byteCount / 3)
   }
 
-  /// What all lines made; nil where the end is missing.
+  /// Nil if the last line is missing.
   package var whole: SuccessRecord? { isComplete ? record : nil }
 
   /// - Parameter line: without its line feed.
-  /// - Returns: false for what is no further line of a block.
+  /// - Returns: false if the line cannot continue the block.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     guard !isComplete, let line = RecordLine(line) else { return false }
     var fields = line.fields
@@ -66,7 +67,7 @@ package struct RecordReader {
     while let word = fields.next() {
       if word.equals("sha256") {
         record.hash = .strong
-        // Whoever wrote that before there was a word for it had looked.
+        // The word is newer than the scan.
         record.knowsFound = true
       }
       if word.equals("asked") { record.isAsked = true }
@@ -77,14 +78,14 @@ package struct RecordReader {
   }
 }
 
-/// A line, taken apart. Its checksum was looked at before.
+/// A line with a verified checksum.
 struct RecordLine {
   let sequence: Int
   let event: RecordLines.Event
   let task: UInt64
   let fields: RecordFields
 
-  /// Nil for bytes that are no such line. Given without its line feed.
+  /// Nil if invalid. Without its line feed.
   init?(_ line: UnsafeRawBufferPointer) {
     var fields = RecordFields(line)
     guard fields.next() != nil,
@@ -98,7 +99,7 @@ struct RecordLine {
     self.fields = fields
   }
 
-  /// The number of the success whose block it ends; nil for a line without one.
+  /// Of the success whose block it ends.
   var origin: UInt64? {
     var fields = fields
     for _ in 0..<5 { _ = fields.next() }
@@ -106,7 +107,6 @@ struct RecordLine {
   }
 }
 
-/// What stands between the tabs of a line.
 struct RecordFields {
   private let line: UnsafeRawBufferPointer
   private var position = 0
@@ -115,7 +115,7 @@ struct RecordFields {
 
   var isAtEnd: Bool { position > line.count }
 
-  /// Of each file's line there are thirteen: a call for each would take as long as to find its end.
+  /// A line has thirteen: calls would take as long as the search.
   @inline(__always)
   mutating func next() -> UnsafeRawBufferPointer? {
     guard position <= line.count else { return nil }
@@ -160,7 +160,7 @@ struct RecordFields {
     return isValue ? value : nil
   }
 
-  /// Adds a file; false where there is none.
+  /// False if the fields are invalid.
   mutating func file(into files: inout SeenFiles) -> Bool {
     guard let kind = byte().flatMap(SeenFile.Kind.init), let content = content(),
       let device = optionalNumber(), let inode = optionalNumber(), let size = optionalNumber(),

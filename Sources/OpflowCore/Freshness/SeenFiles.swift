@@ -1,23 +1,21 @@
-/// What files were, of which there may be millions: by columns, without an object for each.
+/// The states of possibly millions of files, in columns.
 package struct SeenStates: Equatable, Sendable {
   fileprivate var kinds: [SeenFile.Kind] = []
   fileprivate var contents: [PlanKey] = []
   fileprivate var stamps: [FileStamp] = []
 
-  /// Stands for none: no file has it.
   private static let noStamp = FileStamp(
     device: .max, inode: .max, sizeBytes: -1, modified: .min, changed: .min)
 
   package init() {}
 
-  /// The first ones of others.
+  /// Copies the first `count` states of `other`.
   package init(_ count: Int, of other: SeenFiles) {
     kinds = Array(other.states.kinds[..<count])
     contents = Array(other.states.contents[..<count])
     stamps = Array(other.states.stamps[..<count])
   }
 
-  /// Makes room for what will come.
   package mutating func reserve(_ count: Int) {
     kinds.reserveCapacity(count)
     contents.reserveCapacity(count)
@@ -38,7 +36,7 @@ package struct SeenStates: Equatable, Sendable {
   }
 }
 
-/// Files as they were seen.
+/// Files and their states, by path.
 package struct SeenFiles: Equatable, Sendable {
   private var paths = ByteStrings()
   fileprivate var states = SeenStates()
@@ -51,20 +49,19 @@ package struct SeenFiles: Equatable, Sendable {
 
   /// - Parameters:
   ///   - paths: sorted.
-  ///   - states: of each of them.
+  ///   - states: one for each path.
   package init(_ paths: ByteStrings, _ states: SeenStates) {
     precondition(paths.count == states.count)
     self.paths = paths
     self.states = states
   }
 
-  /// The first ones of others.
+  /// Copies the first `count` files of `other`.
   package init(_ count: Int, of other: SeenFiles) {
     paths.append(count, of: other.paths)
     states = SeenStates(count, of: other)
   }
 
-  /// Makes room for what will come.
   mutating func reserve(count: Int, pathBytes: Int) {
     paths.reserve(count: count, bytes: pathBytes)
     states.reserve(count)
@@ -88,7 +85,7 @@ package struct SeenFiles: Equatable, Sendable {
     paths.with(place, body)
   }
 
-  /// Whether a path holds a secret. All are searched at once first, since there may be many.
+  /// Whether a path contains a secret. Searches all at once first.
   func namesSecret(_ masker: Masker) -> Bool {
     paths.withAll { masker.finds($0) } && indices.contains { withPath($0) { masker.finds($0) } }
   }
@@ -98,22 +95,21 @@ package struct SeenFiles: Equatable, Sendable {
   package func content(_ place: Int) -> PlanKey { states.contents[place] }
   package func stamp(_ place: Int) -> FileStamp? { states.stamp(place) }
 
-  /// Whether the two are the same to a task. A link that led to nothing may lead to something later.
+  /// A dangling link may have a target by now.
   ///
-  /// - Parameter other: that was seen later.
+  /// - Parameter other: seen later.
   func isSame(_ place: Int, as other: SeenFiles, _ otherPlace: Int) -> Bool {
     let (old, new) = (kind(place), other.kind(otherPlace))
     return (old == new || old == .absent && new == .link)
       && content(place) == other.content(otherPlace)
   }
 
-  /// Whether a file was replaced or written since, as far as that shows in what it is now, however young that
-  /// is: what was read of it in between may have been something else than it holds.
+  /// Whether the file was replaced or written since, even if too recently to trust the stamp. What
+  /// was read in between may differ from its content.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }
 
-  /// How the paths of two stand to each other.
   func order(_ place: Int, _ other: SeenFiles, _ otherPlace: Int) -> ByteOrder {
     withPath(place) { path in
       other.withPath(otherPlace) { ByteOrder(path, $0) }

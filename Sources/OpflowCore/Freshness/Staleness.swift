@@ -1,39 +1,39 @@
-/// Why a task is not up to date.
+/// A reason why a task is not up to date.
 package enum Staleness: Equatable, Sendable {
-  /// No success of it is known, or it was started since.
+  /// No success is known, or it started since.
   case unknown
   case definition
-  /// What is said of its outputs, variables or commands.
+  /// The declaration of its outputs, variables or commands.
   case declaration
-  /// What it reads of other tasks, or its arguments.
+  /// Values that it reads, or its arguments.
   case values
-  /// Something that it needs ran again and declares no outputs.
+  /// A dependency without declared outputs ran again.
   case needs
   case changed([UInt8])
   case added([UInt8])
   case removed([UInt8])
-  /// A link has another text, and what it leads to is the same.
+  /// A link has another text, with the same content behind it.
   case relinked([UInt8], text: [UInt8])
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
-  /// Nobody was to read its values then, so that nobody looked at them.
+  /// Its values were not recorded.
   case valuesUnknown
-  /// One of its values has a secret in it, which it was none then.
+  /// A value contains a secret that was not one then.
   case valueWithSecret
-  /// What is known of its files is known by another hash.
+  /// The record uses another content hash.
   case hash
   case asked
-  /// Nothing changed since it failed, which is no success.
+  /// Nothing changed since it failed.
   case failedBefore
 
-  /// Why a task runs that steers its run, though its files are as they were when it steered another one.
+  /// Why a task that controls its run must run: it controlled another one.
   package static let steering = "it steers its run"
 
   private var text: String {
     func path(_ bytes: [UInt8]) -> String { NameCharacters.text(bytes) }
     switch self {
-    // As it is with every task the first time.
+    // A first run needs no explanation.
     case .unknown: return ""
     case .definition: return "its definition changed"
     case .declaration: return "its inputs or outputs are declared otherwise"
@@ -79,7 +79,6 @@ package enum Staleness: Equatable, Sendable {
     }
   }
 
-  /// Of an input.
   fileprivate var path: [UInt8]? {
     switch self {
     case .changed(let path), .added(let path), .removed(let path), .relinked(let path, _): path
@@ -96,10 +95,10 @@ package enum Staleness: Equatable, Sendable {
   private static let mostTold = 5
   private static let mostBytes = 200
 
-  /// `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, of at most 200 bytes: what is not
-  /// told whole is counted.
+  /// Returns `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, at most 200
+  /// bytes.
   package static func text(_ reasons: [Staleness]) -> String {
-    // A file that a need left tells more than that the need left another one.
+    // A changed file says more than its dependency's name.
     let hasFile = reasons.contains(where: \.isOfFile)
     let told = reasons.filter { !$0.text.isEmpty && !(hasFile && $0.isOfNeed) }
     let ordered = told.filter(\.isOfInput) + told.filter { !$0.isOfInput }
@@ -108,7 +107,7 @@ package enum Staleness: Equatable, Sendable {
       let lead =
         place == 0
         ? (reason.isOfInput ? "changed: " : "") : (reason.isOfInput ? ", " : "; ")
-      // The first one is told however long it is.
+      // The first reason is always shown.
       let piece = lead + (place == 0 ? shortened(reason.text) : reason.text)
       guard place < mostTold, text.utf8.count + piece.utf8.count <= mostBytes - countBytes else {
         return text + "; and \(ordered.count - place) more"
@@ -118,10 +117,10 @@ package enum Staleness: Equatable, Sendable {
     return text
   }
 
-  /// Room for how many are not told.
+  /// Room for the count of reasons left out.
   private static let countBytes = 30
 
-  /// Whole characters of the end, which tells more of a path than its beginning.
+  /// Keeps the end, which says more about a path.
   private static func shortened(_ text: String) -> String {
     let room = mostBytes - countBytes - "changed: …".utf8.count
     if text.utf8.count <= room { return text }
@@ -131,11 +130,11 @@ package enum Staleness: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// What of a task is not as it was when it succeeded; nothing where it is up to date, but for its outputs.
+  /// What changed since the task succeeded, apart from its outputs.
   ///
   /// - Parameters:
   ///   - now: what is seen of it, without outputs.
-  ///   - linkText: the text of a link as it is now.
+  ///   - linkText: returns the present text of a link.
   package func differences(
     to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
   ) -> [Staleness] {
@@ -146,11 +145,10 @@ extension SuccessRecord {
     if terms.with != now.terms.with { reasons.append(.values) }
     if terms.needs != now.terms.needs { reasons.append(.needs) }
     reasons += inputDifferences(to: now, linkText)
-    // A task may need thousands of others.
+    // There may be thousands of dependencies.
     if readings != now.readings {
       let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
       reasons += now.readings.lazy.filter { !old.contains($0) }.map { .reading($0) }
-      // A failure stands in the place of what the command printed.
       let hasFailed = now.readings.contains { $0.kind == .failure }
       reasons += readings.lazy.filter {
         !names.contains($0.name) && !(hasFailed && $0.kind == .command)
@@ -184,7 +182,7 @@ extension SuccessRecord {
       .changed($0)
     }
     if ofLinks.isEmpty { return reasons }
-    // What is different behind a link tells more than the link.
+    // A change behind a link says more than the link.
     var told: Set<[UInt8]> = []
     for path in reasons.compactMap(\.path) {
       told.insert(path)
@@ -195,9 +193,9 @@ extension SuccessRecord {
     return reasons + ofLinks.filter { reason in reason.path.map { !told.contains($0) } ?? true }
   }
 
-  /// What of its outputs is not as it left them.
+  /// The outputs that are not as the task left them.
   package func differences(ofOutputs now: SeenFiles) -> [Staleness] {
-    // What somebody put beside them is not the task's.
+    // Files added there are not the task's.
     Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in
       nil
     } removed: {
@@ -205,7 +203,7 @@ extension SuccessRecord {
     }
   }
 
-  /// Both are sorted by their paths.
+  /// Both must be sorted by path.
   private static func differences(
     _ old: SeenFiles, _ new: SeenFiles, changed: ([UInt8]) -> Staleness,
     added: ([UInt8]) -> Staleness?, removed: ([UInt8]) -> Staleness

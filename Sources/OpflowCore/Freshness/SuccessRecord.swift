@@ -1,19 +1,19 @@
-/// What a task read and made when it succeeded last, in any run of a state folder: by this it is known
-/// whether it is up to date.
+/// The inputs and outputs of a task's last success in a state folder, which decide whether it is up
+/// to date.
 package struct SuccessRecord: Equatable, Sendable {
-  /// Something that is no file and counts: a variable, a command, what a need left.
+  /// An input that is not a file.
   package struct Reading: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
       case variable = 118  // v
       case command = 99  // c
-      /// The outputs of a task that it needs.
+      /// The outputs of a dependency.
       case need = 110  // n
-      /// A command that failed. No record has one: a task of which an input failed is not up to date.
+      /// A command that failed. Never recorded, since the task is then not up to date.
       case failure = 102  // f
     }
 
     package var kind: Kind
-    /// The variable, the words, the task; of a failure what failed and how, for people.
+    /// The variable, command line or task; of a failure a message.
     package var name: [UInt8]
     package var content: PlanKey
 
@@ -24,7 +24,7 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
-  /// What was asked, and how the task is declared.
+  /// What the result depends on apart from files.
   package struct Terms: Equatable, Sendable {
     /// Of the definition (`Fingerprint.whole`).
     package var fingerprint: UInt64
@@ -42,7 +42,7 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
-  /// What it left for others.
+  /// An output value.
   package struct Value: Equatable, Sendable {
     package var name: String
     /// Of its file.
@@ -57,32 +57,30 @@ package struct SuccessRecord: Equatable, Sendable {
   }
 
   package var terms: Terms
-  /// Sorted by their paths.
+  /// Sorted by path.
   package var inputs: SeenFiles
-  /// The links on the way to them, sorted too.
+  /// Links on the way to the inputs, sorted.
   package var links: SeenFiles
   package var readings: [Reading]
   package var outputs: SeenFiles
-  /// What links among its outputs led to when a task that needs it looked: a memory, and nothing that decides.
+  /// Targets of links among the outputs when last read. Saves reading them again.
   package var targets: SeenFiles = []
-  /// Paths of outputs that lay there before the task started, and that it did not touch: they may be somebody's
-  /// own, so that nothing is removed or replaced by what is known of them.
+  /// Outputs from before the start that the task did not touch. They may be the user's, and are
+  /// never removed or replaced.
   package var foundOutputs: [[UInt8]] = []
-  /// The same of outputs that an earlier attempt of the task made: it does not write again what is there.
+  /// The same from an earlier attempt, which the task did not rewrite.
   package var untouchedOutputs: [[UInt8]] = []
-  /// Whether both lists are known: what lay there was looked at before the start.
+  /// Whether both lists are known.
   package var knowsFound = false
-  /// Nil where nobody was to read any, so that nobody looked.
+  /// Nil if no task was to read them.
   package var values: [Value]?
-  /// A number of this success alone. Of what is seen before a start: that of the success which the check compared it
-  /// with, or 0 for none.
+  /// The success's number. Before a start: that of the success compared with; 0 for none.
   package var origin: UInt64
-  /// By which all contents in it are known.
+  /// Of all contents in it.
   package var hash: ContentHash
-  /// It is of a failure that is allowed: only a resume of its run keeps that.
+  /// An allowed failure, kept only by a resume of its run.
   package var isFailure = false
-  /// Of what is seen before a start: it runs since somebody asked for that, so that nothing is brought back
-  /// from a cache.
+  /// Before a start: requested by the user, so not restored from a cache.
   package var isAsked = false
 
   package init(
@@ -100,13 +98,13 @@ package struct SuccessRecord: Equatable, Sendable {
     self.hash = hash
   }
 
-  /// What records call a manifest: its path as seen from the folder that the state folder stands in, where it
-  /// lies below that, so that a project may be moved or renamed.
+  /// The name of a manifest in records: its path relative to `home` if below it, so that projects
+  /// can be moved.
   ///
   /// - Parameters:
-  ///   - path: the real one, or `-` for standard input.
-  ///   - folder: in which its relative paths start. Absolute, like `home`, and both without links.
-  ///   - home: the folder that the state folder stands in.
+  ///   - path: the real path, or `-` for standard input.
+  ///   - folder: where its relative paths start; absolute, without links.
+  ///   - home: the folder of the state folder; absolute, without links.
   package static func manifestName(_ path: String, in folder: String, home: String) -> String {
     func below(_ path: String) -> String {
       let start = home.hasSuffix("/") ? home : home + "/"
@@ -115,7 +113,7 @@ package struct SuccessRecord: Equatable, Sendable {
     return path.hasPrefix("/") ? below(path) : below(folder + "/") + "\0" + path
   }
 
-  /// The task of a manifest, in all runs of a state folder.
+  /// Identifies a task in all runs of a state folder.
   ///
   /// - Parameter manifest: its `manifestName`.
   package static func identity(manifest: String, task: UnsafeRawBufferPointer) -> UInt64 {
@@ -127,21 +125,21 @@ package struct SuccessRecord: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// Whether the name of a file, or of what it reads besides, holds a secret: records are written down. Of
-  /// values others look for that.
+  /// Whether an input or output name contains a secret. Values are checked elsewhere.
   package func namesSecret(_ masker: Masker) -> Bool {
     inputs.namesSecret(masker) || outputs.namesSecret(masker)
       || readings.contains { $0.name.withUnsafeBytes { masker.finds($0) } }
   }
 
-  /// Commands among its inputs that failed.
+  /// Commands among the inputs that failed.
   package var failures: [Staleness] {
     readings.filter { $0.kind == .failure }.map { .reading($0) }
   }
 
-  /// The same with what those commands print now that failed before: the task may have made what they ask for.
+  /// With the present output of commands that failed before: the task may have created what they
+  /// look for.
   ///
-  /// - Parameter now: all readings of the task, in the same order.
+  /// - Parameter now: all readings, in the same order.
   package func answered(by now: [Reading]) -> SuccessRecord {
     var record = self
     for place in readings.indices where readings[place].kind == .failure && place < now.count {
@@ -150,7 +148,7 @@ extension SuccessRecord {
     return record
   }
 
-  /// Those of its outputs that it made, as far as that is known.
+  /// The outputs that it made, if known.
   package var madeOutputs: SeenFiles {
     if !knowsFound { return [] }
     if foundOutputs.isEmpty { return outputs }
@@ -158,22 +156,20 @@ extension SuccessRecord {
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
-  /// What serves as a memory of the outputs and of what links among them lead to.
+  /// The outputs with targets in place of links, to recognize unmodified files.
   package var followedOutputs: SeenFiles {
     if targets.isEmpty { return outputs }
     let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
     return SeenFiles(files.sorted { $0.path.lexicographicallyPrecedes($1.path) })
   }
 
-  /// Notes what the links among the outputs lead to.
-  ///
   /// - Parameter followed: all outputs, with links followed.
   package mutating func setTargets(_ followed: SeenFiles) {
     let own = Set(outputs.lazy.filter { $0.kind != .link && $0.kind != .absent }.map(\.path))
     targets = SeenFiles(followed.lazy.filter { !own.contains($0.path) })
   }
 
-  /// What serves as a memory of contents where these are known by that hash.
+  /// Itself, or an empty record if its hash differs.
   package func known(by hash: ContentHash) -> SuccessRecord {
     hash == self.hash ? self : SuccessRecord(terms: terms, inputs: [], readings: [], hash: hash)
   }
