@@ -1,28 +1,25 @@
-/// Tasks and needs as a picture shows them: a node for each task, or for several that are folded into one.
+/// A picture of tasks and dependencies. A node is a task, or several folded ones.
 package struct DrawnGraph {
-  /// What a node stands for.
   enum Kind: Equatable {
     case task(ActionKind)
-    /// Legs of one task with a `matrix`.
+    /// Of one task.
     case family
-    /// Tasks of one included file, or whose ids begin alike up to a `/`.
+    /// Of one included file, or with IDs that start alike up to a `/`.
     case group
-    /// What has no place of its own any more.
+    /// Tasks for which the picture has no room.
     case rest
   }
 
   struct Node {
-    /// Clean, and never empty.
+    /// Clean and never empty.
     var name: String
     var kind: Kind
-    /// How many tasks it stands for.
     var taskCount = 0
-    /// Where they stand, in a run; nil for those of a manifest.
+    /// Nil for a manifest.
     var counts: TaskCounts?
     var isFinally = false
     var isManual = false
 
-    /// With the number of tasks where there are several.
     var title: String {
       switch kind {
       case .task: name
@@ -34,40 +31,38 @@ package struct DrawnGraph {
   }
 
   struct Edge: Equatable {
-    /// What is needed.
+    /// The dependency.
     var from: Int
-    /// What needs it.
+    /// The dependent.
     var to: Int
     var conditions: NeedConditions
   }
 
-  /// Of the manifest.
   let name: String
-  /// In an order in which they may run, as far as folding leaves one.
+  /// In execution order, except for cycles by folding.
   let nodes: [Node]
-  /// Those of a node stand together, in the order of the nodes that need.
+  /// Grouped by dependent, in node order.
   let edges: [Edge]
-  /// The edges of a node as that which needs: `edges[needOffsets[n]..<needOffsets[n + 1]]`.
+  /// A node's dependencies: `edges[needOffsets[n]..<needOffsets[n + 1]]`.
   let needOffsets: [Int]
-  /// Tasks that are drawn, and needs between them, before anything was folded.
+  /// The number of tasks before folding; `needCount` is the same for dependencies.
   let taskCount: Int
   let needCount: Int
-  /// What is folded, in words; empty where each task has a node.
+  /// Empty if nothing is folded.
   let folding: String
-  /// Where the run stands; nil for a manifest.
+  /// Nil for a manifest.
   let run: (id: String, state: RunState)?
 
   func needs(_ node: Int) -> ArraySlice<Edge> {
     edges[needOffsets[node]..<needOffsets[node + 1]]
   }
 
-  /// What to say of the folding beside a picture; nil where there is none.
+  /// A note for the user; nil if nothing is folded.
   package var foldingNote: String? {
     if folding.isEmpty { return nil }
     return "\(sizeText) are too much for a picture: folded are \(folding); -v folds nothing"
   }
 
-  /// `12 tasks, 15 needs`
   var sizeText: String {
     let tasks = taskCount == 1 ? "1 task" : "\(taskCount) tasks"
     let needs = needCount == 1 ? "1 need" : "\(needCount) needs"
@@ -75,14 +70,14 @@ package struct DrawnGraph {
   }
 }
 
-/// The conditions of the needs that an edge stands for.
+/// The conditions of the dependencies that an edge stands for.
 struct NeedConditions: OptionSet {
   let rawValue: UInt8
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
   init(_ condition: NeedCondition) { rawValue = 1 << condition.rawValue }
 
-  /// Nothing where all are what a need is without a word.
+  /// Empty for the default condition.
   var text: String {
     let words = NeedCondition.allCases.filter { contains(NeedConditions($0)) }
     if words == [.success] { return "" }

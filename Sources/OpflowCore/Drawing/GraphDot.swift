@@ -1,10 +1,9 @@
-/// A graph in the DOT language (graphviz.org/doc/info/lang.html): what is needed stands to the left of what
-/// needs it.
+/// The DOT language (graphviz.org/doc/info/lang.html), with dependencies on the left.
 package enum GraphDot {
   package static func text(_ graph: DrawnGraph) -> [UInt8] {
     var text = TextBuffer()
     let name = GraphLabel.dot(graph.name)
-    // A line of a comment ends with the line; names have none.
+    // Names do not contain line feeds.
     text.add("// \(name): \(graph.sizeText)\n")
     if !graph.folding.isEmpty { text.add("// folded: \(graph.folding); -v folds nothing\n") }
     text.add("digraph \"\(name)\" {\n  rankdir=LR;\n")
@@ -46,7 +45,6 @@ package enum GraphDot {
     case .family, .group, .rest: attributes.append("shape=folder")
     case .task: break
     }
-    // What is shown when the pointer stands on it is the whole name.
     if GraphLabel.shortened(node.name) != node.name {
       attributes.append("tooltip=\"\(GraphLabel.dot(node.name))\"")
     }

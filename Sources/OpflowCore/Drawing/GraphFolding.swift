@@ -1,22 +1,22 @@
-/// Makes nodes and edges of a plan's tasks; where these are too many, folds families, then the tasks of
-/// included files, then whatever is not worth a place. Takes time in proportion to tasks and needs.
+/// Makes nodes and edges from tasks. If there are too many, folds matrices, then included files,
+/// then the least interesting nodes. Linear in tasks and dependencies.
 package struct GraphFolding {
-  /// What a picture may hold.
+  /// The limits of a picture.
   package struct Limits {
     var nodes = Int.max
     var edges = Int.max
-    /// Whether families are folded however few there are.
+    /// Whether to fold matrices even if there are few.
     var foldsFamilies = false
-    /// Whether what does not fit is gathered in one node.
+    /// Collects what does not fit in one node.
     var gathersRest = true
 
     /// Nothing is folded.
     package static let none = Limits()
-    /// Graphviz needs a second or two for this, and a person finds the way.
+    /// Takes Graphviz a second or two, and is readable.
     package static let dot = Limits(nodes: 400, edges: 800)
-    /// Mermaid refuses more than 500 edges.
+    /// Mermaid rejects more than 500 edges.
     static let mermaid = Limits(nodes: 300, edges: 500)
-    /// Of a text, more is left out line by line.
+    /// More is left out line by line.
     package static let text = Limits(
       nodes: 300, edges: 3000, foldsFamilies: true, gathersRest: false)
   }
@@ -24,9 +24,9 @@ package struct GraphFolding {
   private let plan: Plan
   private let included: TaskSet
   private let status: RunStatus?
-  /// The included tasks, each behind what it needs.
+  /// In topological order.
   private let order: [TaskID]
-  /// The number of each task's node; -1 for tasks that are not drawn.
+  /// Per task its node; -1 if not drawn.
   private var owner: [Int32]
   private var nodes: [DrawnGraph.Node] = []
   private var edges: [DrawnGraph.Edge] = []
@@ -41,7 +41,7 @@ package struct GraphFolding {
 
   /// - Parameters:
   ///   - included: the tasks to draw.
-  ///   - status: of a run, for the states.
+  ///   - status: for states of a run.
   package static func graph(
     _ plan: Plan, included: TaskSet, status: RunStatus? = nil, limits: Limits
   ) -> DrawnGraph {
@@ -74,14 +74,13 @@ package struct GraphFolding {
     }
   }
 
-  // MARK: - Which task stands in which node
+  // MARK: - Assigning tasks to nodes
 
-  /// How much is folded.
   private enum Depth {
     case nothing, families
-    /// What has the same id up to its last `/`.
+    /// Tasks with the same ID up to the last `/`.
     case files
-    /// The same up to the first.
+    /// Up to the first `/`.
     case folders
   }
 
@@ -104,7 +103,6 @@ package struct GraphFolding {
       }
       add(task, to: number)
     }
-    // One task needs no fold.
     for task in order where nodes[Int(owner[task.index])].taskCount == 1 {
       let number = Int(owner[task.index])
       nodes[number].name = CleanText.string(plan.nameString(task))
@@ -142,7 +140,6 @@ package struct GraphFolding {
 
   // MARK: - Edges
 
-  /// The needs between nodes, each once.
   private mutating func connect() {
     edges = []
     var known: [UInt64: Int] = [:]
@@ -164,10 +161,10 @@ package struct GraphFolding {
     }
   }
 
-  // MARK: - What has no room
+  // MARK: - Nodes without room
 
-  /// Keeps what is worth a place, in the order of the picture, until one of the limits is reached, and makes one
-  /// node of the rest. Each node that stays has an edge from that and one to it at most.
+  /// Keeps the most interesting nodes and collects the others in one. A kept node has at most one
+  /// edge to and from that.
   private mutating func gatherRest(_ limits: Limits) {
     let ranked = nodes.indices.sorted { one, other in
       (Self.interest(nodes[one]), one) < (Self.interest(nodes[other]), other)
@@ -181,7 +178,7 @@ package struct GraphFolding {
     var (keptCount, edgeCount) = (0, 0)
     for node in ranked {
       edgeCount += ends[node].count { isKept[$0] }
-      // The rest has a place of its own.
+      // Room for the node of the others.
       if keptCount + 2 > limits.nodes || edgeCount + 2 * (keptCount + 1) > limits.edges { break }
       isKept[node] = true
       keptCount += 1
@@ -204,7 +201,7 @@ package struct GraphFolding {
     connect()
   }
 
-  /// What a reader came for stands first.
+  /// A rank: lower is more interesting.
   private static func interest(_ node: DrawnGraph.Node) -> Int {
     guard let counts = node.counts else { return 0 }
     if counts.failed > 0 { return 0 }

@@ -1,13 +1,12 @@
-/// Names in pictures. They are clean already (`CleanText`); what stays in them is made into text for the
-/// language of the picture.
+/// Escapes clean names (`CleanText`) for pictures.
 enum GraphLabel {
-  /// In columns. Boxes with longer names are wider than what they tell.
+  /// The longest name, in columns.
   private static let mostColumns = 60
 
   static func shortened(_ name: String) -> String { TextWidth.cutMiddle(name, to: mostColumns) }
 
-  /// Within the quotes of DOT, in an attribute that Graphviz reads escapes and entities in. A file that
-  /// Graphviz makes of it is XML, which may not hold U+FFFE and U+FFFF.
+  /// For a quoted DOT attribute, where Graphviz interprets escapes and entities. SVG is XML,
+  /// without U+FFFE and U+FFFF.
   static func dot(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -23,14 +22,14 @@ enum GraphLabel {
     return result
   }
 
-  /// Within the quotes of Mermaid: whatever may mean something to it, to its search for directives and
-  /// styles, or to a browser, stands as the number of the character.
+  /// For a quoted Mermaid text. What Mermaid, its directives and styles or a browser may interpret
+  /// becomes a numeric reference.
   static func mermaid(_ text: String) -> String {
     var result = ""
     let scalars = text.unicodeScalars
     for (place, scalar) in zip(scalars.indices, scalars) {
       switch scalar {
-      // An icon would stand in place of `fa:fa-name`, were there no word joiner (U+2060) in it.
+      // A word joiner (U+2060) keeps `fa:fa-name` from becoming an icon.
       case ":" where scalars[place...].starts(with: ":fa-".unicodeScalars): result += "#58;#8288;"
       case "0"..."9", "A"..."Z", "a"..."z", " ", "_", "-", ".", "/", "+", ",", "(", ")", "=", "[",
         "]", "…":

@@ -1,14 +1,14 @@
-/// A graph as a flowchart of Mermaid, which GitHub, GitLab and others draw from a block of kind `mermaid`.
+/// A Mermaid flowchart, rendered by GitHub, GitLab and others from a `mermaid` code block.
 ///
-/// Nodes are called `t0`, `t1`…: Mermaid reads `end` and other words as its own, and beginnings with `o`
-/// and `x` behind a line as arrow heads.
+/// Nodes are `t0`, `t1`…: Mermaid reserves words such as `end`, and reads `o` and `x` after a line
+/// as arrow heads.
 package enum GraphMermaid {
-  /// Mermaid shows an error in place of a text with more characters.
+  /// Mermaid fails on longer texts.
   static let mostBytes = 50_000
 
   /// - Parameters:
   ///   - included: the tasks to draw.
-  ///   - isWhole: nothing is folded, whether Mermaid takes it or not.
+  ///   - isWhole: do not fold, even for Mermaid's limits.
   package static func text(
     _ plan: Plan, included: TaskSet, status: RunStatus?, isWhole: Bool
   ) -> (graph: DrawnGraph, bytes: [UInt8]) {
@@ -17,7 +17,7 @@ package enum GraphMermaid {
       let graph = GraphFolding.graph(plan, included: included, status: status, limits: limits)
       let bytes = text(graph)
       if isWhole || bytes.count <= mostBytes || graph.nodes.count < 2 { return (graph, bytes) }
-      // Names are long.
+      // The names are long.
       limits.nodes = graph.nodes.count * 3 / 4
     }
   }

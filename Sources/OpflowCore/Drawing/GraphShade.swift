@@ -1,5 +1,4 @@
-/// How a node looks in a run. Pictures tell it by colour, by the frame and by a word, so that each alone is
-/// enough.
+/// A node's look in a run: by colour, frame and word, each sufficient.
 enum GraphShade: String, CaseIterable {
   case good, bad, odd, live, waits, skipped
 
@@ -14,7 +13,7 @@ enum GraphShade: String, CaseIterable {
     }
   }
 
-  /// In a text, where a terminal may show no colours.
+  /// The sign in a text, where colours may be missing.
   var sign: String {
     switch self {
     case .good: "✔"
@@ -26,7 +25,7 @@ enum GraphShade: String, CaseIterable {
     }
   }
 
-  /// What a sign stands for.
+  /// The sign's meaning, for the legend.
   var meaning: String {
     switch self {
     case .good: "succeeded or up to date"
@@ -48,7 +47,7 @@ enum GraphShade: String, CaseIterable {
     }
   }
 
-  /// Light colours that differ in brightness too and bear black letters; the frame is dark.
+  /// Light and of different brightness, for black text; dark frames.
   var colors: (fill: String, frame: String) {
     switch self {
     case .good: ("#c9ecdf", "#006d4e")
@@ -62,7 +61,7 @@ enum GraphShade: String, CaseIterable {
 }
 
 extension DrawnGraph.Node {
-  /// Nil in a manifest.
+  /// Nil for a manifest.
   var status: (shade: GraphShade, words: String)? {
     guard let counts else { return nil }
     let all = FamilyStatus(name: name, counts: counts)
@@ -78,7 +77,6 @@ extension DrawnGraph.Node {
     return (GraphShade(all.state), word)
   }
 
-  /// What is to be said of it besides; nothing of most tasks.
   var note: String {
     [
       kind == .task(.download) ? "download" : nil, kind == .task(.approve) ? "asks" : nil,

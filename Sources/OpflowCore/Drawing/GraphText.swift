@@ -1,29 +1,29 @@
-/// A graph for a terminal: each node once, what is needed above what needs it.
+/// A graph as text, each node once, below its dependencies.
 ///
-/// A node that needs one other stands behind it, with an arrow where it is the only one and as a branch
-/// where there are several; one that needs several begins a block of its own, which tells what it is after.
-/// Nodes without anything behind them share a line where they need the same.
+/// A node with one dependency follows it: after an arrow, or as a branch next to others. A node
+/// with several starts a block, which names them. Nodes without dependents share a line if their
+/// dependencies are equal.
 package struct GraphText {
   private let graph: DrawnGraph
   private let palette: Palette
   private let showsAll: Bool
-  /// Of the terminal; nil where there is none, and names stay whole.
+  /// Nil without a terminal: names stay whole.
   private let columns: Int?
-  /// For each node, those that need it and nothing else.
+  /// Per node: its dependents without another dependency.
   private let children: [[Int]]
   private var text = TextBuffer()
   private var lineCount = 0
   private var shownTasks = 0
-  /// Nodes that are too deep for a branch, each with what it stands behind.
+  /// Too deep for a branch.
   private var postponed: [Int] = []
 
-  /// Where no terminal says how wide it is.
+  /// The width without a terminal.
   private static let usualColumns = 100
   private static let mostLines = 200
-  /// Names in a list, unless all are asked for.
+  /// Per list, unless all are requested.
   private static let mostNames = 12
 
-  /// - Parameter columns: of the terminal that it goes to.
+  /// - Parameter columns: the terminal's.
   package init(_ graph: DrawnGraph, showsAll: Bool, color: Bool, columns: Int?) {
     self.graph = graph
     self.showsAll = showsAll
@@ -32,7 +32,7 @@ package struct GraphText {
     var children = [[Int]](repeating: [], count: graph.nodes.count)
     for node in graph.nodes.indices {
       let needs = graph.needs(node)
-      // Folding may have made rings, in which some edge leads upwards.
+      // Folding may have made cycles.
       if needs.count == 1, let need = needs.first, need.from < node {
         children[need.from].append(node)
       }
@@ -46,7 +46,7 @@ package struct GraphText {
     var places: [[Int]: Int] = [:]
     for node in graph.nodes.indices where !isChild(node) {
       if children[node].isEmpty {
-        // What needs the same and has nothing behind it stands together.
+        // Equal dependencies share a block.
         let key = graph.needs(node).flatMap { [$0.from, Int($0.conditions.rawValue)] }
         if let place = places[key] {
           blocks[place].append(node)
@@ -87,7 +87,6 @@ package struct GraphText {
     text.endLine()
   }
 
-  /// The signs that stand in it.
   private mutating func writeLegend() {
     let used = Set(graph.nodes.compactMap { $0.status?.shade })
     if used.isEmpty { return }
@@ -103,10 +102,10 @@ package struct GraphText {
 
   // MARK: - Blocks
 
-  /// What is still to be written of a tree.
+  /// A part of a tree that is still to be written.
   private struct Branch {
     let nodes: [Int]
-    /// What stands before its first line, and before the others.
+    /// The indentation of its lines.
     let first: String
     let others: String
     let depth: Int
@@ -140,10 +139,10 @@ package struct GraphText {
     }
   }
 
-  /// Names of a chain that stand at its beginning and at its end, when it is longer than both.
+  /// Names at the start and end of a longer chain.
   private static let mostOfChain = (first: 30, last: 5)
 
-  /// `a  after x, y → b → c`
+  /// Returns `a  after x, y → b → c`.
   private mutating func chainItems(_ chain: [Int], isRoot: Bool) -> [Item] {
     var items: [Item] = []
     var left = 0
@@ -169,7 +168,7 @@ package struct GraphText {
     return items
   }
 
-  /// How deep branches go before they begin a block of their own.
+  /// Deeper branches start a block.
   private var mostDepth: Int { max(3, min(12, width / 8)) }
 
   private mutating func branches(of node: Int, _ parent: Branch) -> [Branch] {
@@ -189,8 +188,7 @@ package struct GraphText {
     }
   }
 
-  /// Nodes that need the same, and that nothing stands behind. Its further lines begin where the first does: what is
-  /// indented stands below something.
+  /// Nodes with equal dependencies, without dependents. Not indented, since that means a dependent.
   private mutating func writeList(_ nodes: [Int]) {
     guard let first = nodes.first else { return }
     writeNames(nodes, after: afterItems(graph.needs(first)), first: "", others: "")
@@ -201,7 +199,7 @@ package struct GraphText {
   ) {
     let most = showsAll ? nodes.count : max(Self.mostNames, interesting(nodes))
     var items: [Item] = []
-    // Of what is left out nobody shall miss a failure.
+    // Do not leave out failures.
     let shown = nodes.count <= most ? nodes : Array(ranked(nodes).prefix(most))
     for node in shown {
       items.append(Item(items.isEmpty ? "" : ", ", label(node, asChild: after.isEmpty)))
@@ -217,7 +215,6 @@ package struct GraphText {
     write(items + after, first: first, others: others)
   }
 
-  /// What failed or runs is not left out, as long as there is not too much of it.
   private func interesting(_ nodes: [Int]) -> Int {
     min(50, nodes.count { isInteresting($0) })
   }
@@ -233,7 +230,7 @@ package struct GraphText {
     nodes.filter(isInteresting) + nodes.filter { !isInteresting($0) }
   }
 
-  /// `after a, b (failure)`; nothing for one that needs nothing.
+  /// Returns `after a, b (failure)`; may be empty.
   private func afterItems(_ needs: ArraySlice<DrawnGraph.Edge>) -> [Item] {
     guard !needs.isEmpty else { return [] }
     let most = showsAll || needs.count <= Self.mostNames ? needs.count : Self.mostNames / 2
@@ -256,7 +253,7 @@ package struct GraphText {
 
   // MARK: - Lines
 
-  /// A piece of a line, with what stands before it unless it begins one.
+  /// The separator is left out at the start of a line.
   private struct Item {
     let separator: String
     let line: StyledLine
@@ -272,7 +269,7 @@ package struct GraphText {
     return columns == nil ? name : TextWidth.cutMiddle(name, to: max(8, width / 2))
   }
 
-  /// - Parameter asChild: what it needs is told by its place, but not on which condition.
+  /// - Parameter asChild: the position shows the dependency, not the condition.
   private func label(_ number: Int, asChild: Bool = false) -> StyledLine {
     let node = graph.nodes[number]
     var line = StyledLine()
@@ -295,7 +292,6 @@ package struct GraphText {
     return line
   }
 
-  /// As many lines as the pieces need.
   private mutating func write(_ items: [Item], first: String, others: String) {
     var isFirst = true
     var used = 0
@@ -306,7 +302,7 @@ package struct GraphText {
         text.add(palette.dim(first))
         used = TextWidth.of(first)
       } else if isNew {
-        // A comma ends a line; an arrow begins one.
+        // A comma ends a line; an arrow starts one.
         if item.separator.hasPrefix(",") { text.add(",") }
         endLine()
         text.add(palette.dim(others))
