@@ -1,9 +1,9 @@
-/// Writes HTML piece by piece. What is markup is known when opflow is built; all else is text
-/// (`MarkupText`). The caller sees to it that every element is closed.
+/// Writes HTML. Markup is a `StaticString`; other text is escaped (`MarkupText`). The caller closes
+/// every element.
 struct HTMLWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// The bytes so far, which are then no longer in it.
+  /// Returns the bytes and empties the buffer.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
@@ -20,7 +20,7 @@ struct HTMLWriter {
 
   mutating func text(_ text: UnsafeRawBufferPointer) { MarkupText.append(text, to: &bytes) }
 
-  /// A line of text, without its line feed.
+  /// Writes a line, given without its line feed.
   mutating func line(_ text: ArraySlice<UInt8>) {
     text.withUnsafeBytes { self.text($0) }
     bytes.append(Field.lineFeed)
@@ -28,10 +28,9 @@ struct HTMLWriter {
 
   mutating func number(_ value: some FixedWidthInteger) { bytes += "\(value)".utf8 }
 
-  /// What a page is made of besides markup and text: its script, its style, data that is escaped already.
+  /// Adds script, style, or escaped data.
   mutating func embed(_ text: some Collection<UInt8>) { bytes += text }
 
-  /// A name, which is set in a face of its own.
   mutating func code(_ name: String) {
     add("<code>")
     text(name)

@@ -1,4 +1,4 @@
-/// What is otherwise than in the run before.
+/// The differences from the run before.
 extension PageReport {
   private static let mostNames = 20
   private static let mostChanges = 10
@@ -50,7 +50,7 @@ extension PageReport {
     html.add(tasks.count > Self.mostNames ? ", …</p>\n" : "</p>\n")
   }
 
-  /// Of those that succeeded both times.
+  /// Of tasks that succeeded both times.
   private mutating func changes(_ changes: [RunComparison.Change]) {
     if changes.isEmpty { return }
     html.add("<h3>Times that changed most</h3>\n<div class=\"scroll\"><table class=\"brief\">")

@@ -1,26 +1,25 @@
-/// The data of a page: blocks of JSON, which its script puts together (`PageScript.data`).
+/// The data of a page: blocks of JSON, combined by its script (`PageScript.data`).
 ///
-/// The first tells of the run; those that follow have a number of tasks, of tries or of needs each, by column:
-/// a text of numbers (`PageDigits`). Tasks are told by their numbers in the page. A hundred thousand tasks take
-/// about three megabytes.
+/// The first block is about the run. Others have tasks, attempts or dependencies in columns of
+/// numbers (`PageDigits`). Tasks are numbered as in the page. A hundred thousand tasks take about
+/// three megabytes.
 struct PageData {
   let path: MeasuredPath
   private let status: RunStatus
   private let numbers: PageNumbers
   private let comparison: RunComparison?
   private let lanes: AttemptLanes
-  /// Of the lanes' entries those of tasks that are in the page.
+  /// The lanes' entries with tasks of the page.
   private let entries: [Int]
   private let ready: ReadyTimes
   private let notes: PageNotes
   private let outcomes: PageOutcomes
   private var texts: PageTexts
   private var part = Part.run
-  /// Of the part's rows, the next one.
   private var next = 0
   private var lastName: [UInt8] = []
   private var lastTry: (task: Int, begin: Int64)
-  /// What is left for needs, in bytes.
+  /// The remaining bytes for dependencies.
   private var needsRoom = 1_200_000
 
   private enum Part { case run, tasks, tries, needs, none }
@@ -44,7 +43,7 @@ struct PageData {
     lastTry = (0, status.openedMilliseconds)
   }
 
-  /// Nil when there are no more.
+  /// Nil at the end.
   mutating func nextBlock() -> [UInt8]? {
     while true {
       switch part {
@@ -146,7 +145,7 @@ struct PageData {
     json.endArray()
   }
 
-  /// nil where nobody knows it, and of what each of several machines has its own of.
+  /// Nil if unknown, and for what each of several nodes has its own of.
   private func capacity(of resource: Int) -> UInt64? {
     let gpu = status.plan.gpuResource ?? -1
     if ResourceEntry.isOfMachine(resource, gpu: gpu), !status.history.sites.all.isEmpty {
@@ -174,7 +173,7 @@ struct PageData {
           | (status.plan.flags(task).contains(.finally) ? 128 : 0))
       why.add(notes.number(of: number))
       demands.add(status.plan.demand[task.index])
-      // One more than the time: nothing is known of 0.
+      // The time plus one; 0 means unknown.
       if let wall = comparison?.wallBefore[task.index] {
         before.add(wall < 0 ? 0 : wall / 1000 + 1)
       }
@@ -192,7 +191,7 @@ struct PageData {
     return json.bytes
   }
 
-  /// A state as the script knows it: of its own, so that a state more here is none there by mistake.
+  /// The script's number, not the raw value, which a new state could shift.
   private static func number(of state: TaskState) -> Int {
     switch state {
     case .waiting: 0
@@ -214,9 +213,8 @@ struct PageData {
     digits.bytes.withUnsafeBytes { json.string($0) }
   }
 
-  // MARK: - Tries
+  // MARK: - Attempts
 
-  /// In the order of their beginnings.
   private mutating func tries(_ rows: Range<Int>) -> [UInt8] {
     var (tasks, begins, times, waits) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
     var (places, ends, tries) = (PageDigits(), PageDigits(), PageDigits())
@@ -237,7 +235,7 @@ struct PageData {
       tries.add(attempt.number)
       let wall = attempt.wallMicroseconds == 0 ? 0 : attempt.wallMicroseconds / 1000
       walls.add(signed: Int(wall - (entry.end - entry.begin)))
-      // Of short tasks too.
+      // In tenths of a millisecond.
       processors.add(attempt.cpuMicroseconds / 100)
       peaks.add(attempt.peakKibibytes >> 6)
       stood.add(attempt.suspendedMilliseconds)
@@ -259,13 +257,12 @@ struct PageData {
     write(processors, "processors", &json)
     write(peaks, "peaks", &json)
     write(stood, "stood", &json)
-    // Most tries go well.
     if hasOutcomes { write(outcomes, "outcomes", &json) }
     json.endObject()
     return json.bytes
   }
 
-  // MARK: - Needs
+  // MARK: - Dependencies
 
   private mutating func needs(_ rows: Range<Int>) -> [UInt8] {
     let digits = PageNeeds.digits(rows, status, numbers)

@@ -1,18 +1,15 @@
-/// Numbers in the data of a page: digits of five bits, the lowest first, each a character of 64; one that
-/// is followed by another has the sixth bit. Small numbers take one character, and none needs a mark between
-/// it and the next.
-///
-/// The page's script has the other half (`PageScript.data`).
+/// Numbers in a page's data: five bits per character of 64, lowest first; the sixth bit means that
+/// another character follows. Decoded by `PageScript.data`.
 struct PageDigits {
   private(set) var bytes: [UInt8] = []
 
   static let alphabet: [UInt8] = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// A script counts exactly up to there.
+  /// The limit of exact integers in JavaScript.
   private static let most: UInt64 = 1 << 53
 
-  /// What is negative, as the time that a clock which was set back makes, counts as nothing.
+  /// A negative number, as from a clock that was set back, counts as 0.
   mutating func add(_ value: some FixedWidthInteger) {
     var rest = min(UInt64(clamping: value), Self.most - 1)
     while rest >= 32 {

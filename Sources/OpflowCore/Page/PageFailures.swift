@@ -1,13 +1,12 @@
-/// Failures with the end of what they printed.
+/// Failures with the end of their output.
 extension PageReport {
-  /// Of more only their number is told; the table has them all.
   private static let mostFailures = 500
-  /// So many are open at first.
+  /// The failures that are expanded at first.
   private static let openFailures = 10
   private static let outputBytes = 16_384
   private static let outputLines = 20
 
-  /// Whether there was one of that number.
+  /// False if there is none.
   mutating func writeFailure(_ number: Int) -> Bool {
     guard number < min(failures.count, Self.mostFailures) else { return false }
     if number == 0 { html.add("<section id=\"failures\">\n<h2>Failures</h2>\n") }
@@ -67,7 +66,7 @@ extension PageReport {
       isWhole && tail.count >= bytes.count ? "what it printed, " : "the end of what it printed, ")
     html.code("opflow logs --run \(status.run) \(ActionText.quoted(status.plan.nameString(task)))")
     html.add("</summary>\n<pre tabindex=\"0\">")
-    // A reader of HTML drops the first line feed.
+    // An HTML parser drops a leading line feed.
     if tail.first == Field.lineFeed { html.add("\n") }
     for line in LineSlices(tail) { html.line(line) }
     html.add("</pre></details>\n")

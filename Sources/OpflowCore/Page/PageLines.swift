@@ -1,17 +1,13 @@
-/// Lines of text in the data of a page, of which each mostly begins and ends as the one before it does: of each
-/// stands there what is its own, and how many characters at both ends are those of the one before.
-///
-/// The page's script has the other half (`readLines` of `PageScript.data`).
+/// Lines of text in a page's data, each stored as what differs from the one before, and the lengths
+/// of the equal start and end. Decoded by `readLines` of `PageScript.data`.
 struct PageLines {
   private var heads = PageDigits()
   private var tails = PageDigits()
   private var rests: [UInt8] = []
-  /// The line that was added last.
   private(set) var last: [UInt8]
-  /// Whether a line has anything in it.
   private(set) var hasText = false
 
-  /// - Parameter last: the line before the first one, in the block before; empty for none.
+  /// - Parameter last: of the block before; empty for none.
   init(after last: [UInt8]) { self.last = last }
 
   var byteCount: Int { heads.bytes.count + tails.bytes.count + rests.count }
@@ -27,8 +23,7 @@ struct PageLines {
     if !line.isEmpty { hasText = true }
   }
 
-  /// How many bytes a line begins and ends with as the one before it does. Of ASCII, of which the script counts as
-  /// many characters.
+  /// The equal bytes at start and end. ASCII only, so that they are the script's characters.
   private static func shared(_ line: [UInt8], _ last: [UInt8]) -> (head: Int, tail: Int) {
     let most = min(line.count, last.count)
     var head = 0
@@ -40,7 +35,7 @@ struct PageLines {
     return (head, tail)
   }
 
-  /// Of one line at least.
+  /// Requires at least one line.
   func write(
     _ key: StaticString, heads headsKey: StaticString, tails tailsKey: StaticString,
     _ json: inout JSONWriter

@@ -1,4 +1,4 @@
-/// The further machines of a run: what they had, what ran there, and what became of them.
+/// The nodes of a run.
 extension PageReport {
   private static let mostMachines = 100
 
@@ -36,7 +36,7 @@ extension PageReport {
     return "+\(DurationText.text(milliseconds: passed))"
   }
 
-  /// `is lost at +12s: its stream ended`; nothing of one that was there to the end.
+  /// Returns `is lost at +12s: its stream ended`; empty if it stayed.
   private func became(_ site: SiteRecord) -> String {
     if site.state == .joined { return "" }
     let what = CleanText.string(site.what)

@@ -1,10 +1,10 @@
-/// The needs of tasks in the data of a page.
+/// The dependencies of tasks in a page's data.
 ///
-/// For each task how many runs of numbers it needs that follow each other; of each how far its first is from
-/// the task, then from the end of the run before, with the lowest bit set where it has more, and then how
-/// many more. So a task that needs all of a family takes a few bytes.
+/// Per task: the number of ranges of consecutive numbers. Per range: its distance from the task, or
+/// from the range before, with the lowest bit set if it has more than one number; then how many
+/// more. So a whole matrix takes a few bytes.
 enum PageNeeds {
-  /// - Parameter rows: numbers of the page.
+  /// - Parameter rows: task numbers of the page.
   static func digits(_ rows: Range<Int>, _ status: RunStatus, _ numbers: PageNumbers) -> PageDigits
   {
     let plan = status.plan
@@ -26,7 +26,7 @@ enum PageNeeds {
     return digits
   }
 
-  /// - Parameter numbers: in their order; one may be there twice.
+  /// - Parameter numbers: sorted; may contain duplicates.
   private static func runs(of numbers: [Int]) -> [ClosedRange<Int>] {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {

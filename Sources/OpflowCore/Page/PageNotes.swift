@@ -1,10 +1,9 @@
-/// Why tasks stand where they do, in words: each text once, since of many tasks the same is to be said.
+/// The reasons for the states of tasks, each text stored once.
 struct PageNotes {
-  /// The first one is empty: nothing is to be said.
+  /// Starts with an empty text.
   private(set) var texts = [""]
-  /// By number in the page.
   private let numbers: [Int32]
-  /// What is left for texts, in bytes; tasks that have none then keep their states.
+  /// The remaining bytes; later tasks get no text.
   private var room = 400_000
 
   private static let longest = 300

@@ -1,7 +1,7 @@
-/// The tasks of a page: those that the run is about, from 0, in the order of the plan.
+/// The tasks of a page, numbered in plan order.
 struct PageNumbers {
   let tasks: [TaskID]
-  /// By task of the plan; -1 for those that are not there.
+  /// Numbers by task of the plan; -1 for tasks not in the page.
   private let numbers: [Int32]
 
   init(_ status: RunStatus) {
@@ -15,7 +15,7 @@ struct PageNumbers {
     self.numbers = numbers
   }
 
-  /// Nil for one that the run is not about.
+  /// Nil for other tasks.
   subscript(task: TaskID) -> Int? {
     guard numbers.indices.contains(task.index), numbers[task.index] >= 0 else { return nil }
     return Int(numbers[task.index])

@@ -1,10 +1,10 @@
-/// How tries ended that did not go well, in words: each text once, since most are alike.
+/// The ends of unsuccessful attempts, each text stored once.
 struct PageOutcomes {
-  /// The first one is empty: nothing is to be said.
+  /// Starts with an empty text.
   private(set) var texts = [""]
   private var places: [String: Int] = ["": 0]
 
-  /// Of a run that has more, the rest is told by the state alone.
+  /// The rest shows only its state.
   private static let mostTexts = 2000
 
   init(_ attempts: [TaskAttempt]) {

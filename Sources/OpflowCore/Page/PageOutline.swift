@@ -1,4 +1,4 @@
-/// The places of a page that its script fills.
+/// The parts filled by the script.
 enum PageOutline {
   static let time: StaticString = """
     <section id="time" hidden>

@@ -1,28 +1,25 @@
-/// A run as a page: one file that a browser shows without a network.
+/// A run as a page: one file for a browser, without a network.
 ///
-/// What a reader comes for stands in it as markup and needs no script: the result and why, failures with the
-/// end of their output, what took longest, what was tried again, what a resume did. The rest is data, which
-/// the page's own script shows: times, the graph, a table of all tasks. Nothing else may run in it: its policy
-/// names the hashes of that one script and of its style, and forbids all other sources.
+/// Important parts are markup and need no script: the result and its reason, failures with the end
+/// of their output, the slowest tasks, retries, and effects of a resume. The rest is data for the
+/// page's script: times, the graph, a table of tasks. The page's policy allows only the hashes of
+/// its script and style.
 ///
-/// It is made in pieces, so that it need not be held as a whole.
+/// Produced in pieces, to save memory.
 package struct PageReport {
   let status: RunStatus
-  /// The command line that continues the run.
   let resumeCommand: String
   let output: OutputSource
   let numbers: PageNumbers
   let culprits: SkipCulprits
   let failures: [TaskID]
-  /// The run before, and what is otherwise than in it.
   let before: RunStatus?
   let comparison: RunComparison?
   var html = HTMLWriter()
-  /// What is left for the output of failures.
+  /// The remaining bytes for output.
   var outputRoom = 1 << 20
   var data: PageData
   private var part = Part.head
-  /// Of the part's pieces, the next one.
   private var next = 0
 
   private enum Part: Int { case head, failures, tables, data, foot, none }
@@ -30,8 +27,8 @@ package struct PageReport {
   private static let pieceBytes = 65_536
 
   /// - Parameters:
-  ///   - status: with the tries of all tasks.
-  ///   - before: the run before of the same manifest, where there is one.
+  ///   - status: with all attempts.
+  ///   - before: the previous run of the manifest.
   package init(
     _ status: RunStatus, before: RunStatus? = nil, resumeCommand: String,
     output: @escaping OutputSource
@@ -47,7 +44,7 @@ package struct PageReport {
     data = PageData(status, numbers, comparison)
   }
 
-  /// The bytes that come next; nil when there are no more.
+  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     while part != .none, html.bytes.count < Self.pieceBytes {
       if !writeNext() {
@@ -58,7 +55,7 @@ package struct PageReport {
     return html.bytes.isEmpty ? nil : html.take()
   }
 
-  /// Whether there was anything of the part.
+  /// False at the end of the part.
   private mutating func writeNext() -> Bool {
     defer { next += 1 }
     switch part {
@@ -105,19 +102,19 @@ package struct PageReport {
   }
 }
 
-/// What a page may do: run its one script, wear its one style, and nothing else.
+/// The Content Security Policy: only this script and style.
 enum PagePolicy {
   static func text(script: String, style: String) -> String {
     "default-src 'none'; script-src '\(hash(script))'; style-src '\(hash(style))';"
       + " base-uri 'none'; form-action 'none'"
   }
 
-  /// As a policy names a text (Content Security Policy Level 3, 2.3.1).
+  /// Content Security Policy Level 3, 2.3.1.
   static func hash(_ text: String) -> String {
     "sha256-\(base64(SHA256.digest(of: text.utf8).bytes))"
   }
 
-  /// RFC 4648, 4.
+  /// RFC 4648, section 4.
   static func base64(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var text = ""

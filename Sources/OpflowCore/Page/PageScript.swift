@@ -1,13 +1,12 @@
-/// What a page does by itself: one script, of parts that have a subject each.
+/// The page's script, one part per subject.
 enum PageScript {
-  /// The whole of it: its hash stands in the page's policy.
+  /// The policy contains its hash.
   static let text =
     "\"use strict\";\n(() => {\n" + data + words + detail + time + lanes + use + table + graph
     + layout + graphView
     + start
     + "})();\n"
 
-  /// Shows what was hidden from readers without scripts.
   private static let start = #"""
     // Nothing ran.
     if (tries.task.length === 0) find("time").remove();

@@ -1,5 +1,5 @@
 extension PageScript {
-  /// Reads what `PageData` has written.
+  /// Decodes the output of `PageData`.
   static let data = #"""
     const places = new Uint8Array(128);
     [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"].forEach((letter, value) => {

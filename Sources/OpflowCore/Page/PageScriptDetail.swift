@@ -1,5 +1,5 @@
 extension PageScript {
-  /// One task, in a panel of its own: its tries, what it needs and what needs it.
+  /// The panel of a task.
   static let detail = #"""
     const mostLinks = 12;
     let opener = null;

@@ -1,5 +1,5 @@
 extension PageScript {
-  /// The graph of tasks, folded by the files that they come from and by families: what of it is shown.
+  /// The folded graph: which nodes are shown.
   static let graph = #"""
     const mostNodes = 60;
     const root = { name: "", parent: null, groups: [], tasks: [], size: taskCount };

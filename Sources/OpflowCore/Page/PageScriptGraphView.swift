@@ -1,5 +1,5 @@
 extension PageScript {
-  /// The graph as a reader sees it: buttons for tasks and groups, lines between them.
+  /// The graph's elements.
   static let graphView = #"""
     const shape = (name, attributes) => {
       const element = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -1,5 +1,5 @@
 extension PageScript {
-  /// The tries in the lanes of their workers.
+  /// The attempts in their tracks.
   static let lanes = #"""
     const rowsOf = run.lanes.map(() => []);
     for (let row = 0; row < tries.task.length; row++) rowsOf[tries.lane[row]].push(row);

@@ -1,5 +1,5 @@
 extension PageScript {
-  /// Where the nodes of a graph stand: in columns, each behind all that it needs, so that few lines cross.
+  /// The positions of nodes: in columns, with few crossing lines.
   static let layout = #"""
     const box = { width: 196, height: 44, across: 56, down: 12, bend: 8 };
     const mostBends = 2000;

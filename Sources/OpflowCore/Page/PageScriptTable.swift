@@ -1,5 +1,5 @@
 extension PageScript {
-  /// The table of all tasks, a page of it at a time: it sorts, finds and filters.
+  /// The table of tasks: sorting, search, filters.
   static let table = #"""
     const rowsShown = 100;
     /// On paper there are no pages of the table to turn.

@@ -1,5 +1,5 @@
 extension PageScript {
-  /// What part of the run's time is shown, by all that has time from left to right.
+  /// The shown part of the run's time.
   static let time = #"""
     const gutter = 104;
     const lastEnd = tries.begin.reduce((most, begin, row) => Math.max(most, begin + tries.time[row]), 0);

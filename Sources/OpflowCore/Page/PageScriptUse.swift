@@ -1,5 +1,5 @@
 extension PageScript {
-  /// How many tasks ran and waited, and what was held of processors and resources, over time.
+  /// Running and waiting tasks, and resource use, over time.
   static let use = #"""
     const chartHeight = 46;
     let charts = null;

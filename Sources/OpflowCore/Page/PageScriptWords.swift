@@ -1,5 +1,5 @@
 extension PageScript {
-  /// States, times and sizes in words, and the making of elements: text is never taken for markup.
+  /// Texts of states, times and sizes; creation of elements without parsing text.
   static let words = #"""
     const stateWords = [
       "pending", "pending", "pending", "running", "suspended", "succeeded", "up to date", "failed (allowed)",

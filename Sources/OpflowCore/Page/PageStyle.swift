@@ -1,7 +1,7 @@
-/// How a page looks: on a screen, light or dark as its reader has it, and on paper.
+/// The style of a page, on screen and paper.
 ///
-/// Colours are of Okabe and Ito's kind, which the colour-blind tell apart: what failed is also much darker, or
-/// brighter in the dark, than what went well. A word or a sign goes with each.
+/// Okabe and Ito's colours, for colour-blind readers: failures also differ in brightness. Each
+/// colour comes with a word or a sign.
 enum PageStyle {
   static let text = """
     :root {

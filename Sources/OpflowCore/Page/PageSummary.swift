@@ -1,4 +1,4 @@
-/// The top of a page: what became of the run, and why.
+/// The result of the run and the reason.
 extension PageReport {
   mutating func writeSummary() {
     html.add("<header>\n<p class=\"kind\">opflow run ")
@@ -65,7 +65,7 @@ extension PageReport {
     html.add("</dd></div>\n")
   }
 
-  /// Numbers, and their shares as a bar.
+  /// The counts, and their shares as a bar.
   private mutating func writeCounts() {
     let counts = status.counts
     let parts: [(count: Int, word: String, state: TaskState)] = [
@@ -93,7 +93,6 @@ extension PageReport {
     guard counts.total > 0 else { return }
     html.add("<svg class=\"shares\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" ")
     html.add("aria-hidden=\"true\">")
-    // What is there at all is to be seen.
     let widths = parts.map { max(4, $0.count * 1000 / counts.total) }
     let sum = widths.reduce(0, +)
     var left = 0
@@ -110,7 +109,7 @@ extension PageReport {
     html.add("</svg>\n")
   }
 
-  /// The class that colours a state.
+  /// The CSS class of a state.
   static func shade(_ state: TaskState) -> String {
     switch state {
     case .succeeded, .upToDate: "good"

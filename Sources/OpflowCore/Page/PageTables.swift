@@ -1,4 +1,4 @@
-/// What took longest, what was tried again, and what a resume did.
+/// The slowest tasks, retries, and effects of a resume.
 extension PageReport {
   private static let mostRows = 20
 
@@ -54,7 +54,7 @@ extension PageReport {
     html.add("</section>\n")
   }
 
-  /// What the newest drive took over, and what it ran again and why.
+  /// What the newest session kept, and what it ran again and why.
   private mutating func writeResume() {
     guard status.history.drives > 1 else { return }
     begin("resume", "What the resume did")
@@ -86,7 +86,7 @@ extension PageReport {
     html.add("</section>\n")
   }
 
-  /// How long something took, shorter times than `DurationText` tells apart too.
+  /// Distinguishes shorter times than `DurationText`.
   static func time(_ microseconds: Int64) -> String {
     if microseconds >= 100_000 { return DurationText.text(microseconds: microseconds) }
     return microseconds < 1000 ? "<1ms" : "\(microseconds / 1000)ms"

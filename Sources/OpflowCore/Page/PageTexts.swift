@@ -1,7 +1,7 @@
-/// What tasks run, and what their manifest says of them: for a page, as far as it has room for that.
+/// Actions and descriptions of tasks in a page's data.
 struct PageTexts {
   private let plan: Plan
-  /// In bytes: of more tasks than that is enough for, the last ones have none.
+  /// The remaining bytes; the last tasks get no texts.
   private var room = 800_000
   private var (lastAction, lastDescription): ([UInt8], [UInt8]) = ([], [])
 
@@ -17,7 +17,7 @@ struct PageTexts {
       actions.add(hasRoom ? Array(ActionText.text(task, plan: plan).utf8) : [])
       descriptions.add(hasRoom ? description(of: task) : [])
     }
-    // A block without any has none for the script either, which then begins anew.
+    // The script has no texts of this block, and starts with an empty one.
     lastAction = actions.hasText ? actions.last : []
     lastDescription = descriptions.hasText ? descriptions.last : []
     if actions.hasText {

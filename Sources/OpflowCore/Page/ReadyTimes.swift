@@ -1,14 +1,12 @@
-/// When tries could have begun: when all that they need had its end, and the try before them theirs.
-///
-/// From there until they began they waited: for a worker, for resources, for the delay of a retry.
+/// When attempts could have started: after all dependencies and the attempt before. From there on
+/// they waited for a worker, for resources or for a retry's delay.
 struct ReadyTimes {
-  /// By entry of the lanes, in milliseconds since the epoch; never after its beginning.
+  /// Per entry, since the epoch; never after its start.
   let milliseconds: [Int64]
 
   init(_ status: RunStatus, _ entries: [AttemptLanes.Entry]) {
     let (plan, attempts) = (status.plan, status.history.attempts.all)
     let drives = Self.driveBeginnings(status, entries)
-    // By task: where its last try so far ended.
     var ends = [Int64](repeating: .min, count: plan.taskCount)
     var lastEnd = Int64.min
     var ready: [Int64] = []
@@ -28,11 +26,8 @@ struct ReadyTimes {
     milliseconds = ready
   }
 
-  /// By the number of a drive: when it began. Of drives between the first and the newest one nothing is known
-  /// before the first of their tries.
-  ///
-  /// Those of which there is something to tell: how many drives there were is but a number that stands in the
-  /// journal.
+  /// The starts of sessions; of some only the start of their first attempt is known. Only of
+  /// sessions with attempts, since their number in the journal is untrusted.
   private static func driveBeginnings(
     _ status: RunStatus, _ entries: [AttemptLanes.Entry]
   ) -> [Int: Int64] {

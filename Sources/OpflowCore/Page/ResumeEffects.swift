@@ -1,8 +1,8 @@
-/// What the newest drive of a run did with the results of those before.
+/// What the newest session did with earlier results.
 struct ResumeEffects {
-  /// Tasks that it took over.
+  /// The number of results that stand.
   private(set) var reused = 0
-  /// Those that it took back, by why, the most first.
+  /// Tasks that run again by reason, largest group first.
   let again: [(why: String, tasks: [TaskID])]
 
   init(_ status: RunStatus) {
@@ -11,7 +11,6 @@ struct ResumeEffects {
     where status.included.contains(task) && Self.isReused(task, status) { reused += 1 }
     var groups: [String: [TaskID]] = [:]
     for (task, reason) in status.history.details.reruns where status.included.contains(task) {
-      // Those that follow another one are alike, whichever it is.
       let why =
         if case .afterRerun = reason { "what they need ran again" } else {
           ReasonText.text(.rerun(reason), plan: plan)
@@ -24,7 +23,7 @@ struct ResumeEffects {
       .sorted { ($1.tasks.count, $0.why) < ($0.tasks.count, $1.why) }
   }
 
-  /// Whether a task has the result of a drive before the newest one.
+  /// Whether the task's result is from a session before the newest.
   static func isReused(_ task: TaskID, _ status: RunStatus) -> Bool {
     let sequence = status.history.settleSequence(task)
     return status.history.drives > 1 && sequence > 0 && sequence < status.history.driveSequence

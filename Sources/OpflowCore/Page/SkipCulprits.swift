@@ -1,13 +1,13 @@
-/// What each failure of a run cost: the tasks that were skipped for want of it, however far down.
+/// The number of tasks skipped because of each failure, also indirectly.
 struct SkipCulprits {
   private var counts: [TaskID: Int] = [:]
-  /// Those that were skipped for want of a task that is in the run.
+  /// Because of tasks in the run.
   private(set) var total = 0
 
   init(_ status: RunStatus) {
     let plan = status.plan
     guard status.counts.skipped > 0 else { return }
-    // By task: what it was skipped for want of, at the end of the chain.
+    // Per task: the first cause of its skip.
     var roots = [TaskID](repeating: .none, count: plan.taskCount)
     for index in plan.topologicalOrder {
       let task = TaskID(index)
