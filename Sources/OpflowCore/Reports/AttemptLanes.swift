@@ -1,30 +1,28 @@
-/// Where the tries of a run stand in a picture of its time: in lanes, in each of which one is over before
-/// the next begins.
+/// The attempts of a run in tracks (`Lane`) of a time chart, in which they do not overlap.
 ///
-/// A worker has a lane, and so many more as it had tasks at once: one that fetches has many. Numbers of workers
-/// begin anew with each drive, which come one after the other, so that drives share lanes.
+/// A worker has as many tracks as it ran tasks at once. Sessions share tracks, since they number
+/// workers from the start and do not overlap.
 struct AttemptLanes {
   struct Lane: Equatable {
-    /// Empty for the coordinator's machine.
+    /// Empty for the coordinator's host.
     let host: String
-    /// `none` for gates, which nobody runs, and for what is not told.
+    /// `none` for approvals, and if unknown.
     let worker: WorkerID
-    /// Of those of the worker, from 0.
+    /// Of the worker, from 0.
     let place: Int
   }
 
-  /// A try in its lane, in milliseconds since the epoch.
+  /// An attempt in its track, in milliseconds since the epoch.
   struct Entry {
-    /// Of the run's attempts.
     let attempt: Int
     let lane: Int
     let begin: Int64
     let end: Int64
   }
 
-  /// By machine, worker and place; the coordinator's machine first, what no worker has last.
+  /// Tracks by host, worker and place; the coordinator's host first, those without a worker last.
   private(set) var lanes: [Lane] = []
-  /// In the order of their beginnings.
+  /// In starting order.
   private(set) var entries: [Entry] = []
 
   private struct Owner: Hashable {
@@ -32,10 +30,10 @@ struct AttemptLanes {
     let worker: WorkerID
   }
 
-  /// - Parameter now: since the epoch, up to when that which runs is shown.
+  /// - Parameter now: since the epoch; the end of running attempts.
   init(_ attempts: TaskAttempts, until now: Int64) {
     let all = attempts.all
-    // Those whose start was lost stand behind what began after them.
+    // If starts are lost, the order differs.
     let order = all.indices.sorted {
       (all[$0].begunMilliseconds, $0) < (all[$1].begunMilliseconds, $1)
     }
@@ -56,7 +54,7 @@ struct AttemptLanes {
         lane = lanes.count - 1
       }
       guard let lane else { continue }
-      // What runs goes on after that which begins now.
+      // Blocks the track for later starts.
       ends[lane] = attempt.endedMilliseconds == 0 ? .max : end
       entries.append(Entry(attempt: index, lane: lane, begin: begin, end: end))
     }

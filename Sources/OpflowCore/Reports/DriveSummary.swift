@@ -1,9 +1,9 @@
-/// What `--notify` tells of a drive that has ended: an object of JSON.
+/// The JSON for `--notify` at the end of a session.
 package enum DriveSummary {
-  /// Of more failures only their number is told.
+  /// Further failures are only counted.
   private static let mostFailures = 100
 
-  /// - Parameter logPath: of a task that printed something; nil for one that did not.
+  /// - Parameter logPath: nil if the task printed nothing.
   package static func text(
     _ status: RunStatus, resumeCommand: String, logPath: (TaskID) -> String?
   ) -> [UInt8] {

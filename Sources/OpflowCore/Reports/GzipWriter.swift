@@ -1,31 +1,31 @@
-/// Compresses bytes that come in pieces: gzip (RFC 1952) around DEFLATE (RFC 1951) with the codes that need
-/// not be told. Reports repeat themselves, and become a sixth to a tenth of what they are.
+/// Compresses bytes in pieces: gzip (RFC 1952) with DEFLATE's fixed codes (RFC 1951). Reports
+/// shrink to a sixth or a tenth.
 package struct GzipWriter {
   private var bits = DeflateBits()
   private var checksum = CRC32()
-  /// The last bytes that came, as far back as a reader remembers, and those that come now.
+  /// The bytes that a match may reach, and the new ones.
   private var window: [UInt8] = []
-  /// Where `window` begins, of all bytes.
+  /// The offset of `window` in the input.
   private var start = 0
-  /// By hash of three bytes: where these stood last, of all bytes; -1 for nowhere.
+  /// By hash of three bytes: their last offset; -1 for none.
   private var heads = [Int](repeating: -1, count: 1 << hashBits)
-  /// By place, modulo what a reader remembers: the place before it with the same hash.
+  /// By offset modulo `memory`: the last offset with the same hash.
   private var chain = [Int](repeating: -1, count: memory)
 
-  /// 4.1 of RFC 1951: how far back a repetition may lie, and how long it may be.
+  /// RFC 1951, 4.1.
   private static let memory = 32_768
   private static let longest = 258
   private static let shortest = 3
   private static let hashBits = 15
-  /// Places looked at for a longer repetition.
+  /// Candidates tried per match.
   private static let patience = 16
 
   package init() {
-    // No name and no time: the same bytes give the same file. The system is not told.
+    // Without name and time, so that equal input gives equal output.
     bits.append(bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])
   }
 
-  /// What can be written of it so far.
+  /// Returns output that is ready.
   package mutating func compress(_ piece: [UInt8]) -> [UInt8] {
     if piece.isEmpty { return [] }
     checksum.add(piece)
@@ -48,7 +48,7 @@ package struct GzipWriter {
     return bits.take()
   }
 
-  /// The rest.
+  /// Returns the rest.
   package mutating func finish() -> [UInt8] {
     bits.beginBlock(isLast: true)
     bits.endBlock()
@@ -82,7 +82,7 @@ package struct GzipWriter {
     var candidate = heads[Self.hash(bytes, place)]
     for _ in 0..<Self.patience {
       let distance = start + place - candidate
-      // What stood there is forgotten where it is older than a reader remembers.
+      // Older bytes have been dropped.
       guard candidate >= start, distance <= Self.memory else { break }
       let from = candidate - start
       var length = 0
@@ -97,7 +97,7 @@ package struct GzipWriter {
   }
 }
 
-/// The bits of DEFLATE, in blocks of the fixed codes (3.2.6 of RFC 1951).
+/// DEFLATE with fixed codes (RFC 1951, 3.2.6).
 private struct DeflateBits {
   private var bytes: [UInt8] = []
   private var held: UInt64 = 0
@@ -126,7 +126,6 @@ private struct DeflateBits {
     add(UInt32(distance - Self.distances[far].base), Self.distances[far].extra)
   }
 
-  /// The rest of the last byte stays empty.
   mutating func fillByte() {
     if heldCount > 0 { bytes.append(UInt8(truncatingIfNeeded: held)) }
     held = 0
@@ -148,12 +147,11 @@ private struct DeflateBits {
     }
   }
 
-  /// Codes stand with their highest bit first.
+  /// Codes start with the highest bit.
   private static func reversed(_ code: UInt32, _ count: Int) -> UInt32 {
     (0..<count).reduce(0) { $0 | (code >> UInt32($1) & 1) << UInt32(count - 1 - $1) }
   }
 
-  /// By symbol: its code as it is written, and how many bits that has.
   private static let symbols: [(code: UInt32, count: Int)] = (0..<288).map { symbol in
     let value = UInt32(symbol)
     switch symbol {
@@ -164,8 +162,8 @@ private struct DeflateBits {
     }
   }
 
-  /// 3.2.5: four codes share a number of further bits, but for the first eight, which have none, and the
-  /// longest length, which has a code of its own.
+  /// RFC 1951, 3.2.5: four codes share a number of extra bits, but the first eight have none, and
+  /// the longest length has its own code.
   private static let lengths: [(base: Int, extra: Int)] =
     ranges(codes: 28, each: 4, from: 3) + [(258, 0)]
   private static let distances: [(base: Int, extra: Int)] = ranges(codes: 30, each: 2, from: 1)
@@ -180,7 +178,7 @@ private struct DeflateBits {
   }
 }
 
-/// CRC-32 as gzip counts it (8 of RFC 1952).
+/// RFC 1952, section 8.
 private struct CRC32 {
   private var rest: UInt32 = .max
 

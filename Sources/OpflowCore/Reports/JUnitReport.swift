@@ -1,25 +1,22 @@
-/// A run as test results, in the dialect of JUnit's XML that Jenkins' schema describes (xunit plugin,
-/// junit-10.xsd) and GitLab reads: a suite for each file of the manifest and each family, a test for each task.
+/// A run as JUnit XML, in the dialect of Jenkins' schema (xunit plugin, junit-10.xsd) and GitLab: a
+/// suite per manifest file and matrix, a test per task.
 ///
-/// A task that went well at last has a `flakyFailure` for each try before, one that did not a `rerunFailure`.
-/// GitLab shows only the text of `failure` and `error`, so the end of the output stands there; and it takes two
-/// tests of one class and name for one, which ids of tasks never are.
+/// Earlier attempts are a `flakyFailure` of a success, or a `rerunFailure`. GitLab shows only the
+/// text of `failure` and `error`, so output is there. It merges tests of equal class and name; task
+/// IDs are unique.
 ///
-/// It is made in pieces, so that it need not be held as a whole.
+/// Produced in pieces, to save memory.
 package struct JUnitReport {
   private let status: RunStatus
   private let suites: [JUnitSuite]
   private let output: OutputSource
   private var xml = XMLWriter()
-  /// The next test: its suite, and its place there.
   private var next = (suite: 0, test: 0)
   private var isBegun = false
-  /// What is left for output that is told at length.
+  /// The remaining bytes for long output.
   private var outputRoom = 32 << 20
 
-  /// Of one failure.
   private static let outputBytes = 65_536
-  /// The same when many before had theirs.
   private static let briefBytes = 2048
   private static let pieceBytes = 65_536
 
@@ -29,7 +26,7 @@ package struct JUnitReport {
     suites = JUnitSuite.all(status)
   }
 
-  /// The bytes that come next; nil when there are no more.
+  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     if !isBegun { begin() }
     while next.suite < suites.count, xml.byteCount < Self.pieceBytes { writeNext() }
@@ -79,7 +76,7 @@ package struct JUnitReport {
     xml.end()
   }
 
-  /// The further machine that all of it ran on that ran at all; nil where that is none, or not one alone.
+  /// The node of all tasks of the suite that ran; else nil.
   private func host(of suite: JUnitSuite) -> String? {
     if status.history.sites.all.isEmpty { return nil }
     var host: String?
@@ -146,7 +143,7 @@ package struct JUnitReport {
 
   private static func seconds(microseconds: Int64) -> String { seconds(microseconds / 1000) }
 
-  /// `12.034`: what the schema takes.
+  /// Returns `12.034`.
   private static func seconds(_ milliseconds: Int64) -> String {
     let milliseconds = max(0, milliseconds)
     let rest = "\(milliseconds % 1000)"

@@ -1,13 +1,11 @@
-/// The tasks of one file of a manifest, or of one family: a suite of tests.
+/// The tasks of one manifest file or matrix.
 struct JUnitSuite {
-  /// The manifest's name, then the names that the file is included by, then that of the family, each behind a
-  /// dot: what readers that sort by packages and classes expect.
+  /// Manifest, includes and matrix, separated by dots like packages and classes.
   let name: String
   private(set) var tasks: [TaskID] = []
   private(set) var failures = 0
   private(set) var errors = 0
   private(set) var skipped = 0
-  /// Of all its tasks, one after the other.
   private(set) var microseconds: Int64 = 0
 
   private init(name: String) { self.name = name }
@@ -23,12 +21,11 @@ struct JUnitSuite {
     }
   }
 
-  /// Those of the tasks that the run is about, in the order of their first ones.
+  /// In the order of their first tasks.
   static func all(_ status: RunStatus) -> [JUnitSuite] {
     let plan = status.plan
     var suites: [JUnitSuite] = []
     var places: [String: Int] = [:]
-    // Tasks of one suite mostly stand one behind the other.
     var last: (prefix: [UInt8], family: FamilyID?, place: Int)?
     for task in plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
       let family = plan.family(of: task)
@@ -52,7 +49,7 @@ struct JUnitSuite {
     return suites
   }
 
-  /// What stands before the last slash that is not within a leg's values.
+  /// Up to the last slash outside of matrix values.
   private static func prefix(of name: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
     let end = name.firstIndex(of: UInt8(ascii: "[")) ?? name.endIndex
     return name[..<(name[..<end].lastIndex(of: UInt8(ascii: "/")) ?? name.startIndex)]

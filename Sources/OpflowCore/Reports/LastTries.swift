@@ -1,7 +1,7 @@
-/// The newest try of each task.
+/// The newest attempt of each task.
 struct LastTries {
   private let attempts: [TaskAttempt]
-  /// By task; -1 for one that was never begun with.
+  /// Per task; -1 if never started.
   private let places: [Int32]
 
   init(_ status: RunStatus) {

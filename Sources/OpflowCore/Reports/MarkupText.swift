@@ -1,7 +1,7 @@
-/// Text of unknown origin within XML or HTML.
+/// Untrusted text in XML or HTML.
 enum MarkupText {
-  /// Appends it made safe to show (`CleanText`), each character of meaning as a reference, and only those
-  /// that a document may hold: no control character, and none of what Unicode sets apart.
+  /// Appends cleaned text (`CleanText`) with markup as references, and without control characters
+  /// and Unicode noncharacters, which documents must not contain.
   static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     var clean: [UInt8] = []
     CleanText.append(text, to: &clean)
@@ -9,12 +9,12 @@ enum MarkupText {
       switch byte {
       case UInt8(ascii: "&"): bytes += "&amp;".utf8
       case UInt8(ascii: "<"): bytes += "&lt;".utf8
-      // `]]>` may not stand in a text.
+      // XML forbids `]]>` in text.
       case UInt8(ascii: ">"): bytes += "&gt;".utf8
       case UInt8(ascii: "\""): bytes += "&quot;".utf8
-      // A reader makes a blank of one in an attribute.
+      // An attribute's tab would become a space.
       case 9: bytes += "&#9;".utf8
-      // U+FFFE and U+FFFF, which end so.
+      // The end of U+FFFE and U+FFFF.
       case 0xBE, 0xBF:
         if index > 1, clean[index - 2] == 0xEF, clean[index - 1] == 0xBF {
           bytes.removeLast(2)

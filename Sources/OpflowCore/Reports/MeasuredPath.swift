@@ -1,8 +1,7 @@
-/// The critical path of what ran, by how long it took.
+/// The critical path by measured durations.
 struct MeasuredPath {
-  /// In the order in which they ran; empty where nothing ran that took any time.
+  /// In the order of execution; may be empty.
   let tasks: [TaskID]
-  /// What their last tries took together.
   let microseconds: Int64
 
   init(_ status: RunStatus) {

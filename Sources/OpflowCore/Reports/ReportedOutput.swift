@@ -1,9 +1,8 @@
-/// The end of what a task printed, as a report shows it.
+/// The end of a task's output.
 package struct ReportedOutput: Sendable {
   let bytes: [UInt8]
-  /// All that the task printed, other tries included.
+  /// The length of the whole output, with earlier attempts.
   let totalBytes: Int64
-  /// Of the log, for a person.
   let path: String
 
   package init(bytes: [UInt8], totalBytes: Int64, path: String) {
@@ -12,7 +11,7 @@ package struct ReportedOutput: Sendable {
     self.path = path
   }
 
-  /// What of it is that try's, from the beginning of a line on where there is one.
+  /// The attempt's part, from the start of a line if possible.
   func tail(attempt: Int32) -> (bytes: [UInt8], isWhole: Bool) {
     if attempt > 1 {
       let own = AttemptHeader.dropped(before: bytes, attempt: attempt)
@@ -26,5 +25,5 @@ package struct ReportedOutput: Sendable {
   }
 }
 
-/// Gives the last bytes of a task's log, at most so many; nil where there is none.
+/// Returns up to `mostBytes` from the end of a task's log; nil without one.
 package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?

@@ -1,11 +1,10 @@
-/// How many tasks ran, and how much of each resource they held, as it changed over a run.
+/// Running tasks and resource use over time.
 struct ResourceUse {
-  /// From then on, until the next one.
   struct Step {
     /// Since the epoch.
     let milliseconds: Int64
     let running: Int
-    /// By resource, in what a plan counts it in; what it holds of one that no task asks for stays 0.
+    /// Per resource, in the unit of the plan.
     let amounts: [UInt64]
   }
 
@@ -21,7 +20,7 @@ struct ResourceUse {
     let (plan, attempts) = (status.plan, status.history.attempts.all)
     var changes: [Change] = []
     changes.reserveCapacity(entries.count * 2)
-    // What begins and ends at once holds nothing at any time, and a gate never does.
+    // An attempt of no length uses nothing, nor does an approval.
     for entry in entries where entry.end > entry.begin {
       let task = attempts[entry.attempt].task
       if plan.kind(task) == .approve { continue }

@@ -1,7 +1,6 @@
-/// What is otherwise in a run than in the one before of the same manifest. Tasks are the same ones where
-/// their ids are.
+/// Compares a run with the previous one of the manifest, by task ID.
 struct RunComparison {
-  /// A task that took longer or shorter, in microseconds.
+  /// A changed duration, in microseconds.
   struct Change {
     let task: TaskID
     let before: Int64
@@ -9,23 +8,20 @@ struct RunComparison {
     var difference: Int64 { now - before }
   }
 
-  /// Failed now, and did not before.
   private(set) var broken: [TaskID] = []
-  /// Succeeded now, and failed before.
   private(set) var fixed: [TaskID] = []
-  /// Failed both times.
   private(set) var stillFailing: [TaskID] = []
-  /// The manifest of the run before did not have them.
+  /// Tasks that the previous manifest did not have.
   private(set) var new: [TaskID] = []
-  /// How many tasks of the run before the manifest does not have any more.
+  /// Tasks that the manifest no longer has.
   private(set) var goneCount = 0
-  /// Of the tasks that succeeded in both, those whose time is worth a word, the largest change first.
+  /// Significant changes of successful tasks, largest first.
   private(set) var slower: [Change] = []
   private(set) var faster: [Change] = []
-  /// By task: what its last try took in the run before, in microseconds; -1 where nothing is known.
+  /// The previous duration per task; -1 if unknown.
   private(set) var wallBefore: [Int64]
 
-  /// What is less, or less than a fifth of the time, says nothing.
+  /// Less, or less than a fifth, is noise.
   private static let leastMicroseconds: Int64 = 50_000
 
   init(_ now: RunStatus, before: RunStatus) {
@@ -61,7 +57,6 @@ struct RunComparison {
     let oldRecord = before.history[same]
     guard oldRecord.attempts > 0, oldRecord.wallMicroseconds > 0 else { return }
     wallBefore[task.index] = oldRecord.wallMicroseconds
-    // How long people took to answer says nothing.
     guard state == .succeeded, oldState == .succeeded, now.plan.kind(task) != .approve else {
       return
     }

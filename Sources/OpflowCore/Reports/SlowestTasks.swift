@@ -1,6 +1,6 @@
-/// The tasks of a run whose last try took longest.
+/// The tasks whose last attempt took longest.
 enum SlowestTasks {
-  /// The longest first; none that took no time, nor a gate: how long people took to answer is no work.
+  /// Longest first; no approvals.
   static func of(_ status: RunStatus, most: Int) -> [(task: TaskID, wall: Int64)] {
     var longest: [(task: TaskID, wall: Int64)] = []
     for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {

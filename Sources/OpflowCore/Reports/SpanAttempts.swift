@@ -1,13 +1,11 @@
-/// Writes the spans of tries, in the order in which the journal tells of them.
+/// Writes the spans of attempts, in journal order.
 struct SpanAttempts {
   private let status: RunStatus
   private let trace: RunTrace
-  /// By task, the number of the try that was written last: a damaged journal may tell of one twice.
+  /// A damaged journal may contain an attempt twice.
   private var lastNumbers: [Int32]
   private var writtenCount = 0
-  /// By task: of its failed tries, the next one.
   private var failedPlaces: [TaskID: Int] = [:]
-  /// By task, what was ordered of it; places in the run's orders.
   private let orders: [TaskID: [Int]]
 
   init(_ status: RunStatus, _ trace: RunTrace) {
@@ -88,7 +86,7 @@ struct SpanAttempts {
     writer.attribute("opflow.download.fetched_bytes", report.fetchedBytes)
   }
 
-  /// What was ordered of the task while it ran, and how long it waits for its next try.
+  /// The requests during the attempt, and the delay of a retry.
   private func writeEvents(
     of attempt: TaskAttempt, within time: ClosedRange<Int64>, _ writer: inout SpanWriter
   ) {
@@ -108,7 +106,7 @@ struct SpanAttempts {
     }
   }
 
-  /// Of what did not go well; nil for the rest.
+  /// The error message; nil after success.
   private mutating func message(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none, .succeeded, .cancelled: return nil
@@ -120,7 +118,6 @@ struct SpanAttempts {
     }
   }
 
-  /// What was the matter, in words.
   private mutating func what(of attempt: TaskAttempt) -> String {
     let details = status.history.details
     if attempt.end != .retried {
@@ -137,7 +134,7 @@ struct SpanAttempts {
     status.history[attempt.task].attempts == attempt.number
   }
 
-  /// In the words of the conventions; nil while it runs.
+  /// The result by OpenTelemetry's conventions; nil while it runs.
   private static func result(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none: return nil

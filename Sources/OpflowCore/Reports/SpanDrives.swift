@@ -1,5 +1,5 @@
-/// Where the spans of a run's drives stand: the first drive's is that of the run, which goes on to the end of the
-/// last one; a further drive's lies in it, or in the trace of who began it.
+/// The spans of sessions. The first one's span is the run's and lasts until the end. A later one's
+/// is its child, or is in the trace that the session was started in.
 struct SpanDrives {
   struct Drive {
     let record: DriveRecord
@@ -7,7 +7,7 @@ struct SpanDrives {
     /// Since the epoch.
     let milliseconds: ClosedRange<Int64>
     let state: RunState
-    /// The trace of the run, where this is in another one or lies within another program's span.
+    /// The run's trace, if this span is elsewhere.
     let link: TraceID?
   }
 
@@ -25,9 +25,8 @@ struct SpanDrives {
     }
   }
 
-  /// That of the run first.
+  /// The run's first.
   private(set) var all: [Drive] = []
-  /// By the number of a drive: its place in `all`.
   private var places: [Int: Int] = [:]
 
   init(_ status: RunStatus, _ trace: RunTrace) {
@@ -44,7 +43,7 @@ struct SpanDrives {
       var end = record.close?.milliseconds ?? heard[Int32(clamping: record.number)] ?? 0
       for signal in record.signals { end = max(end, signal.milliseconds) }
       if isNewest || index == 0 { end = history.lastMilliseconds }
-      // A clock that was set back ends nothing before it began.
+      // The clock may have been set back.
       end = max(end, record.begunMilliseconds)
       places[record.number] = all.count
       all.append(
@@ -70,12 +69,12 @@ struct SpanDrives {
       isRemote: record.trace != nil)
   }
 
-  /// The drive that a try belongs to; the run where nobody can tell.
+  /// The run's if the session is unknown.
   func place(of attempt: TaskAttempt) -> SpanWriter.Place {
     all[places[Int(attempt.drive)] ?? 0].place
   }
 
-  /// What concerned the drive as a whole, orders, and what was added in it.
+  /// Signals, requests and additions, by time.
   func events(of drive: Drive, _ status: RunStatus) -> [Event] {
     let orders = status.history.orders.all.filter { $0.drive == drive.record.number }
     let additions = status.history.additions.filter { $0.drive == drive.record.number }

@@ -1,23 +1,20 @@
-/// A run as spans of OpenTelemetry, as `SpanWriter` writes them: one for the run, one for each further drive of it,
-/// one for each try of a task. Attributes are those of the conventions for CI/CD and processes where these have
-/// one.
+/// A run as OpenTelemetry spans: one for the run, each later session, and each attempt. Attributes
+/// follow the conventions for CI/CD and processes.
 ///
-/// Ids follow from the journal alone, and a span belongs where it did whenever the report is made, so that one that
-/// is made twice, or once more when the run went on, tells of the same spans. What does not run has no span: what
-/// was taken over, was up to date or was skipped is counted with the run.
+/// IDs depend on the journal only, so later reports contain the same spans. Tasks that did not run
+/// have no span; the run's span counts them.
 ///
-/// It is made in pieces, so that it need not be held as a whole.
+/// Produced in pieces, to save memory.
 package struct SpanReport {
   private let status: RunStatus
   private let trace: RunTrace
   private let drives: SpanDrives
   private var attempts: SpanAttempts
   private var writer = SpanWriter()
-  /// Of the run and its drives first, then of tries.
+  /// The next span: sessions first, then attempts.
   private var next = 0
 
   private static let pieceBytes = 65_536
-  /// Of one span.
   private static let mostEvents = 1000
 
   package init(_ status: RunStatus) {
@@ -30,7 +27,7 @@ package struct SpanReport {
     attempts = SpanAttempts(status, trace)
   }
 
-  /// The bytes that come next; nil when there are no more.
+  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     let all = status.history.attempts.all
     let count = drives.all.count + all.count
@@ -75,7 +72,7 @@ package struct SpanReport {
       if let close, isOver { writer.attribute("process.exit.code", close.exitCode) }
       if let close, isOver, close.signal != 0 { writer.attribute("opflow.signal", close.signal) }
       writer.attribute("opflow.state", state.rawValue)
-      // Its end is no end, but when it was last heard of.
+      // The time of the last line.
       if !isOver { writer.attribute("opflow.unfinished", true) }
       if isRun {
         writer.attribute("opflow.drives", status.history.drives)
@@ -131,21 +128,19 @@ package struct SpanReport {
     }
   }
 
-  /// In the words of the conventions; nil while it runs.
+  /// The result by OpenTelemetry's conventions; nil while it runs.
   private static func result(_ state: RunState, _ close: CloseEntry?) -> String? {
     switch state {
     case .running: nil
     case .succeeded: "success"
     case .failed: "failure"
     case .cancelled: "cancellation"
-    // By a signal, which somebody sent, or by its death.
     case .interrupted: close?.signal ?? 0 != 0 ? "cancellation" : "error"
     }
   }
 }
 
 extension SpanWriter {
-  /// Tasks were added to the run.
   mutating func event(_ addition: GrowthRecord) {
     event("add", at: addition.milliseconds) { writer in
       writer.attribute("opflow.order.by", CleanText.string(addition.entry.asker.text))
@@ -153,7 +148,6 @@ extension SpanWriter {
     }
   }
 
-  /// An order that was obeyed.
   mutating func event(_ order: OrderRecords.Record, _ plan: Plan) {
     event(order.verb.rawValue, at: order.milliseconds) { writer in
       writer.attribute("opflow.order.by", CleanText.string(order.asker.text))

@@ -1,21 +1,21 @@
-/// Writes spans as the OpenTelemetry protocol has them in JSON: fields in camel case, ids in hexadecimal digits,
-/// enumerations as numbers, and numbers of 64 bits as texts.
+/// Writes spans in OTLP's JSON: camel-case fields, hexadecimal IDs, numeric enumerations, 64-bit
+/// numbers as strings.
 ///
-/// A line is a request of its own, with what the spans of all lines have in common; a file of many lines is what
-/// OpenTelemetry's file exporters write and collectors read.
+/// Each line is a complete request; OpenTelemetry's file exporters write and collectors read such
+/// files.
 struct SpanWriter {
   private(set) var json = JSONWriter()
-  /// Of the line, in pieces that were taken.
+  /// Bytes of the line that `take` has already returned.
   private var takenBytes = 0
   private(set) var isInLine = false
 
-  /// A collector takes 20 MiB in one request.
+  /// Collectors accept 20 MiB per request.
   static let mostLineBytes = 4 << 20
   private static let schema = "https://opentelemetry.io/schemas/1.37.0"
 
   enum Kind: Int { case `internal` = 1, server = 2 }
 
-  /// What tells a span from others, and where it belongs.
+  /// The identity of a span.
   struct Place {
     let trace: TraceID
     let span: SpanID
@@ -26,7 +26,6 @@ struct SpanWriter {
   }
 
   var byteCount: Int { json.bytes.count }
-  /// No more is to stand in this line.
   var isLineFull: Bool { takenBytes + json.bytes.count >= Self.mostLineBytes }
 
   mutating func take() -> [UInt8] {
@@ -34,7 +33,7 @@ struct SpanWriter {
     return json.take()
   }
 
-  /// - Parameter resource: writes the attributes of what all spans are of.
+  /// - Parameter resource: writes its attributes.
   mutating func beginLine(version: String, resource: (inout SpanWriter) -> Void) {
     isInLine = true
     json.beginObject()
@@ -88,7 +87,7 @@ struct SpanWriter {
       json.key("parentSpanId")
       json.string(parent.text)
     }
-    // Bits 8 and 9 say whether the parent is another program's, and that this is known.
+    // Bit 9: a remote parent; bit 8: bit 9 is valid.
     json.key("flags")
     json.number(UInt32(place.flags) | (place.isRemote ? 0x300 : 0x100))
     json.key("name")
@@ -142,7 +141,7 @@ struct SpanWriter {
 
   /// - Parameters:
   ///   - body: calls `event`.
-  ///   - dropped: how many there are that it does not write.
+  ///   - dropped: events left out.
   mutating func events(dropped: Int = 0, _ body: (inout SpanWriter) -> Void) {
     json.key("events")
     json.beginArray()
@@ -189,7 +188,7 @@ struct SpanWriter {
     json.endObject()
   }
 
-  /// A journal's time can be beyond what 64 bits of nanoseconds hold.
+  /// Writes a time, clamped to 64-bit nanoseconds.
   private mutating func time(_ key: StaticString, _ milliseconds: Int64) {
     json.key(key)
     json.string("\(min(UInt64(clamping: milliseconds), UInt64.max / 1_000_000) * 1_000_000)")

@@ -15,13 +15,13 @@ package struct StepSummary {
     self.output = output
   }
 
-  /// As much of it as there is room for, in whole paragraphs.
+  /// Returns as many whole paragraphs as fit.
   package func text(atMost room: Int) -> [UInt8] {
     var text = Array(head.utf8)
     let tables = Array((allowed + retried + slowest).utf8)
     if text.count > room { return [] }
     let failed = RunFailures.of(status)
-    // What failed is told first, and has the room that the rest leaves.
+    // Failures get the room that the tables leave.
     let left = max(room - tables.count - 200, text.count)
     var told = 0
     for task in failed {
@@ -60,7 +60,7 @@ package struct StepSummary {
       """
   }
 
-  /// How the run was stopped, what has no end, and how to go on; of one that succeeded nothing.
+  /// The stop, unfinished tasks, and how to continue; empty after success.
   private var rest: String {
     let state = status.history.close?.state ?? .interrupted
     if state == .succeeded { return "" }
@@ -92,7 +92,7 @@ package struct StepSummary {
     return shown.joined(separator: ", ") + (more > 0 ? " and \(CountText.grouped(more)) more" : "")
   }
 
-  /// Not folded: it is what a reader came for.
+  /// Expanded, since readers look for it.
   private func write(_ task: TaskID, into text: inout [UInt8]) {
     let record = status.history[task]
     let time = DurationText.text(microseconds: record.wallMicroseconds)
@@ -162,7 +162,7 @@ package struct StepSummary {
     return text
   }
 
-  /// Longer than any that stands in the text.
+  /// Longer than any in the text.
   private static func fence(around text: [UInt8]) -> String {
     var longest = 2
     var count = 0
@@ -175,7 +175,7 @@ package struct StepSummary {
 
   private static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
 
-  /// As a reference each character that Markdown or HTML may take for more than itself.
+  /// Writes a reference for what Markdown or HTML may interpret.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in CleanText.string(text).unicodeScalars {

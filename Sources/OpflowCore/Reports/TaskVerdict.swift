@@ -1,4 +1,4 @@
-/// What a report of test results makes of a task.
+/// A task in a test report.
 enum TaskVerdict {
   case passed, failure, error, skipped
 
@@ -15,7 +15,7 @@ enum TaskVerdict {
     }
   }
 
-  /// Why, in a word and in words; of what did not pass.
+  /// Type and message of what did not pass.
   static func reason(_ task: TaskID, _ status: RunStatus) -> (type: String, message: String) {
     let record = status.history[task]
     switch status.state(task) {

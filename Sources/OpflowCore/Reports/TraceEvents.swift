@@ -1,8 +1,8 @@
-/// Writes events of the Trace Event Format, times in microseconds.
+/// The Trace Event Format, with times in microseconds.
 struct TraceEvents {
   var json = JSONWriter()
 
-  /// What a process or a thread is called.
+  /// Of a process or thread.
   mutating func name(_ kind: String, process: Int, thread: Int, _ name: String) {
     json.beginObject()
     start("M", kind, process: process, thread: thread)
@@ -14,7 +14,6 @@ struct TraceEvents {
     json.endObject()
   }
 
-  /// The place of a thread among those of its process.
   mutating func order(process: Int, thread: Int, _ place: Int) {
     json.beginObject()
     start("M", "thread_sort_index", process: process, thread: thread)
@@ -26,7 +25,7 @@ struct TraceEvents {
     json.endObject()
   }
 
-  /// - Parameter value: a number as its text.
+  /// - Parameter value: a decimal number.
   mutating func counter(_ name: String, _ time: Int64, _ series: StaticString, _ value: String) {
     json.beginObject()
     json.key("ph")
@@ -45,7 +44,7 @@ struct TraceEvents {
     json.endObject()
   }
 
-  /// One end of an arrow along the critical path.
+  /// An end of an arrow along the critical path.
   mutating func flow(
     _ phase: String, _ number: Int, at time: Int64, process: Int, _ thread: Int
   ) {
@@ -57,7 +56,7 @@ struct TraceEvents {
     json.number(number)
     json.key("ts")
     json.number(time)
-    // It leads to what goes on then, not to what begins next.
+    // Binds to the enclosing slice, not to the next one.
     if phase == "f" {
       json.key("bp")
       json.string("e")
@@ -65,7 +64,7 @@ struct TraceEvents {
     json.endObject()
   }
 
-  /// Something that happened to the run as a whole.
+  /// An event of the whole run.
   mutating func instant(_ name: String, _ time: Int64) {
     json.beginObject()
     start("i", name, process: 1, thread: 0)

@@ -1,27 +1,26 @@
-/// A run as a trace that Perfetto, Chrome and Speedscope open: JSON in the Trace Event Format.
+/// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format.
 ///
-/// A process of the trace is a machine, a thread a lane of it (`AttemptLanes`); each try is a complete event (`X`)
-/// there. Counters (`C`) tell how many tasks ran and what they held of each resource, flows (`s` and `f`)
-/// lead along the critical path, orders and what was added are instants. Times are microseconds since the run began; readers order
-/// events that touch by them alone, so tries of one lane are kept apart by a microsecond where the journal,
-/// which has milliseconds, cannot tell them apart.
+/// A process is a node, a thread one of its tracks (`AttemptLanes`), a complete event (`X`) an
+/// attempt. Counters (`C`) show running tasks and resource use, flows (`s`, `f`) the critical path,
+/// instants requests and additions. Times are microseconds since the run began. Readers order by
+/// time alone, so attempts of a track are kept a microsecond apart where the journal's milliseconds
+/// are equal.
 ///
-/// It is made in pieces, so that it need not be held as a whole.
+/// Produced in pieces, to save memory.
 package struct TraceReport {
   private let status: RunStatus
   private let lanes: AttemptLanes
   private let use: ResourceUse
   private let path: [TaskID]
   private let hosts: [String]
-  /// Resources that some task held.
+  /// The resources in use.
   private let resources: [Int]
   private var events = TraceEvents()
   private var part = Part.head
-  /// Of the part's events, the next one.
   private var next = 0
-  /// By lane: where its last try ended, in microseconds.
+  /// The last end per track, in microseconds.
   private var laneEnds: [Int64]
-  /// By task of the path: its last try.
+  /// The last attempts of the critical path.
   private var steps: [TaskID: Step] = [:]
   private var lastUse: ResourceUse.Step?
 
@@ -54,7 +53,7 @@ package struct TraceReport {
     for task in path { self.steps[task] = Step(lane: -1, begin: 0, end: 0) }
   }
 
-  /// The bytes that come next; nil when there are no more.
+  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     while part != .none, events.json.bytes.count < Self.pieceBytes {
       if !writeNext() {
@@ -65,7 +64,7 @@ package struct TraceReport {
     return events.json.bytes.isEmpty ? nil : events.json.take()
   }
 
-  /// Whether there was anything of the part.
+  /// False at the end of the part.
   private mutating func writeNext() -> Bool {
     defer { next += 1 }
     switch part {
@@ -102,11 +101,11 @@ package struct TraceReport {
     return true
   }
 
-  /// On the trace's clock.
+  /// The time on the trace's clock.
   private func microseconds(_ milliseconds: Int64) -> Int64 {
     let passed = milliseconds.subtractingReportingOverflow(status.openedMilliseconds)
     let most: Int64 = 1 << 52
-    // A clock that was set back puts nothing before the run.
+    // If the clock was set back, this is the start of the run.
     return passed.overflow ? most : min(max(0, passed.partialValue), most / 1000) * 1000
   }
 
@@ -221,19 +220,18 @@ package struct TraceReport {
     lastUse = step
   }
 
-  /// From a task of the critical path to the one after it.
   private mutating func writeFlow(_ number: Int) {
     guard let from = steps[path[number]], let to = steps[path[number + 1]], from.lane >= 0,
       to.lane >= 0
     else { return }
-    // An arrow begins within what it leads from, and never after it ends.
+    // An arrow must start within its source.
     let start = min(from.end - 1, to.begin)
     guard start >= from.begin else { return }
     events.flow("s", number + 1, at: start, process: process(lanes.lanes[from.lane]), from.lane + 1)
     events.flow("f", number + 1, at: to.begin, process: process(lanes.lanes[to.lane]), to.lane + 1)
   }
 
-  /// When a machine joined, and when it came to be as it is.
+  /// When a node joined, and its last change.
   private mutating func write(_ site: SiteRecord) {
     let name = MachineText.name(site.offer.host)
     events.instant("\(name) joined", microseconds(site.joinedMilliseconds))

@@ -1,6 +1,6 @@
-/// Times as programs read them (RFC 3339, in UTC).
+/// Times for programs (RFC 3339, UTC).
 enum UTCText {
-  /// `2026-01-02T03:04:05Z`.
+  /// Returns `2026-01-02T03:04:05Z`.
   static func text(milliseconds: Int64) -> String {
     let digits = Array(RunID(seconds: milliseconds / 1000, serial: 0).description)
     func part(_ range: Range<Int>) -> String { String(digits[range]) }

@@ -1,17 +1,16 @@
-/// Writes XML 1.0 piece by piece. Text is made safe to show and holds only characters that a document may
-/// hold (`MarkupText`, https://www.w3.org/TR/xml/#charsets). The caller sees to it that every element is closed.
+/// Writes XML 1.0. Text is cleaned (`MarkupText`, https://www.w3.org/TR/xml/#charsets). The caller
+/// closes every element.
 struct XMLWriter {
   private var bytes: [UInt8] = []
-  /// Names of the elements that are open.
   private var open: [StaticString] = []
-  /// The newest one has its `<NAME` only.
+  /// The start tag is incomplete.
   private var isInTag = false
-  /// It has text, so that no blanks may stand before its end.
+  /// The newest element has text, so its end tag must not be indented.
   private var hasText = false
 
   var byteCount: Int { bytes.count }
 
-  /// The bytes so far, which are then no longer in it.
+  /// Returns the bytes and empties the buffer.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
@@ -57,7 +56,7 @@ struct XMLWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// A line of text, without its line feed.
+  /// Writes a line, given without its line feed.
   mutating func line(_ text: ArraySlice<UInt8>) {
     endTag()
     hasText = true
