@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowManifest
 
-/// What is wrong with tasks of a program, in its words: which task, and which property of it.
+/// Manifest errors in the library's terms: task and property.
 extension ManifestText {
   func text(_ mistakes: ManifestError) -> String {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -13,10 +13,10 @@ extension ManifestText {
       }.joined(separator: "\n")
   }
 
-  /// What stands before a mistake: `task build, timeout: `.
+  /// Returns the prefix `task build, timeout: `.
   private static func place(_ line: Int, _ lines: [ArraySlice<UInt8>]) -> String {
     guard lines.indices.contains(line - 1) else { return "" }
-    // A task's name begins two columns in, a property of it four, and a part of that six.
+    // Indentation: a task's name two columns, its properties four, their parts six.
     var names: [String] = []
     var column = Int.max
     for line in lines[..<line].reversed() where column > 2 {
@@ -31,7 +31,6 @@ extension ManifestText {
     return "task \(CleanText.string(task))" + (path.isEmpty ? ": " : ", \(path): ")
   }
 
-  /// The key that a line begins with.
   private static func name(_ line: ArraySlice<UInt8>) -> String {
     guard line.first == UInt8(ascii: "\"") else {
       return String(decoding: line.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
@@ -46,14 +45,14 @@ extension ManifestText {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// Keys of a manifest that are called otherwise here.
+  /// Manifest keys with another name in the library.
   private static let properties = [
     "dir": "cwd", "run": "action", "desc": "description", "allow_failure": "allowFailure",
     "on_interrupted": "failsWhenInterrupted", "max_speed": "maxSpeed", "max_delay": "maxDelay",
     "exit_codes": "exitCodes",
   ]
 
-  /// With the names that a program knows, where a message quotes a key.
+  /// Replaces quoted manifest keys by the library's names.
   private static func translated(_ message: String) -> String {
     var pieces = message.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
     for place in pieces.indices where place % 2 == 1 {

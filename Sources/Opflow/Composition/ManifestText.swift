@@ -1,7 +1,7 @@
-/// Tasks as a manifest writes them: what `opflow add` reads, and what a resume of the run compiles again.
+/// Tasks as a manifest, for `opflow add` and for resumes.
 ///
-/// Every text stands in double quotes with escapes of YAML 1.2, so that nothing in it has a meaning, and `${{` is
-/// written `$${{`, which the manifest reads as what stood there.
+/// All texts are double-quoted with YAML 1.2 escapes. `${{` is written as `$${{`, which the
+/// manifest reads as a literal.
 struct ManifestText {
   private(set) var bytes: [UInt8] = Array("tasks:\n".utf8)
 
@@ -83,7 +83,7 @@ struct ManifestText {
     return text + " }"
   }
 
-  /// Rounded up to a whole millisecond. Beyond what a manifest takes, which says so then, the number counts no more.
+  /// Rounds up to milliseconds. Clamps values that the manifest rejects anyway.
   private static func duration(_ duration: Duration) -> String {
     let (seconds, attoseconds) = min(max(duration, .zero - longest), longest).components
     return "\(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)ms"
@@ -91,7 +91,7 @@ struct ManifestText {
 
   private static let longest = Duration.seconds(Int64.max / 1001)
 
-  /// A word that has no quote to break out of.
+  /// Removes characters that could end a quoted string.
   private static func word(_ text: String) -> String {
     String(text.filter { $0.isLetter || $0.isNumber })
   }
@@ -152,10 +152,10 @@ struct ManifestText {
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// A text in which the manifest would look for expressions.
+  /// Writes a text in which the manifest interprets expressions.
   private mutating func text(_ value: String) { write(value, hidesExpressions: true) }
 
-  /// A text in which it would not.
+  /// Writes a text in which the manifest does not interpret expressions.
   private mutating func quoted(_ value: String) { write(value, hidesExpressions: false) }
 
   private mutating func write(_ value: String, hidesExpressions: Bool) {
@@ -188,9 +188,9 @@ struct ManifestText {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// One beyond ASCII; YAML takes some of them for the end of a line, or for nothing.
+  /// Escapes a non-ASCII character that YAML takes for a line break or ignores.
   ///
-  /// - Returns: how many bytes it has.
+  /// - Returns: its length in bytes.
   private mutating func appendScalar(_ rest: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
     let count = rest.first.map { $0 >= 0xf0 ? 4 : $0 >= 0xe0 ? 3 : 2 } ?? 1
     let scalar = String(decoding: rest.prefix(count), as: UTF8.self).unicodeScalars.first

@@ -1,40 +1,39 @@
-/// A task as it is to be added to a queue.
+/// A task to add to a queue.
 ///
-/// The `id` is what it is known by, over restarts too: a program that adds it again, with the same definition, gets the
-/// task that is there, with what became of it. With another definition it is refused.
-///
-/// The texts may have expressions of the manifest only where that says so; here they stand as they are: `${{` has no
-/// meaning.
+/// The `id` identifies the task across restarts: adding it again with the same definition returns
+/// the existing task with its outcome; another definition is rejected. Expressions (`${{`) are not
+/// interpreted in any text.
 public struct NewTask: Sendable {
-  /// 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, a digit or `_`.
+  /// 1 to 255 letters, digits and `_ . - + @ : /`, starting with a letter, a digit or `_`.
   public var id: String
   public var action: TaskAction
-  /// What must have ended before it starts. Without a condition: with success.
+  /// The tasks that must have ended before; with success unless stated otherwise.
   public var needs: [TaskNeed] = []
-  /// Among tasks that could start the higher one does; what it needs inherits it.
+  /// Among tasks that are ready, higher priorities start first. Dependencies inherit it.
   public var priority: TaskPriority = .normal
-  /// How often it is tried again after a failure. Nil for what the kind does by itself: a download three times,
-  /// everything else never.
+  /// The retries after a failure. Nil for the default: three for a download, else none.
   public var retry: RetryPolicy?
-  /// After which a try is stopped, and has failed; nil, and zero, for never.
+  /// The time after which an attempt fails; nil or zero for no limit.
   public var timeout: Duration?
-  /// Where it runs; nil for the folder that the queue was made in. A relative path starts there.
+  /// The working directory, relative to the program's when the queue was made, which is the
+  /// default.
   public var cwd: String?
-  /// Environment variables, over those of the program that started the run.
+  /// Environment variables, added to those of the program that started the run.
   public var env: [String: String] = [:]
-  /// The words before a script, such as `["/bin/bash", "-eo", "pipefail", "-c"]`.
+  /// The command for a script, such as `["/bin/bash", "-eo", "pipefail", "-c"]`.
   public var shell: [String]?
-  /// How it is ended while it runs.
+  /// How it is stopped while it runs.
   public var stop: StopPolicy?
-  /// Its failure fails nothing else: what needs it runs all the same.
+  /// Whether dependents run after its failure, which does not fail the run either.
   public var allowFailure = false
-  /// What it holds while it runs, such as `["cpu": 2]`; nil for one `cpu`, or for one `download`.
+  /// The resources in use while it runs, such as `["cpu": 2]`; nil for one `cpu`, or one
+  /// `download`.
   public var resources: [String: Int]?
-  /// A run that died while it ran does not run it again, but counts it as failed.
+  /// Whether it fails if the run died while it ran. Otherwise it runs again.
   public var failsWhenInterrupted = false
-  /// Words by which the command line finds it (`tag:WORD`).
+  /// Selects the task on the command line (`tag:WORD`).
   public var tags: [String] = []
-  /// A line for people.
+  /// One line for people.
   public var description: String?
 
   public init(
@@ -53,13 +52,13 @@ public struct NewTask: Sendable {
   }
 }
 
-/// What a task waits for: another one, and how that must have ended.
+/// A dependency, and how it must have ended.
 public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
   enum Condition: String, Sendable { case success, failure, finished, ran }
 
   let id: String
   let condition: Condition
-  /// Of the run whose task it is; nil where only the id is known.
+  /// Nil if only the ID is given.
   let runID: String?
 
   public init(stringLiteral id: String) { self.init(id, .success) }
@@ -70,17 +69,17 @@ public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
     self.runID = runID
   }
 
-  /// It succeeded, was up to date, failed where it may, or was left out.
+  /// It succeeded, was up to date, was allowed to fail, or was skipped.
   public static func success(_ id: String) -> TaskNeed { TaskNeed(id, .success) }
-  /// It failed, timeouts included, and was not allowed to.
+  /// It failed, e.g. by a timeout, and was not allowed to.
   public static func failure(_ id: String) -> TaskNeed { TaskNeed(id, .failure) }
-  /// It ended, whatever became of it.
+  /// It ended in any way.
   public static func finished(_ id: String) -> TaskNeed { TaskNeed(id, .finished) }
-  /// It succeeded, or failed where it may, and was not left out.
+  /// It succeeded or was allowed to fail, and was not skipped.
   public static func ran(_ id: String) -> TaskNeed { TaskNeed(id, .ran) }
 }
 
-/// What starts first among tasks that could: a number from -1000 to 1000, or one of the words.
+/// The priority of a task, from -1000 to 1000; among ready tasks, higher ones start first.
 public struct TaskPriority: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public let rawValue: Int
   public init(_ rawValue: Int) { self.rawValue = rawValue }
@@ -93,17 +92,17 @@ public struct TaskPriority: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public static let veryHigh = TaskPriority(8)
 }
 
-/// How often, and after what time, a task that failed is tried again.
+/// How often and when a failed task is tried again.
 public struct RetryPolicy: Sendable, Hashable {
-  /// Tries after the first.
+  /// The number of attempts after the first.
   public var max: Int
-  /// Before the second try.
+  /// The delay before the second attempt.
   public var delay: Duration
-  /// What the delay is multiplied by each time.
+  /// The factor of the delay for each further attempt.
   public var backoff: Double
-  /// What the delay does not exceed; nil for a minute, or `delay` where that is longer.
+  /// The longest delay; nil for a minute, or `delay` if that is longer.
   public var maxDelay: Duration?
-  /// Only these are tried again; timeouts and signals then are final. Empty for any failure.
+  /// The exit codes that allow a retry; timeouts and signals are then final. Empty for any failure.
   public var exitCodes: [Int]
 
   public init(
@@ -118,11 +117,11 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 }
 
-/// How a task is ended while it runs.
+/// How a task is stopped while it runs.
 public struct StopPolicy: Sendable, Hashable {
-  /// Sent to all processes of the task: a name such as `TERM` or `INT`.
+  /// The signal for all its processes: a name such as `TERM` or `INT`.
   public var signal: String
-  /// After which what is left is killed.
+  /// The time after which remaining processes are killed.
   public var grace: Duration
 
   public init(signal: String = "TERM", grace: Duration = .seconds(5)) {

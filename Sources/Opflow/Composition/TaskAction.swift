@@ -1,4 +1,4 @@
-/// What a task does: the kinds of operations that there are.
+/// The action of a task.
 public struct TaskAction: Sendable {
   enum Kind: Sendable {
     case shell(String)
@@ -21,36 +21,38 @@ public struct TaskAction: Sendable {
 
   let kind: Kind
 
-  /// A script for a shell, by default `/bin/sh -ec`. One without shell syntax is executed directly.
+  /// A script for a shell, by default `/bin/sh -ec`; without shell syntax it is executed directly.
   public static func shell(_ script: String) -> TaskAction { TaskAction(kind: .shell(script)) }
 
-  /// A program with its arguments, executed as they stand: no shell looks at them. A program without a slash is
-  /// looked for in the `PATH` of the task.
+  /// A program with arguments, executed without a shell. Without a slash it is searched in the
+  /// task's `PATH`.
   public static func command(_ words: [String]) -> TaskAction { TaskAction(kind: .command(words)) }
 
-  /// A closure that runs in this program, in a Swift task of its own, by the same rules as any other task: it waits for
-  /// what it needs and for its turn, it is journaled, and it holds one `cpu` unless its `resources` say otherwise.
+  /// A closure that runs in this program, in a Swift task, by the same rules as other tasks: it
+  /// waits for dependencies and its turn, is journaled, and holds one `cpu` unless `resources` says
+  /// otherwise.
   ///
-  /// It succeeds when it returns, and fails when it throws: the error's text is the outcome's message. `timeout`, `cancel`
-  /// and the end of the run cancel its Swift task, which it should heed (`Task.checkCancellation()`); nobody can end a
-  /// closure that does not. A program that ends while it runs leaves it interrupted: it runs again in the next one that
-  /// adds a block of that id. `cwd`, `env` and `shell` are not for it, and it cannot be suspended while it runs.
+  /// It succeeds when it returns and fails when it throws; the outcome's message is the error's
+  /// text. `timeout`, `cancel` and the end of the run cancel its Swift task; a closure that does
+  /// not check this (`Task.checkCancellation()`) cannot be ended. If the program ends meanwhile,
+  /// the task is interrupted, and runs again in the next program that adds a block with its ID.
+  /// `cwd`, `env` and `shell` do not apply, and it cannot be suspended while it runs.
   public static func block(_ body: @escaping @Sendable () async throws -> Void) -> TaskAction {
     TaskAction(kind: .block(body))
   }
 
-  /// A file that is fetched by HTTP, or copied from a `file:` URL. What came of it before is kept in a part beside it
-  /// and continued, by the next try and by the next program.
+  /// Downloads a file by HTTP, or copies a `file:` URL. The next attempt, or the next program,
+  /// continues a partial download.
   ///
   /// - Parameters:
-  ///   - url: what to fetch: `http`, `https` or `file`.
-  ///   - path: where the file is to be, from the task's `cwd` on. Missing folders are made. The file has that name only
-  ///     when it is whole and verified.
-  ///   - sha256: 64 hexadecimal digits, without which no success.
-  ///   - sha512: 128 hexadecimal digits; with both, both must fit.
-  ///   - mirrors: further addresses of the same file, in the order in which they are tried.
-  ///   - headers: header fields, sent as they are to the host of `url`.
-  ///   - maxSpeed: bytes a second at most.
+  ///   - url: an `http`, `https` or `file` URL.
+  ///   - path: the target, relative to `cwd`. Missing folders are created. The file gets this name
+  ///     only when complete and verified.
+  ///   - sha256: 64 hexadecimal digits to match.
+  ///   - sha512: 128 hexadecimal digits to match.
+  ///   - mirrors: further URLs of the file, in the order of trying.
+  ///   - headers: header fields for the host of `url`.
+  ///   - maxSpeed: bytes per second.
   public static func download(
     _ url: String, to path: String, sha256: String? = nil, sha512: String? = nil,
     mirrors: [String] = [], headers: [String: String] = [:], maxSpeed: Int? = nil

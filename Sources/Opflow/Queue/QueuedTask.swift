@@ -1,45 +1,45 @@
 internal import OpflowCore
 internal import Synchronization
 
-/// A task of a queue. What it tells is what the run's journal has said so far.
+/// A task of a queue, as of the last journal line read.
 public struct QueuedTask: Sendable, Identifiable {
   let board: QueueBoard
   let lease: QueueLease
   let place: Int32
-  /// What it is known by, over restarts too.
+  /// Identifies the task across restarts.
   public let id: String
 
-  /// Where it stands now.
+  /// The current state.
   public var state: TaskStatus { entry.state }
-  /// It could start: everything that it needs has ended well, and it waits for its turn.
+  /// Whether it can start: its dependencies have ended as required.
   public var isReady: Bool { board.isReady(place) }
   public var isExecuting: Bool { state == .running || state == .suspended }
   public var isFinished: Bool { state.isFinished }
   public var isCancelled: Bool { state == .cancelled }
-  /// How far a running download is; nil for others, and before anything is known.
+  /// Nil unless it is a running download that has reported.
   public var progress: TaskProgress? { entry.progress }
 
-  /// What became of it so far. Final once ``isFinished``, unless somebody has it tried again (`opflow retry`).
+  /// Final once ``isFinished``, unless the task is retried (`opflow retry`).
   public var outcome: TaskOutcome { entry.outcome }
 
   private var entry: TaskEntry { board.table.withLock { $0[place] } }
 
-  /// Waits until it has ended, whatever became of it. A task that failed is no error here: look at the outcome.
+  /// Waits until the task has ended. A failed task does not throw: check the outcome.
   ///
-  /// - Throws: where the run ends before, or the Swift task that waits is cancelled; this one goes on then.
+  /// - Throws: if the run ends first, or if the waiting Swift task is cancelled.
   @discardableResult
   public func waitUntilFinished() async throws(QueueError) -> TaskOutcome {
     try await board.wait(for: .task(place))
     return outcome
   }
 
-  /// Has a closure called when it has ended: at once where it has. The closure is called once, in a Swift task of its
-  /// own; not at all where the run ends before.
+  /// Calls a closure once in a Swift task when the task has ended, or immediately if it has. Not
+  /// called if the run ends first.
   public func whenFinished(_ body: @escaping @Sendable (TaskOutcome) -> Void) {
     board.whenFinished(place, body)
   }
 
-  /// Its state now, then every change in order. It ends when the task has, or the run.
+  /// The current state, then every change in order, until the task or the run ends.
   public func changes(_ buffering: ChangeBuffering = .everyChange()) -> TaskChanges {
     TaskChanges(board, lease, place, buffering)
   }
@@ -47,23 +47,23 @@ public struct QueuedTask: Sendable, Identifiable {
   /// ``changes(_:)`` with every change.
   public var changes: TaskChanges { changes() }
 
-  /// Ends it: by its stop rule where it runs; else it never starts. What needs it is skipped.
+  /// Cancels the task: by its stop rule if it runs, else before it starts. Dependents are skipped.
   ///
-  /// - Throws: where it has an end already.
+  /// - Throws: if the task has already ended.
   public func cancel() async throws(QueueError) { try await board.ask(.cancel, .task(place)) }
 
-  /// Stops its processes by a signal where it runs; else holds it back.
+  /// Stops its processes if it runs, else keeps it from starting.
   public func suspend() async throws(QueueError) { try await board.ask(.suspend, .task(place)) }
 
-  /// Goes on after ``suspend()``.
+  /// Continues the task after ``suspend()``.
   public func `continue`() async throws(QueueError) {
     try await board.ask(.proceed, .task(place))
   }
 
-  /// Has it tried again after it failed or was cancelled.
+  /// Retries the task after it failed or was cancelled.
   public func retry() async throws(QueueError) { try await board.ask(.retry, .task(place)) }
 
-  /// Has it start before others, or after them. What it needs inherits that.
+  /// Changes the priority. Dependencies inherit it.
   public func setPriority(_ priority: TaskPriority) async throws(QueueError) {
     try await board.ask(
       .priority, .task(place), CarriedValue(number: Int64(priority.rawValue)))

@@ -1,37 +1,36 @@
 internal import Synchronization
 
-/// A change of a task: what it is now.
+/// A change of a task's state or progress.
 public struct TaskChange: Sendable {
   public let task: QueuedTask
   public let state: TaskStatus
-  /// The number of the try that it is about; 0 before the first.
+  /// The attempt; 0 before the first.
   public let attempt: Int
-  /// How far it is, of a download that runs.
+  /// The progress of a running download.
   public let progress: TaskProgress?
-  /// How many changes of this task before this one were left out, since the reader was too slow.
+  /// The number of the task's changes that a slow reader missed before this one.
   public let skipped: Int
-  /// When it happened, in milliseconds since the epoch; 0 for the state at the beginning of a sequence.
+  /// Since the epoch; 0 for the state at the start of a sequence.
   public let milliseconds: Int64
 }
 
-/// What is kept for a reader of changes that is slower than they come.
+/// What is kept for a slow reader.
 public struct ChangeBuffering: Sendable {
   let limit: Int
 
-  /// Every change, up to `limit` of them, or as many as there are tasks where those are more. Beyond that the newest of
-  /// each task.
+  /// Every change, up to `limit` or the number of tasks; beyond that the newest of each task.
   public static func everyChange(limit: Int = 65_536) -> ChangeBuffering {
     ChangeBuffering(limit: max(2, limit))
   }
 
-  /// Only the newest state of each task: for who shows where things stand.
+  /// Only the newest state of each task.
   public static var newest: ChangeBuffering { ChangeBuffering(limit: 1) }
 }
 
-/// Changes of one task, or of all. One iterates over it; a second one begins with the next change.
+/// Changes of one task or of all, from the creation of the sequence on. For one iterator; a second
+/// one starts with the next change.
 ///
-/// Changes are kept from the moment on at which the sequence was made. Iteration ends, without an error, when no change
-/// comes any more, and when the Swift task that iterates is cancelled.
+/// Iteration ends after the last change, or when the iterating Swift task is cancelled.
 public struct TaskChanges: AsyncSequence, Sendable {
   public typealias Element = TaskChange
   public typealias Failure = Never
@@ -42,7 +41,7 @@ public struct TaskChanges: AsyncSequence, Sendable {
     reading = Reading(board, lease, board.subscribe(place, limit: buffering.limit))
   }
 
-  /// Ends the subscription when nobody reads any more.
+  /// Unsubscribes when it is no longer referenced.
   final class Reading: Sendable {
     let board: QueueBoard
     let lease: QueueLease

@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// Adding tasks: each call returns when the run's journal has them, so that they are there whatever is killed then. A loss of
-/// power costs at most what was added after the journal's last sync, of which one begins 10 milliseconds after a write.
+/// Adding tasks. Each call returns when the journal has the tasks, so they survive any kill. A loss
+/// of power loses at most what was added after the last sync, which starts 10 milliseconds after a
+/// write.
 ///
-/// What several calls add at the same time goes to the run together. To add many tasks, hand them over in one call
-/// (``TaskQueue/add(_:)-([NewTask])``): each call by itself waits for the process that drives the run.
+/// Each call waits for another process: add many tasks in one call
+/// (``TaskQueue/add(_:)-([NewTask])``).
 extension TaskQueue {
   /// Adds a task.
   ///
   /// - Parameters:
-  ///   - id: what it is known by, over restarts too; see ``NewTask``. With the same definition as before, the task that
-  ///     is there.
-  ///   - action: what it does.
-  ///   - needs: what must have succeeded before.
-  ///   - priority: among tasks that could start the higher one does.
-  ///   - retry: how often it is tried again after a failure.
-  ///   - timeout: after which a try is stopped, and has failed.
-  ///   - cwd: where it runs; nil for the folder that the queue was made in.
-  ///   - env: environment variables, over those of this program when it began the run.
-  /// - Throws: what is wrong with it, or why the run does not take it. Nothing of it is there then.
+  ///   - id: identifies the task across restarts; see ``NewTask``.
+  ///   - action: the action.
+  ///   - needs: the tasks that must have succeeded before.
+  ///   - priority: among ready tasks, higher priorities start first.
+  ///   - retry: the retries after a failure.
+  ///   - timeout: the time after which an attempt fails.
+  ///   - cwd: the working directory; nil for the program's when the queue was made.
+  ///   - env: environment variables, added to the run's.
+  /// - Throws: if the task is invalid or rejected; then nothing is added.
   @discardableResult
   public func add(
     _ id: String, _ action: TaskAction, needs: [QueuedTask] = [],
@@ -31,7 +31,7 @@ extension TaskQueue {
         timeout: timeout, cwd: cwd, env: env))
   }
 
-  /// Adds a task that needs others by their ids, or in another way than with success.
+  /// Adds a task with dependencies by ID, or with other conditions than success.
   @discardableResult
   @_disfavoredOverload
   public func add(
@@ -55,9 +55,7 @@ extension TaskQueue {
     return first
   }
 
-  /// Adds many tasks at once, all of them or none. They may need each other, in any order.
-  ///
-  /// - Returns: the tasks, in the order of `tasks`.
+  /// Adds many tasks, all or none. They may depend on each other in any order.
   @discardableResult
   public func add(_ tasks: [NewTask]) async throws(QueueError) -> [QueuedTask] {
     if tasks.isEmpty { return [] }
@@ -73,11 +71,10 @@ extension TaskQueue {
 
   /// Adds the tasks of a manifest, as `opflow add FILE` does.
   ///
-  /// - Parameter path: of the file; relative paths in it start at its folder.
-  /// - Returns: its tasks, those among them that the run had already.
+  /// - Returns: its tasks, including those that the run already has.
   @discardableResult
   public func add(contentsOf path: String) async throws(QueueError) -> [QueuedTask] {
-    // That word alone would be this program's standard input.
+    // `-` would mean standard input.
     handles(try await board.add(.manifest(path: path == "-" ? "./-" : path)))
   }
 

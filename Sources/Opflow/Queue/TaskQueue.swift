@@ -3,46 +3,45 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// What becomes of a queue's run when the program that made the queue ends, however it does: also by a crash.
+/// What happens to a queue's run when its program ends, even by a crash.
 public enum HostEnd: Sendable {
-  /// What runs is stopped, and can be continued: a new queue of that name goes on where this one was.
+  /// Running tasks are stopped. A new queue with the name continues the run.
   case stop
-  /// It goes on without the program. A new queue of that name joins it.
+  /// The run goes on. A new queue with the name joins it.
   case goOn
 }
 
-/// Tasks that are run by the rules of opflow: with dependencies, priorities, retries and limits, in processes of their
-/// own, with a journal, so that a program that is started again goes on where the one before it was.
+/// A queue of tasks with dependencies, priorities, retries and limits. Tasks run in processes of
+/// their own and are journaled, so a restarted program continues where it was.
 ///
-/// A queue is a *run* of `opflow serve`, which another process drives: not this one, which therefore keeps its children,
-/// its signals and its threads for itself. Who makes a queue of a name and a folder joins the run of that name that is
-/// live; where none is, the newest that was not closed is continued; and where there is none either, one is begun. So
-/// a task that was added before is there, under its id, with what became of it.
+/// A queue is a *run* of `opflow serve`, driven by another process. It joins the live run with its
+/// name and folder, else resumes the newest one that was not closed, else starts one. So tasks that
+/// were added before are there under their IDs, with their outcomes.
 ///
-/// The queue lives for as long as it, one of its tasks or a sequence of its changes is referred to. When the last goes,
-/// or the program ends, `whenHostEnds` says what becomes of the run.
+/// The queue lives as long as it, one of its tasks or a sequence of its changes is referenced.
+/// After that, or at the end of the program, `whenHostEnds` decides on the run.
 ///
-/// It can be used from any actor and any thread. It has one thread of its own, which sleeps while nothing happens;
-/// it has no signal handlers, waits for no child, and changes nothing that is the whole process's. A child that the program forks (and that does not
-/// execute another program) cannot use the queues that were made before.
+/// A queue can be used from any actor and thread. It has one thread, which sleeps while nothing
+/// happens, and no signal handlers; it waits for no children and changes no process-wide state.
+/// After `fork` without `exec`, the child cannot use it.
 public final class TaskQueue: Sendable {
   let board: QueueBoard
   let lease: QueueLease
-  /// What the run is known by: `--run NAME` on the command line.
+  /// The name of the run: `--run NAME` on the command line.
   public let name: String
-  /// The folder that the run is kept in, absolute.
+  /// The absolute path of the state folder.
   public let folder: String
 
-  /// Joins, continues or begins the run of that name.
+  /// Joins, resumes or starts the run with this name.
   ///
   /// - Parameters:
-  ///   - name: at most 100 letters, digits, `.`, `_` and `-`, of which `.` and `-` do not begin it.
-  ///   - folder: where runs are kept; made where it is not there. `opflow status --state-dir FOLDER` looks into it.
-  ///   - maxConcurrent: how many tasks run at once, of those that hold one `cpu`; 1 makes a serial queue. Nil for the
-  ///     processors that this process may use. It has no effect on a run that is live already.
-  ///   - whenHostEnds: what becomes of the run when this program ends.
-  ///   - opflow: the program that drives runs; nil for the one beside this program's own file, else the one in `PATH`.
-  /// - Throws: why there is no run; `waitCancelled` where the Swift task that waits for it is cancelled.
+  ///   - name: at most 100 letters, digits, `.`, `_` and `-`; it does not start with `.` or `-`.
+  ///   - folder: the state folder, which is created if missing.
+  ///   - maxConcurrent: the number of tasks that run at once if each holds one `cpu`; nil for the
+  ///     number of CPUs. It has no effect on a live run.
+  ///   - whenHostEnds: what happens to the run when this program ends.
+  ///   - opflow: the `opflow` executable; nil for the one next to this program, else in `PATH`.
+  /// - Throws: if there is no run; `waitCancelled` if the waiting Swift task is cancelled.
   public init(
     name: String, folder: String = ".opflow", maxConcurrent: Int? = nil,
     whenHostEnds: HostEnd = .stop, opflow: String? = nil
@@ -78,34 +77,34 @@ public final class TaskQueue: Sendable {
       board.inbox.put(.leave)
     }
     try opened.get()
-    // After it was found, but before anybody knew.
+    // Cancelled after the run was found.
     if isCancelled.load(ordering: .relaxed) { throw ServerStart.cancelled }
   }
 
-  /// What reading manifests takes.
+  /// Enough for reading manifests.
   private static let stackBytes = 8 << 20
 
-  /// The id of its run, as `opflow runs` shows it.
+  /// The ID of its run, as `opflow runs` shows it.
   public var runID: String { board.table.withLock { $0.runID } }
 
   // MARK: - Tasks
 
-  /// All tasks, in the order in which they came.
+  /// All tasks, in the order of addition.
   public var tasks: [QueuedTask] {
     board.table.withLock { table in
       table.entries.indices.map { task(Int32(truncatingIfNeeded: $0), table.entries[$0].id) }
     }
   }
 
-  /// The task of that id; nil where the run has none.
+  /// Nil if the run does not have the task.
   public func task(_ id: String) -> QueuedTask? {
     board.table.withLock { table in table.place(of: id) }.map { task($0, id) }
   }
 
-  /// How many tasks have no end yet.
+  /// The number of tasks that have not ended.
   public var count: Int { tally.unfinished }
 
-  /// How many tasks are in each state.
+  /// The number of tasks in each state.
   public var tally: TaskTally { board.table.withLock { $0.tally } }
 
   func task(_ place: Int32, _ id: String) -> QueuedTask {
@@ -114,21 +113,19 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits until every task has ended that the queue has by then, whatever became of them. What another program adds
-  /// counts as soon as this one has heard of it, some milliseconds later.
+  /// Waits until every task has ended, including tasks that another program adds meanwhile.
   ///
-  /// - Returns: how many are in which state.
-  /// - Throws: where the run ends before, or the Swift task that waits is cancelled; the queue goes on then.
+  /// - Throws: if the run ends first, or if the waiting Swift task is cancelled.
   @discardableResult
   public func waitUntilAllFinished() async throws(QueueError) -> TaskTally {
     try await board.wait(for: .all)
     return tally
   }
 
-  /// Every change of every task from now on, in the order in which they happened.
+  /// Every change of every task from now on, in order, until the run ends.
   ///
-  /// It ends when the run has. A reader that is slower than the changes gets the newest state of each task once more
-  /// than `limit` wait for it, and is told how many it missed (``TaskChange/skipped``).
+  /// When more than `limit` changes wait, a slow reader gets only the newest state of each task
+  /// (see ``TaskChange/skipped``).
   public func changes(_ buffering: ChangeBuffering = .everyChange()) -> TaskChanges {
     TaskChanges(board, lease, nil, buffering)
   }
@@ -136,18 +133,18 @@ public final class TaskQueue: Sendable {
   /// ``changes(_:)`` with every change.
   public var changes: TaskChanges { changes() }
 
-  // MARK: - Orders
+  // MARK: - Requests
 
-  /// Whether nothing new starts, as ``pause()`` asks for.
+  /// Whether no task starts because of ``pause()``.
   public var isSuspended: Bool { board.table.withLock { $0.isPaused } }
 
-  /// Nothing new starts. What runs goes on.
+  /// Stops starting tasks. Running tasks go on.
   public func pause() async throws(QueueError) { try await board.ask(.pause, .run) }
 
-  /// Tasks start again.
+  /// Starts tasks again.
   public func `continue`() async throws(QueueError) { try await board.ask(.proceed, .run) }
 
-  /// How many tasks run at once from now on. Where more do already, none is stopped.
+  /// Changes the number of tasks that run at once, without stopping any.
   ///
   /// - Parameter most: from 1 to 1000000.
   public func setMaxConcurrent(_ most: Int) async throws(QueueError) {
@@ -158,28 +155,27 @@ public final class TaskQueue: Sendable {
     try await board.ask(.parallel, .run, carried)
   }
 
-  /// Cancels every task that has no end yet. The queue takes more all the same.
+  /// Cancels every task that has not ended. The queue still accepts new tasks.
   public func cancelAll() async throws(QueueError) {
     do throws(QueueError) {
       try await board.ask(.cancel, .all)
     } catch {
-      // There was none that had no end, or the run ends all of them by itself.
+      // Nothing is left to cancel, or the run is ending.
       if error.kind != .refused { throw error }
     }
   }
 
-  /// Nothing more is added: when all tasks have ended the run does, and its name is free for another one.
-  ///
-  /// Returns as soon as that is known, and not only then when the run has ended.
+  /// Closes the queue to new tasks: the run ends when all tasks have, and frees its name. Returns
+  /// before that.
   public func close() async throws(QueueError) { try await board.ask(.close, .run) }
 
-  /// Closes the queue, and waits until its run has ended. One that is closed already is waited for all the same.
+  /// Closes the queue if it is open, and waits until its run has ended.
   @discardableResult
   public func finish() async throws(QueueError) -> TaskTally {
     do throws(QueueError) {
       try await close()
     } catch {
-      // Closed before, stopping or over: its end is about to come.
+      // Already closed, stopping or over.
       if error.kind != .refused && error.kind != .ended { throw error }
     }
     try await board.wait(for: .end)
@@ -187,7 +183,7 @@ public final class TaskQueue: Sendable {
   }
 }
 
-/// Lets the reader go when nobody refers to the queue any more.
+/// Lets the reader's thread exit.
 final class QueueLease: Sendable {
   private let board: QueueBoard
   init(_ board: QueueBoard) { self.board = board }
@@ -206,7 +202,8 @@ extension QueueBoard {
     try await reply { .add(AddJob(content, $0)) }
   }
 
-  /// Asks the reader, and waits for its answer. A request stands when the Swift task that waits for it is cancelled.
+  /// Sends a request to the reader and waits for the answer. Cancellation does not withdraw the
+  /// request.
   private func reply<Value>(
     to request: (Reply<Value>) -> QueueRequest
   ) async throws(QueueError) -> Value {

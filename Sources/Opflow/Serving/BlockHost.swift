@@ -3,19 +3,19 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// The closures of the host, which are tasks of the run: a worker's end of the worker protocol (`BlockLines`), on a
-/// connection of its own. Only the reader's thread uses it; the closures run in Swift tasks.
+/// Runs the client's closures as external tasks: a worker of the worker protocol (`BlockLines`) on
+/// its own connection. Only for the reader's thread.
 ///
-/// A closure is offered while it does not run. When the other end is gone what runs is cancelled, and offered to the
-/// next one when it has ended: so it never runs twice at once.
+/// A closure is offered while it does not run. When the coordinator is gone, running closures are
+/// cancelled, and offered again after they have ended. So none runs twice at once.
 final class BlockHost {
   private let inbox: QueueInbox
-  /// Nil until there is a block, and while nobody drives the run.
+  /// Nil without closures or without a coordinator.
   private(set) var link: HostLink?
   private var generation = 0
   private var closures: [Int32: TaskAction.Block] = [:]
   private var running: [Int32: Running] = [:]
-  /// Places of closures that this connection was not offered yet.
+  /// The closures not yet offered on this connection.
   private var unoffered: Set<Int32> = []
 
   private struct Running {
@@ -44,28 +44,26 @@ final class BlockHost {
     link.send(writer.bytes)
   }
 
-  /// Nobody is at the other end any more.
+  /// The coordinator is gone.
   func leave() {
     link = nil
     for running in running.values { running.body.cancel() }
   }
 
-  // MARK: - What is offered
+  // MARK: - Offers
 
   func keep(_ body: @escaping TaskAction.Block, at place: Int32) {
     if closures.updateValue(body, forKey: place) == nil { unoffered.insert(place) }
   }
 
-  /// It has succeeded, and never runs again.
+  /// Forgets a closure that has succeeded.
   func forget(_ place: Int32) {
     if closures.isEmpty || running[place] != nil { return }
     closures[place] = nil
     unoffered.remove(place)
   }
 
-  /// Offers what is not offered yet.
-  ///
-  /// - Parameter number: of the task at a place, where the plan has one.
+  /// - Parameter number: returns the number of the task at a place.
   func offer(_ number: (Int32) -> TaskID?) {
     guard link != nil else { return }
     for place in unoffered.sorted() where running[place] == nil {
@@ -81,10 +79,10 @@ final class BlockHost {
     link?.send(writer.bytes)
   }
 
-  // MARK: - What is ordered
+  // MARK: - Commands
 
-  /// - Parameter place: of the task of a number.
-  /// - Returns: false where the other end is gone.
+  /// - Parameter place: returns the place of a task number.
+  /// - Returns: false if the coordinator is gone.
   func hear(_ place: (TaskID) -> Int32?) -> Bool {
     guard let link else { return false }
     if link.wantsToWrite { link.flush() }
@@ -123,7 +121,7 @@ final class BlockHost {
       var complaint: String?
       do {
         try await body()
-        // It may have returned early for that.
+        // A cancelled closure may have returned early.
         if Task.isCancelled { complaint = "it was cancelled" }
       } catch {
         complaint = "\(error)"
@@ -138,7 +136,7 @@ final class BlockHost {
       task: task, attempt: attempt, generation: generation, body: swiftTask)
   }
 
-  /// - Returns: whether it is to be offered to another one than ordered it.
+  /// - Returns: whether the closure has to be offered to another coordinator.
   func take(_ end: BlockEnd) -> Bool {
     guard let ended = running.removeValue(forKey: end.place) else { return false }
     guard end.generation == generation, link != nil else { return true }
@@ -150,7 +148,7 @@ final class BlockHost {
 }
 
 extension QueueReader {
-  /// Closures of tasks that the run has now are kept, and offered.
+  /// Keeps and offers the closures of tasks that were added.
   func keepBlocks(of tasks: [NewTask]) {
     var isAny = false
     board.table.withLock { table in
@@ -165,10 +163,10 @@ extension QueueReader {
     if isAny { offerBlocks() }
   }
 
-  /// Connects where there is something to offer, and offers it.
+  /// Connects if there is something to offer.
   func offerBlocks() {
     guard !blocks.isEmpty, link != nil, let run else { return }
-    // Where it cannot be had now, the end of the other connection is about to be seen.
+    // If this fails, the main connection is about to end too.
     if blocks.link == nil, let made = try? ServerStart.link(to: run.folder) {
       blocks.join(made, planKey: run.plan.key.description)
     }

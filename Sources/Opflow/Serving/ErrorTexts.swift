@@ -16,7 +16,7 @@ extension QueueError {
 
   /// Why tasks cannot be added.
   ///
-  /// - Parameter composed: the manifest where nobody wrote it, so that places in it say nothing.
+  /// - Parameter composed: the manifest if the library wrote it.
   init(_ error: PreparationError, composed: ManifestText?) {
     switch error {
     case .unreadable(let path, let errno):

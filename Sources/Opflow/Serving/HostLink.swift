@@ -1,17 +1,16 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The host's connection to the program that drives its run. Only the reader's thread uses it, which has SIGPIPE
-/// blocked.
+/// The client's connection to the coordinator. Only for the reader's thread, which blocks SIGPIPE.
 final class HostLink {
   private let descriptor: Descriptor
-  /// A child that the host forks must not keep the connection when the host is gone.
+  /// A forked child must not hold the connection open.
   private let fork: ForkGuard
   private var outbox: [UInt8] = []
   private var sent = 0
-  /// No answer and no order is longer.
+  /// No answer and no command is longer.
   private var lines = LineBuffer(longestLineBytes: 1 << 14, bytes: 1 << 16)
-  /// The other end is gone; what it said before is answered all the same.
+  /// Lines received before are still handled.
   private(set) var hasEnded = false
 
   init(_ end: consuming Descriptor) throws(Errno) {
@@ -37,13 +36,13 @@ final class HostLink {
     } catch .wouldBlock {
       return
     } catch {
-      // Its end shows in what is read.
+      // The next read shows the end.
       outbox.removeAll()
       sent = 0
     }
   }
 
-  /// Takes in what is there, and hands on each whole line, without its line feed.
+  /// Passes on each complete line, without its line feed.
   func receive(_ body: (UnsafeRawBufferPointer) -> Void) {
     while !hasEnded {
       do throws(Errno) {

@@ -4,7 +4,7 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// A segment that the run was asked to take.
+/// A segment that was sent to the run.
 struct SentAddition {
   let jobs: [AddJob]
   let addition: PreparedAddition
@@ -12,12 +12,12 @@ struct SentAddition {
 }
 
 extension QueueReader {
-  /// So many tasks join at once; more wait for the next time.
+  /// Further tasks wait for the next request.
   private static let mostTasksAtOnce = 100_000
 
   // MARK: - Adding
 
-  /// What waits goes on its way, together where it can.
+  /// Sends waiting additions, together if possible.
   func flushAdds() {
     while addOnItsWay == nil, !waitingAdds.isEmpty { send(takeBatch()) }
   }
@@ -36,7 +36,7 @@ extension QueueReader {
     return batch
   }
 
-  /// It was in a batch that was refused, for whatever reason: it is to be told of its own mistakes only.
+  /// Whether the job was in a refused batch. It is sent alone, to get its own errors only.
   private func isAlone(_ job: AddJob) -> Bool { alone.contains(ObjectIdentifier(job)) }
 
   private func send(_ jobs: [AddJob]) {
@@ -106,7 +106,7 @@ extension QueueReader {
   }
 
   private func succeed(_ jobs: [AddJob], _ addition: PreparedAddition, _ new: [Int32]) {
-    // Where the line that tells of them was read before a resume gave them other numbers.
+    // A resume may have renumbered the tasks since.
     let further = (new.isEmpty ? addition.added : []) + addition.unchanged
     for job in jobs {
       alone.remove(ObjectIdentifier(job))
@@ -135,7 +135,7 @@ extension QueueReader {
     }
   }
 
-  // MARK: - Orders
+  // MARK: - Requests
 
   func send(_ job: OrderJob) {
     guard let run, let link else { return job.answer(.failure(board.endError)) }
@@ -162,7 +162,7 @@ extension QueueReader {
     link.send(line)
   }
 
-  /// With how many processors the next program that drives the run begins.
+  /// Keeps the concurrency for the next coordinator.
   private func note(_ job: OrderJob) {
     if case .capacity = job.verb.row.carries, let most = job.carried.number {
       setMaxConcurrent(Int(clamping: most))
@@ -182,8 +182,7 @@ extension QueueReader {
     }
   }
 
-  /// Another program drives the run now: what the one before did not answer is asked of this one, unless the journal
-  /// says that it was done.
+  /// Repeats requests that the last coordinator did not answer, unless the journal has them.
   func askAgain() {
     guard let counts = run?.model.orders.counts else { return }
     if let sent = addOnItsWay {

@@ -3,28 +3,27 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// From lines of the journal to the table.
+/// Updates the table from the journal.
 extension QueueReader {
-  /// Takes in what is new, and tells everybody who waits for it.
+  /// Reads new lines and notifies waiters.
   func look() throws(QueueError) {
-    // Out of the property, so that nothing is copied when it changes.
+    // Avoids copies on changes.
     guard var run = self.run.take() else { return }
     let isFirst = !hasLooked
     hasLooked = true
     defer { lookedAt = Clock.monotonicNanoseconds }
     defer { self.run = run }
     do throws(RunFolderError) {
-      // Whoever is connected drives it.
+      // A connected coordinator holds the run.
       try run.look(isHeld: link?.hasEnded == false ? true : nil, tellsAnew: true) {
         line, model, plan in
         let isAnew = line.sequence <= lastTold
         lastTold = line.sequence
-        // What was before this program came is taken in as a whole.
         if isFirst {
           lastSequence = max(lastSequence, line.sequence)
           return
         }
-        // With another plan.
+        // The journal is being reread with another plan.
         if isAnew { placedPlan = nil }
         if line.sequence <= lastSequence, unheard.remove(line.sequence) == nil { return }
         lastSequence = max(lastSequence, line.sequence)
@@ -78,9 +77,9 @@ extension QueueReader {
       if isOurs(entry.id), range.lowerBound <= range.upperBound {
         added[entry.id] = Array(places[range])
       }
-    // They are skipped on lines of their own. Who comes by their names takes their places.
+    // Skips have their own lines; new tasks with the names take their places.
     case .withdraw: break
-    // A drive takes tasks back on lines of their own; what succeeded before it is of an earlier one now.
+    // Reruns have their own lines; earlier successes are of an earlier session now.
     case .resume: takeAll(model, plan)
     case .open, .close, .worker, .stop, .site, .unknown: break
     }
@@ -88,10 +87,10 @@ extension QueueReader {
 
   private func isOurs(_ id: OrderID) -> Bool { addOnItsWay?.id == id }
 
-  /// Sees to it that every task of the plan has a place.
+  /// Gives every task of the plan a place.
   private func place(_ plan: Plan) {
     if placedPlan === plan { return }
-    // One that grew keeps what it had; one that a resume made may have given other numbers.
+    // A grown plan keeps its numbers; a resume's may not.
     let from = placedPlan == nil ? 0 : min(places.count, plan.taskCount)
     if from == 0 {
       places = []
@@ -117,8 +116,7 @@ extension QueueReader {
     for number in plan.tasks { update(TaskID(number), model, model.lastMilliseconds) }
   }
 
-  /// What the run has no more since a resume: a task that had added it runs again, and adds anew what it adds then; or the
-  /// manifest that it began with has it no more.
+  /// Marks tasks as skipped that the run lost on a resume.
   private func withdrawRest(_ milliseconds: Int64) {
     isPlacedAnew = false
     let known = Set(places)
@@ -153,7 +151,7 @@ extension QueueReader {
 
   // MARK: - Downloads
 
-  /// How far downloads are stands in a file of the run, which is replaced once a second.
+  /// The file is replaced once a second.
   private func lookAtProgress(_ run: FollowedRun) {
     guard run.plan.hasDownloads, let status = try? Path.status(run.folder.progress),
       status.identity != progressIdentity

@@ -3,67 +3,61 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// The one thread of a queue: waits for the answers of the program that drives the run, for new lines of its journal,
-/// and for what the host asks, and for nothing else. What it learns it writes into the table.
-///
-/// It sleeps while nothing happens. It never waits for a host's code: who reads changes takes them from a buffer, and
-/// closures are called elsewhere.
+/// The queue's thread: waits for the coordinator, the journal and the client's requests, and
+/// updates the table. It never waits for client code.
 final class QueueReader {
   let board: QueueBoard
   private(set) var setting: ServerSetting
   var link: HostLink?
-  /// Nil before the run is found.
   var run: FollowedRun?
-  /// Says to others that this program has the run.
+  /// Shows other clients that the run is in use.
   private var hold: HostsLock?
   private var watch: FolderWatch?
   private var poll = PollSet(slots: 4)
   private var isLeaving = false
 
-  // Of the journal
+  // Journal
 
-  /// The first look was taken.
   var hasLooked = false
-  /// SEQ of the last line that is in the table.
+  /// SEQ of the last line in the table.
   var lastSequence: UInt64 = 0
-  /// SEQ of the last line that was read: less than the one before it where the journal is read anew.
+  /// Goes back when the journal is reread.
   var lastTold: UInt64 = 0
-  /// SEQs of lines about tasks that the plan had not: they are heard when it is another one.
+  /// SEQs of lines about tasks that only the next plan has.
   var unheard: Set<UInt64> = []
-  /// Places in the table, by the numbers of `placedPlan`.
+  /// Places in the table, by the task numbers of `placedPlan`.
   var places: [Int32] = []
   var placedPlan: Plan?
-  /// Every task got its place anew, so that some may have none.
+  /// Some places may have no task.
   var isPlacedAnew = false
   var changes: [RawChange] = []
   var finished: [Int32] = []
-  /// The places of what orders of this host added.
+  /// Places of tasks added by this client.
   var added: [OrderID: [Int32]] = [:]
   var progressIdentity: FileIdentity?
 
-  // Of what runs here
+  // External tasks
 
   lazy var blocks = BlockHost(board.inbox)
 
-  // Of what is asked
+  // Requests
 
   var waitingAdds: [AddJob] = []
-  /// Those that are added by themselves.
+  /// Additions that have to be sent alone.
   var alone: Set<ObjectIdentifier> = []
   var addOnItsWay: SentAddition?
   var orders: [OrderID: OrderJob] = [:]
-  /// What those wait for who were cancelled, and until when, in nanoseconds: an order that is given on the way out is
-  /// answered as any, unless nobody is there to answer.
+  /// Cancelled waits and their deadlines, in nanoseconds. Until then an answer may still come.
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
 
-  /// When the driving program was lost, in nanoseconds: the last times.
+  /// When the coordinator was lost, in nanoseconds.
   private var losses: [Int64] = []
   private static let mostLosses = 5
   private static let lossWindow: Int64 = 30_000_000_000
-  /// Where the kernel tells nothing of the folder.
+  /// Used if the kernel does not report changes.
   private static let pollInterval: Int64 = 100_000_000
-  /// When the journal was looked at last, in nanoseconds.
+  /// In nanoseconds.
   var lookedAt: Int64 = 0
   private static let lookInterval: Int64 = 1_000_000
   private static let lookIntervalOfAdds: Int64 = 5_000_000
@@ -73,7 +67,7 @@ final class QueueReader {
     self.setting = setting
   }
 
-  /// - Parameter opened: called once, with whether there is a run.
+  /// - Parameter opened: called once.
   func perform(_ opened: (Result<Void, QueueError>) -> Void) {
     do throws(QueueError) {
       try open(ServerStart(setting, board.inbox))
@@ -130,8 +124,8 @@ final class QueueReader {
     }
   }
 
-  /// For how long new lines of the journal may wait, so that many that come one by one are not looked at one by one. What
-  /// is answered is looked at at once, so that an answer that is about to come spares a look.
+  /// How long new lines may wait, to read them in batches. Longer while an addition is pending,
+  /// since its answer triggers a read.
   private var restNanoseconds: Int64 {
     guard watch != nil, link != nil else { return 0 }
     let interval = addOnItsWay == nil ? Self.lookInterval : Self.lookIntervalOfAdds
@@ -145,7 +139,7 @@ final class QueueReader {
     link.receive { line in
       if let said = OrderLines.answer(line), let id = said.id { answers.append((id, said.answer)) }
     }
-    // What was answered was journaled before.
+    // The journal has the lines of what was answered.
     if !answers.isEmpty { try look() }
     for (id, answer) in answers { take(answer, to: id) }
     if link.hasEnded { try replaceLost() }
@@ -165,7 +159,7 @@ final class QueueReader {
     if link == nil { answerAll(board.endError) }
   }
 
-  // MARK: - The program that drives the run
+  // MARK: - The coordinator
 
   private func open(_ start: ServerStart) throws(QueueError) {
     switch try start.open() {
@@ -174,16 +168,17 @@ final class QueueReader {
       do throws(RunFolderError) {
         if run?.folder != folder {
           run = try FollowedRun(folder, keepingDetails: true)
-          // Without it, as on a full disk, only a loss of what drives the run is less well survived.
+          // It may fail, e.g. on a full disk; then only a loss of the coordinator is survived less
+          // well.
           hold = try? HostsLock(folder)
         }
       } catch {
         throw QueueError(error)
       }
-      // Not the plan, which is written to in many places for each addition.
+      // Not the plan file, which changes often.
       watch = try? FolderWatch(file: folder.journal, in: folder.path)
     case .ended(let folder):
-      // It was joined at the moment at which the last program before this one was gone.
+      // Joined just as the run stopped without clients.
       if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {
         return try open(ServerStart(setting, board.inbox))
       }
@@ -191,7 +186,7 @@ final class QueueReader {
     }
   }
 
-  /// The connection has ended: the run has, or the program that drove it died, and another one goes on.
+  /// The run has ended, or its coordinator died and another one continues.
   private func replaceLost() throws(QueueError) {
     link = nil
     blocks.leave()

@@ -2,17 +2,16 @@ internal import OpflowCore
 internal import OpflowRuntime
 internal import OpflowSystem
 
-/// What the run of a queue is driven with.
+/// The settings for driving a queue's run.
 struct ServerSetting: Sendable {
   let name: String
-  /// Absolute.
   let stateFolder: String
-  /// Absolute: where relative paths of tasks start.
+  /// The absolute folder that relative paths of tasks start from.
   let workingFolder: String
-  /// Nil for the processors that there are.
+  /// Nil for the number of CPUs.
   var maxConcurrent: Int?
   let goesOn: Bool
-  /// Of `opflow`: a path.
+  /// The path of `opflow`.
   let program: String
 
   var state: StateFolder { StateFolder(path: stateFolder) }

@@ -3,13 +3,13 @@ internal import OpflowManifest
 internal import OpflowRuntime
 internal import OpflowSystem
 
-/// Finds the run of a queue: one that is live is joined, one that has not ended is resumed, else one is begun.
+/// Joins the live run of a queue, resumes one that has not ended, or starts one.
 ///
-/// The program that drives it is no child of the host that the host could see. It is started with one end of a pair of
-/// sockets, which is the host's connection from its first turn on: so a host that dies at any time is noticed.
+/// The coordinator is a detached process, not visible as a child. It gets one end of a socket pair,
+/// and so notices the client's death at any time.
 struct ServerStart {
   private let setting: ServerSetting
-  /// Of a queue that had this run before: only that one is meant.
+  /// The only run that will do, if any.
   private let run: RunFolder?
   private let inbox: QueueInbox
 
@@ -21,17 +21,16 @@ struct ServerStart {
 
   enum Found {
     case live(HostLink, RunFolder)
-    /// The run that was there before has its end.
     case ended(RunFolder)
   }
 
   private static let mostTries = 50
-  /// Between two looks at what another process is about, in nanoseconds.
+  /// In nanoseconds.
   private static let interval: Int64 = 20_000_000
   private static let connectTimeout = Duration.seconds(10)
-  /// What drives a run answers within a turn of its loop.
+  /// A live coordinator answers at once.
   private static let longestGreeting: Int64 = 30_000_000_000
-  /// What is to drive one reads its plan and its journal before that.
+  /// A new one first reads plan and journal.
   private static let longestStart: Int64 = 120_000_000_000
   static let cancelled = QueueError(
     .waitCancelled, "the task that waited for the queue was cancelled, or the queue was let go of")
@@ -50,7 +49,7 @@ struct ServerStart {
         switch try connect(known) {
         case .welcome(let link): return .live(link, known)
         case .gone: break
-        // As long as its tasks take to end; then it is resumed, or another one is begun.
+        // Wait for the end of its tasks.
         case .leaving: tries = 0
         case .refused(let what):
           throw QueueError(
@@ -59,10 +58,10 @@ struct ServerStart {
       } else {
         let history = try history(of: known)
         if run != nil, history.close != nil { return .ended(known) }
-        // To one that was closed nothing can be added; what it has is still to be done where it is this queue's.
+        // A closed run is finished only if it is this queue's.
         let goesOn = run != nil || history.openness == .open
         if !goesOn, history.close == nil, try isWanted(known) {
-          // As above: whose queue it is goes on with it.
+          // The queue that uses it continues it.
           tries = 0
         } else if let found = try start(goesOn ? known : nil, &silentEnds) {
           return found
@@ -77,8 +76,8 @@ struct ServerStart {
     )
   }
 
-  /// What the journal of a run tells that nobody drives. Where a loss of power left a plan that is none, that of a run without
-  /// a task does: what is asked of it is of the run as a whole, and a resume makes the plan anew.
+  /// The history of a run that is not live. With a damaged plan an empty one serves, since only
+  /// facts about the run are needed.
   private func history(of run: RunFolder) throws(QueueError) -> RunModel {
     let plan = if let plan = try? run.openPlan() { plan } else { try planWithoutTasks(run) }
     return try reading { () throws(RunFolderError) in try run.readHistory(plan: plan).history }
@@ -93,7 +92,7 @@ struct ServerStart {
     }
   }
 
-  /// The run that is meant, or else the one that has the name now.
+  /// The given run, else the newest with the name.
   private func named(_ known: RunFolder?) throws(QueueError) -> RunFolder? {
     if let known { return known }
     guard setting.state.isThere else { return nil }
@@ -116,7 +115,7 @@ struct ServerStart {
     }
   }
 
-  // MARK: - One that is live
+  // MARK: - A live run
 
   private func connect(_ folder: RunFolder) throws(QueueError) -> Greeting {
     guard let link = try Self.link(to: folder) else { return .gone }
@@ -130,7 +129,7 @@ struct ServerStart {
     return greeting
   }
 
-  /// A connection on which nothing was said; nil where nobody listens.
+  /// A new connection; nil if no process listens.
   static func link(to folder: RunFolder) throws(QueueError) -> HostLink? {
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
@@ -147,17 +146,15 @@ struct ServerStart {
 
   private enum Greeting {
     case welcome(HostLink)
-    /// The other end went away, or was never there: it begins or ends.
+    /// The coordinator is starting or exiting.
     case gone
-    /// Its run is about to end.
+    /// The run is about to end.
     case leaving
-    /// It cannot drive the run, and says why.
+    /// It cannot drive the run, for this reason.
     case refused(what: String)
   }
 
-  /// Says whose run it is, and waits until that is known there.
-  ///
-  /// - Returns: nil where that lasts too long.
+  /// Announces the client; nil after the timeout.
   private func greet(
     _ link: HostLink, atMost nanoseconds: Int64
   ) throws(QueueError) -> Greeting? {
@@ -186,9 +183,7 @@ struct ServerStart {
     }
   }
 
-  /// Waits, for as long as the host needs the queue.
-  ///
-  /// - Returns: false where nothing came in time.
+  /// Returns false after the timeout.
   private func wait(
     _ poll: inout PollSet, leaving slot: Int, nanoseconds: Int64
   ) throws(QueueError) -> Bool {
@@ -203,13 +198,13 @@ struct ServerStart {
     return isReady
   }
 
-  // MARK: - One that is started
+  // MARK: - A new coordinator
 
   private var logPath: String { "\(setting.stateFolder)/\(setting.name).serve.log" }
-  /// A log that is longer begins anew.
+  /// A longer log is truncated.
   private static let mostLogBytes: Int64 = 1 << 20
 
-  /// Nil where somebody else was faster, or it was killed, so that another look is to be taken.
+  /// Nil if another process was faster or the coordinator was killed: look again.
   private func start(
     _ folder: RunFolder?, _ silentEnds: inout Int
   ) throws(QueueError) -> Found? {
@@ -228,7 +223,7 @@ struct ServerStart {
     var complaint = ""
     switch try greet(link, atMost: Self.longestStart) {
     case .welcome:
-      // It holds the run's lock, and its name is nobody else's.
+      // The new coordinator holds the run's lock and name.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)
     case .refused(let what): complaint = what
@@ -239,14 +234,14 @@ struct ServerStart {
         "\(setting.program) was started and does not answer: it was stopped, or this machine has no time for it"
       )
     }
-    // It ended before it took orders.
+    // The new coordinator ended early.
     if let other = try named(folder), try isHeld(other) { return nil }
-    // Somebody was ending the run, and it is ended.
+    // The run was being stopped.
     if run != nil, let folder, try history(of: folder).close != nil { return nil }
-    // What it wrote is whole, unless the disk is full.
+    // Complete unless the disk is full.
     if let written = complaints(from: log.start) { complaint = written }
-    // A run that there was goes on as soon as it can. What is complained of may be over by now, such as another process
-    // that held the run, or of another program's start.
+    // Keep trying to continue an existing run: the cause may be gone, or concern another program's
+    // start.
     if complaint.isEmpty || run != nil, silentEnds < Self.mostSilentEnds {
       silentEnds += 1
       return nil
@@ -258,7 +253,7 @@ struct ServerStart {
         ? "\(setting.program) ended before it took orders, and did not say why" : complaint)
   }
 
-  /// What drives a run is killed again and again.
+  /// The coordinator is killed again and again.
   static func died(_ folder: RunFolder, _ times: Int) -> QueueError {
     QueueError(
       .ended,
@@ -308,7 +303,7 @@ struct ServerStart {
     return words
   }
 
-  /// Who says nothing was killed.
+  /// A coordinator that ends without a message was probably killed.
   private static let mostSilentEnds = 5
 
   private static func read(_ path: String, from start: Int64) throws(Errno) -> [UInt8] {
@@ -317,7 +312,7 @@ struct ServerStart {
     return try file.readAll(atMost: Int(mostLogBytes))
   }
 
-  /// What it complained of; nil for nothing.
+  /// The error message in the log; nil if none.
   private func complaints(from start: Int64) -> String? {
     let bytes = try? Self.read(logPath, from: start)
     var text = String(decoding: bytes ?? [], as: UTF8.self)
@@ -327,7 +322,7 @@ struct ServerStart {
   }
 }
 
-/// Runs `body` on the files of runs.
+/// Converts errors about run files.
 func reading<Result: ~Copyable>(
   _ body: () throws(RunFolderError) -> Result
 ) throws(QueueError) -> Result {

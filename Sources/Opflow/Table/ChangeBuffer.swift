@@ -1,33 +1,31 @@
-/// One change of a task, without what its reader is given in its place.
+/// A change with a place in the table instead of a task.
 struct RawChange: Sendable {
-  /// The task's place in the table.
   var place: Int32
   var attempt: Int32
   var state: TaskStatus
-  /// Changes of this task before this one that the reader was too slow for.
+  /// Dropped changes of the task before this one.
   var skipped: Int32 = 0
-  /// Since the epoch; 0 where the journal's line had none.
+  /// Since the epoch; 0 if unknown.
   var milliseconds: Int64 = 0
   var progress: TaskProgress?
 }
 
-/// Changes that a reader has not taken yet, in their order.
+/// The changes that a reader has not taken, in order.
 ///
-/// There are at most `limit` of them, or as many as tasks where those are more: when it is full, what came before is
-/// thinned out to the newest of each task, which then tells how many went; from then on a further change of a task that
-/// waits in it takes the place of the older one.
+/// At most `limit`, or one per task if there are more tasks. When full, it keeps only the newest
+/// change of each task, with the number of dropped ones.
 struct ChangeBuffer {
   private let limit: Int
   private var changes: [RawChange?] = []
   private var start = 0
   private var count = 0
-  /// Where the newest change of a task stands, while only those are kept; nil while all are.
+  /// The newest change of each task while only those are kept.
   private var newest: [Int32: Int]?
   private let keepsNewestOnly: Bool
 
-  /// - Parameter limit: 1 for the newest state of each task alone.
+  /// - Parameter limit: 1 for the newest state only.
   init(limit: Int) {
-    // More never wait, and it is reckoned with.
+    // Bounded for the arithmetic below.
     self.limit = min(max(1, limit), Int(Int32.max))
     keepsNewestOnly = limit <= 1
     newest = keepsNewestOnly ? [:] : nil
@@ -39,7 +37,7 @@ struct ChangeBuffer {
     var change = change
     if newest == nil, count >= limit { thinOut() }
     if let place = newest?[change.place], let older = changes[place] {
-      // That it came further is no state of its own.
+      // Lost progress does not count as a lost state.
       change.skipped = older.skipped &+ (change.progress == nil || older.progress == nil ? 1 : 0)
       changes[place] = nil
       count -= 1
@@ -64,7 +62,7 @@ struct ChangeBuffer {
     return nil
   }
 
-  /// The reader has caught up: from now on every change counts again.
+  /// The reader has caught up.
   private mutating func forget() {
     changes.removeAll(keepingCapacity: changes.capacity <= 1 << 16)
     start = 0

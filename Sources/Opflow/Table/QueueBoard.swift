@@ -2,11 +2,11 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import Synchronization
 
-/// What the host's threads and the reader share.
+/// Shared by the client's threads and the reader.
 final class QueueBoard: Sendable {
   let inbox: QueueInbox
   let table = Mutex(TaskTable())
-  /// A child that the host forks has no reader.
+  /// A forked child has no reader thread.
   let process = ProcessID.own
 
   init() throws(Errno) { inbox = try QueueInbox() }
@@ -19,7 +19,7 @@ final class QueueBoard: Sendable {
 
   // MARK: - From the reader
 
-  /// Tells of changes that are in the table already.
+  /// Notifies about changes in the table.
   func tell(_ changes: [RawChange], _ finished: [Int32], isPaused: Bool) {
     var calls: [(@Sendable (TaskOutcome) -> Void, TaskOutcome)] = []
     var ofTasks: [(Subscription, [RawChange])] = []
@@ -45,7 +45,6 @@ final class QueueBoard: Sendable {
     for (body, outcome) in calls { Task { body(outcome) } }
   }
 
-  /// Nothing comes any more.
   func finish(_ error: QueueError, isComplete: Bool = false) {
     let (subscriptions, answered) = table.withLock { table in
       table.finish(error, isComplete: isComplete)
@@ -57,7 +56,7 @@ final class QueueBoard: Sendable {
     for subscription in subscriptions { subscription.add([], ends: true) }
   }
 
-  // MARK: - From the host
+  // MARK: - From the client
 
   func subscribe(_ place: Int32?, limit: Int) -> Subscription {
     let subscription = Subscription(of: place, limit: limit)
@@ -116,7 +115,7 @@ final class QueueBoard: Sendable {
     if let outcome { Task { body(outcome) } }
   }
 
-  /// Whether the task there could start: it has not, and everything that it needs has ended well.
+  /// Whether the task can start.
   func isReady(_ place: Int32) -> Bool {
     table.withLock { table in
       let entry = table[place]

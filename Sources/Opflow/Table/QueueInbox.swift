@@ -2,19 +2,17 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import Synchronization
 
-/// What a queue is asked for, on its way to the reader.
+/// A request on its way to the reader.
 enum QueueRequest: Sendable {
   case add(AddJob)
   case order(OrderJob)
-  /// A closure has ended.
   case blockEnded(BlockEnd)
-  /// Who waits for this has been cancelled.
+  /// The waiting Swift task was cancelled.
   case giveUp(any PendingReply)
-  /// The host needs the queue no more.
   case leave
 }
 
-/// Tasks that are to join the run.
+/// Tasks to add to the run.
 final class AddJob: Sendable {
   enum Content: Sendable {
     case tasks([NewTask])
@@ -22,7 +20,7 @@ final class AddJob: Sendable {
   }
 
   let content: Content
-  /// Of the tasks' places, in their order; of a manifest's in any.
+  /// In the order of tasks; of a manifest in any order.
   private let reply: Reply<[Int32]>
 
   init(_ content: Content, _ reply: Reply<[Int32]>) {
@@ -33,19 +31,18 @@ final class AddJob: Sendable {
   func answer(_ result: Result<[Int32], QueueError>) { reply.give(result) }
 }
 
-/// Something that is asked of the run.
+/// A request to the run.
 final class OrderJob: Sendable {
   enum About: Sendable {
     case run
     case task(Int32)
-    /// All that it applies to.
+    /// All tasks that it applies to.
     case all
   }
 
   let verb: OrderVerb
   let about: About
   let carried: CarriedValue
-  /// Nil where nobody waits.
   private let reply: Reply<Int>?
 
   init(
@@ -61,18 +58,18 @@ final class OrderJob: Sendable {
   func answer(_ result: Result<Int, QueueError>) { reply?.give(result) }
 }
 
-/// A closure that was run has ended.
+/// The end of a closure.
 struct BlockEnd: Sendable {
   let place: Int32
   let attempt: Int32
-  /// Which connection it was ordered on.
+  /// The connection that started it.
   let generation: Int
-  /// What it threw, in words; nil where it returned.
+  /// What it threw; nil if it returned.
   let error: String?
   let took: Duration
 }
 
-/// Requests, from any thread to the reader.
+/// Requests from any thread to the reader.
 final class QueueInbox: Sendable {
   private let requests = Mutex<[QueueRequest]>([])
   private let event: EventDescriptor
@@ -84,8 +81,7 @@ final class QueueInbox: Sendable {
   }
 
   var rawDescriptor: Int32 { event.rawValue }
-  /// Readable from the moment on at which the host needs the queue no more: for a reader that waits for something else
-  /// before it takes requests.
+  /// Readable when the client drops the queue, even if the reader takes no requests.
   var leavingDescriptor: Int32 { leaving.rawValue }
 
   func put(_ request: QueueRequest) {
@@ -94,7 +90,7 @@ final class QueueInbox: Sendable {
       requests.append(request)
       return requests.count == 1
     }
-    // The counter is far from full, and that is all that such a write can fail of.
+    // Fails only at the counter's limit.
     if isFirst { try? event.signal() }
   }
 

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Something that is waited for, and that somebody may cease to wait for.
+/// A reply whose wait can be cancelled.
 protocol PendingReply: Sendable {
-  /// Answers that the wait was cancelled, where there is no other answer by now.
+  /// Answers that the wait was cancelled, unless there is an answer.
   func giveUp()
 }
 
-/// The one answer to a request: the first that is given counts.
+/// The first answer to a request counts.
 final class Reply<Value: Sendable>: PendingReply {
   typealias Answer = Result<Value, QueueError>
 

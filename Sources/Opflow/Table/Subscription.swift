@@ -1,10 +1,8 @@
 internal import Synchronization
 
-/// Somebody who reads changes: of one task, or of all.
-///
-/// The reader of the journal adds, and never waits; the one who iterates takes.
+/// A reader of changes. The queue's thread adds them; the iterating Swift task takes them.
 final class Subscription: Sendable {
-  /// Of one task; nil for all.
+  /// Nil for all tasks.
   let place: Int32?
   private let content: Mutex<Content>
 
@@ -19,7 +17,7 @@ final class Subscription: Sendable {
     content = Mutex(Content(buffer: ChangeBuffer(limit: limit)))
   }
 
-  /// - Parameter ends: nothing comes after these.
+  /// - Parameter ends: no changes follow.
   func add(_ changes: [RawChange], ends: Bool) {
     let (waiter, first) = content.withLock {
       content -> (CheckedContinuation<RawChange?, Never>?, RawChange?) in
@@ -33,13 +31,13 @@ final class Subscription: Sendable {
     waiter?.resume(returning: first)
   }
 
-  /// The next change; nil where none comes any more, and where the Swift task that waits was cancelled.
+  /// Nil at the end, or if the waiting Swift task was cancelled.
   func next() async -> RawChange? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let found = content.withLock { content -> RawChange?? in
           if let change = content.buffer.next() { return .some(change) }
-          // Two that iterate over the same take turns badly; the older one is let go.
+          // Only one iterator can wait.
           if content.hasEnded || Task.isCancelled || content.waiter != nil { return .some(nil) }
           content.waiter = continuation
           return nil

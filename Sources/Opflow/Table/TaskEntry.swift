@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// What a task waits for.
+/// A dependency.
 struct EntryNeed {
-  /// Of the task in the table.
+  /// The task's place in the table.
   let place: Int32
   let condition: NeedCondition
 }
 
-/// What the host knows of one task, as of the last line of the journal that it has read.
+/// A task as of the last journal line read.
 struct TaskEntry {
   let id: String
   var state = TaskStatus.pending
@@ -18,16 +18,13 @@ struct TaskEntry {
   var message: String?
   var wallMicroseconds: Int64 = 0
   var progress: TaskProgress?
-  /// As the engine has it.
   private(set) var exactState = TaskState.waiting
   private(set) var isSkippedUpstream = false
   var needs: [EntryNeed] = []
 
   init(_ id: String) { self.id = id }
 
-  /// As the run's model has it.
-  ///
-  /// - Returns: whether anything is another that is told of.
+  /// - Returns: whether a reported property changed.
   mutating func take(_ record: TaskRecord, in model: RunModel, _ task: TaskID) -> Bool {
     let before = (state, attempts)
     exactState = record.state
@@ -43,9 +40,7 @@ struct TaskEntry {
     return before != (state, attempts)
   }
 
-  /// The run has it no more.
-  ///
-  /// - Returns: whether it had no end.
+  /// - Returns: whether it had not ended.
   mutating func withdraw() -> Bool {
     if state.isFinished { return false }
     state = .skipped

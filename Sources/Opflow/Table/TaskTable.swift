@@ -1,14 +1,14 @@
-/// What the host knows of all tasks of a run, and who waits for what of them.
+/// What the client knows of all tasks, with the waits and subscriptions.
 ///
-/// A task keeps its place for as long as the queue lives, whatever number it has in the plan: a resume may give others.
-/// One value behind one lock: the reader writes once for each look at the journal, everybody reads.
+/// A task keeps its place as long as the queue lives, even if a resume renumbers it. One lock: the
+/// reader writes once per read of the journal.
 struct TaskTable {
   private(set) var entries: [TaskEntry] = []
   private var places: [String: Int32] = [:]
   private(set) var tally = TaskTally()
-  /// Why nothing comes any more; nil while the run goes on.
+  /// Nil while the run goes on.
   private(set) var end: QueueError?
-  /// The run came to its end as it should: it was closed, and everything ended.
+  /// Closed, and all tasks have ended.
   private(set) var isComplete = false
   var isPaused = false
   var runID = ""
@@ -17,7 +17,7 @@ struct TaskTable {
   private var waitersOfTasks: [Int32: [UInt64]] = [:]
   private var generalWaiters: Set<UInt64> = []
   private var lastWaiter: UInt64 = 0
-  /// Of all tasks.
+  /// Subscriptions for all tasks.
   private(set) var subscriptions: [Subscription] = []
   private(set) var subscriptionsOfTasks: [Int32: [Subscription]] = [:]
   private var closures: [Int32: [@Sendable (TaskOutcome) -> Void]] = [:]
@@ -27,7 +27,6 @@ struct TaskTable {
   enum Awaited: Sendable {
     case task(Int32)
     case all
-    /// The end of the run.
     case end
   }
 
@@ -42,7 +41,7 @@ struct TaskTable {
 
   subscript(place: Int32) -> TaskEntry { entries[Int(place)] }
 
-  /// The place of a task, which it gets where it has none.
+  /// Adds the task if necessary.
   mutating func insert(_ id: String) -> Int32 {
     if let place = places[id] { return place }
     let place = Int32(truncatingIfNeeded: entries.count)
@@ -52,7 +51,7 @@ struct TaskTable {
     return place
   }
 
-  /// Changes what is known of one.
+  /// Changes an entry and keeps the counts.
   mutating func update<Result>(_ place: Int32, _ body: (inout TaskEntry) -> Result) -> Result {
     let before = entries[Int(place)].state
     let result = body(&entries[Int(place)])
@@ -64,9 +63,9 @@ struct TaskTable {
     return result
   }
 
-  // MARK: - Who waits
+  // MARK: - Waits
 
-  /// - Returns: the waiter's number; nil where it was answered at once.
+  /// - Returns: the waiter's number; nil if answered at once.
   mutating func wait(
     for awaited: Awaited, _ continuation: CheckedContinuation<Answer, Never>
   ) -> UInt64? {
@@ -103,9 +102,7 @@ struct TaskTable {
     }
   }
 
-  /// Those whose time has come, with their answers.
-  ///
-  /// - Parameter finished: the tasks that have ended since the last call.
+  /// - Parameter finished: tasks that have ended since the last call.
   mutating func takeAnswered(
     _ finished: [Int32]
   ) -> [(CheckedContinuation<Answer, Never>, Answer)] {
@@ -127,7 +124,7 @@ struct TaskTable {
     self.isComplete = isComplete
   }
 
-  // MARK: - Who reads
+  // MARK: - Subscriptions
 
   mutating func subscribe(_ subscription: Subscription) {
     if let place = subscription.place {
@@ -146,7 +143,7 @@ struct TaskTable {
     if subscriptionsOfTasks[place]?.isEmpty == true { subscriptionsOfTasks[place] = nil }
   }
 
-  /// - Returns: false where the task has ended: the caller calls it.
+  /// - Returns: false if the task has ended and the caller has to call `body`.
   mutating func whenFinished(
     _ place: Int32, _ body: @escaping @Sendable (TaskOutcome) -> Void
   ) -> Bool {

@@ -1,24 +1,23 @@
-/// Why something that a queue was asked for was not done: what happened, where, and what to do, in the words of the
-/// command line.
+/// Why a request failed, in the words of the command line.
 public struct QueueError: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Kind: Sendable, Equatable {
-    /// A wrong use: a name that is none, a task that is not there.
+    /// Wrong use, such as an invalid name or an unknown task.
     case usage
-    /// A task, or a manifest, is wrong.
+    /// An invalid task or manifest.
     case manifest
-    /// The run refuses it, in the state that it is in.
+    /// The run rejects the request in its present state.
     case refused
-    /// Another process holds the run, and takes no orders here.
+    /// Another process holds the run and rejects requests from here.
     case held
     /// The files of the run cannot be used.
     case journal
-    /// A file cannot be read or written, or a call of the system failed.
+    /// A file or system call failed.
     case io
-    /// The program `opflow` is not found, cannot be started, or ends before it takes orders.
+    /// `opflow` is not found, cannot be started, or exits early.
     case opflow
-    /// The run has ended, or the queue was shut down, before what was waited for came.
+    /// The run ended, or the queue was dropped, before the event.
     case ended
-    /// The Swift task that waited was cancelled. Nothing of the queue was.
+    /// The waiting Swift task was cancelled, but nothing in the queue.
     case waitCancelled
   }
 

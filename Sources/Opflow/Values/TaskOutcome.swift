@@ -1,22 +1,21 @@
-/// Where a task stands; the words are those of `opflow status`.
+/// The state of a task, as in `opflow status`.
 public enum TaskStatus: String, Sendable, CaseIterable {
-  /// It waits: for what it needs, for its turn, for the next try.
+  /// It waits for dependencies, for its turn or for the next attempt.
   case pending
   case running
-  /// Its processes are stopped by a signal, and go on later.
+  /// Its processes are stopped by a signal until it is continued.
   case suspended
   case succeeded
-  /// It succeeded in an earlier drive of the run, before this program or the one that drives the run was started, and
-  /// that holds.
+  /// It succeeded in an earlier session, and the result stands.
   case reused
-  /// What it would do is done: its inputs and outputs are those of its last success.
+  /// It did not have to run: inputs and outputs are those of its last success.
   case upToDate = "up_to_date"
   case failed
-  /// It never ran, since what it needs did not succeed, or because of an order.
+  /// It did not run, because of its dependencies or a request.
   case skipped
   case cancelled
 
-  /// Whether it has an end.
+  /// Whether the task has ended.
   public var isFinished: Bool {
     switch self {
     case .pending, .running, .suspended: false
@@ -24,7 +23,7 @@ public enum TaskStatus: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether it has an end that is good.
+  /// Whether the task has ended with success.
   public var isSuccess: Bool {
     switch self {
     case .succeeded, .reused, .upToDate: true
@@ -33,59 +32,58 @@ public enum TaskStatus: String, Sendable, CaseIterable {
   }
 }
 
-/// What became of a task.
+/// The outcome of a task.
 public struct TaskOutcome: Sendable, Equatable {
   public var state: TaskStatus
-  /// How often it was tried, over all drives of the run.
+  /// The number of attempts over all sessions of the run.
   public var attempts: Int
-  /// Of the last try; nil where it ended by a signal, or never ran.
+  /// Of the last attempt; nil after a signal, or if it never ran.
   public var exitCode: Int?
-  /// The signal that ended the last try.
+  /// Of the last attempt.
   public var signal: Int?
-  /// Why, where the exit code does not say it: `timeout`, `cancel`, `upstream` and so on, as the journal has it.
+  /// Why, if the exit code does not tell it: `timeout`, `cancel`, `upstream` and so on.
   public var reason: String?
-  /// What was the matter, in words: of an error that a closure threw the beginning.
+  /// Failure details; the start of a closure's error.
   public var message: String?
-  /// It failed and may, so that what needs it runs all the same.
+  /// Whether it failed but is allowed to, so that dependents run.
   public var isAllowedFailure: Bool
-  /// How long the last try took.
+  /// Of the last attempt.
   public var duration: Duration
 
   public var isSuccess: Bool { state.isSuccess }
 }
 
-/// How far a download is.
+/// The progress of a download.
 public struct TaskProgress: Sendable, Equatable {
   public var doneBytes: Int64
-  /// Nil where nobody knows.
+  /// Nil if unknown.
   public var totalBytes: Int64?
-  /// Over the last seconds.
+  /// The speed over the last seconds.
   public var bytesPerSecond: Int64
-  /// What was there when this try began and is not fetched again.
+  /// Bytes kept from earlier attempts.
   public var resumedBytes: Int64
 
-  /// From 0 to 1; nil where the end is unknown.
+  /// From 0 to 1; nil if the size is unknown.
   public var fraction: Double? {
     guard let totalBytes, totalBytes > 0 else { return nil }
     return min(1, Double(doneBytes) / Double(totalBytes))
   }
 }
 
-/// How many tasks of a queue are in each state.
+/// The number of tasks of a queue in each state.
 public struct TaskTally: Sendable, Equatable {
   var counts = [Int](repeating: 0, count: TaskStatus.allCases.count)
 
   public subscript(state: TaskStatus) -> Int { counts[state.place] }
   public var all: Int { counts.reduce(0, +) }
   public var unfinished: Int { self[.pending] + self[.running] + self[.suspended] }
-  /// Whether every task has ended, and none failed where it may not, was left out or was cancelled.
+  /// Whether every task has ended, and none failed, was skipped or was cancelled.
   public var isSuccess: Bool {
     unfinished == 0 && self[.failed] == 0 && self[.cancelled] == 0 && self[.skipped] == 0
   }
 }
 
 extension TaskStatus {
-  /// Of its count.
   var place: Int {
     switch self {
     case .pending: 0
