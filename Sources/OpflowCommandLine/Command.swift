@@ -1,14 +1,14 @@
 package import OpflowCore
 
-/// The commands of opflow: one row each. Parser, help and hints are made of these rows.
+/// The commands of opflow. Parser, help and hints are made from their rows.
 package enum Command: Hashable, CaseIterable, Sendable {
   case run, serve, resume, check, plan
   case tasks, status, why, wait, logs, runs, graph, report, journal
-  /// Asks something of a run that goes on.
+  /// A request to a live run.
   case order(OrderVerb)
   case add, clean, initialize, schema, completion, version, help
 
-  /// In the order of the help: the end of what grows stands behind what adds to it.
+  /// In the order of the help; `close` comes after `add`.
   package static let allCases: [Command] =
     beforeOrders + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
     + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
@@ -18,7 +18,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
     .report, .journal,
   ]
 
-  /// As it is typed.
+  /// The command's name as typed.
   package var word: String {
     switch self {
     case .run: "run"
@@ -46,9 +46,9 @@ package enum Command: Hashable, CaseIterable, Sendable {
     }
   }
 
-  /// The command of that name.
+  /// Finds a command by name.
   init?(named word: String) {
-    // Those that are called most come first, and the list of all is not made for them.
+    // The most frequent commands come first, without building `allCases`.
     if let command = Self.beforeOrders.first(where: { $0.word == word }) {
       self = command
     } else if let command = Self.allCases.first(where: { $0.word == word }) {
@@ -58,7 +58,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
     }
   }
 
-  /// Made when it is asked for, of the one command that is called.
+  /// Built on demand, for the called command only.
   var row: CommandRow {
     switch self {
     case .run: .run
@@ -88,7 +88,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
 
   var flags: [Flag] { row.flags }
 
-  /// What follows `opflow`, in short.
+  /// The usage line after `opflow`.
   package var synopsis: String {
     let row = row
     let words = row.words.synopsis

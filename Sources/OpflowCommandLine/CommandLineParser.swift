@@ -1,9 +1,8 @@
 internal import OpflowCore
 
-/// Reads a command line: words in, what they ask for out.
+/// Parses command lines.
 package enum CommandLineParser {
-  /// `words` come without the program's own name. `-C DIR` may stand before the command, as git has
-  /// it.
+  /// `-C DIR` may precede the command, as in git.
   package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
     var rest = words[...]
     var early: [String] = []
@@ -17,7 +16,7 @@ package enum CommandLineParser {
     return invocation
   }
 
-  /// Of a line without a command.
+  /// The value of `-C` in a line without a command.
   private static func directory(_ words: [String]) throws(UsageError) -> String? {
     guard let last = words.last else { return nil }
     let value =
@@ -39,7 +38,7 @@ package enum CommandLineParser {
     } catch {
       throw UsageError(error.message, command: command)
     }
-    // The one word that is looked up here.
+    // The help topic is checked here.
     if case .help = command, let word = invocation.tasks.first { return try help(on: word) }
     return invocation
   }

@@ -1,21 +1,21 @@
-/// What the table says of a command.
+/// A command's entry in the table.
 struct CommandRow {
   let group: CommandGroup
-  /// Beside its name in the help of the program.
+  /// The text in the program's help.
   let meaning: String
-  /// The words that are named there; nil for those of the usage line but FILE.
+  /// The arguments shown there; by default those of the usage line without FILE.
   var label: String?
   let words: Words
   var flags: [Flag] = []
-  /// Taken as well, and in no help: programs say them, and no person does.
+  /// Flags for programs, which the help does not show.
   var unlisted: [Flag] = []
-  /// What holds between flags, once all are read.
+  /// Runs after all flags are read.
   var rule: (inout Invocation) throws(Complaint) -> Void = { (_) throws(Complaint) in }
-  /// Made for who asks for it: it takes longer than a command line is read.
+  /// Built on demand.
   let help: () -> CommandHelp
 }
 
-/// The headings that commands stand under in the help.
+/// The headings of commands in the help.
 enum CommandGroup: String, CaseIterable {
   case running = "Running"
   case looking = "Looking"
@@ -23,14 +23,12 @@ enum CommandGroup: String, CaseIterable {
   case other = "Else"
 }
 
-/// The parts of a command's help that are written by hand.
 struct CommandHelp {
   var summary: String
   var description = ""
   var examples = ""
 }
 
-/// What the help of several commands says.
 enum HelpPhrases {
   static let selector = """
     SEL is a task's id, the name of a family or some of its legs (build[arch=x86_64]), a pattern on ids

@@ -1,7 +1,7 @@
-/// A shell that completes command lines of opflow.
+/// A shell with a completion script.
 package enum CompletionShell: String, CaseIterable, Sendable {
   case bash, zsh, fish
 
-  /// The word by which a shell's script asks the program; for scripts, not for people.
+  /// The internal subcommand for completion scripts.
   package static let question = "__complete"
 }

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// The flags of all commands, one row each. Which command takes which: `Command.row`.
+/// The flags of all commands. `Command.row` tells which command takes which.
 enum Flag: CaseIterable {
   case set, only, skip, resume, rerun, name
   case maxParallel, maxFailures, keepGoing, dryRun
@@ -16,7 +16,7 @@ enum Flag: CaseIterable {
   case controlDescriptor, forQueue
   case help
 
-  /// Made when it is asked for: a start is to cost nothing for flags that it does not have.
+  /// Built on demand.
   var row: FlagRow {
     switch self {
     case .set:
@@ -46,7 +46,7 @@ enum Flag: CaseIterable {
     case .maxParallel:
       FlagRow(
         "max-parallel", "j", in: .limits, "capacity of `cpu`: how many tasks run at once",
-        // A dry run compares several; which it is to be is known once all flags are read.
+        // Only a dry run compares several, which is checked later.
         takes: .numbers(from: 1) {
           $0.maxParallel = $1.first
           $0.capacities = $1.count == 1 ? [] : $1
@@ -222,6 +222,6 @@ enum Flag: CaseIterable {
     }
   }
 
-  /// As a person writes it: `-C`, `--set`.
+  /// As shown to users: `-C`, `--set`.
   var spelled: String { row.spelled }
 }

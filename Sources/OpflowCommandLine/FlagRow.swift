@@ -1,10 +1,10 @@
-/// What a flag is called, what it takes, and what it means.
+/// A flag's entry in the table.
 struct FlagRow {
-  /// What stands after `--`; nil for a flag that has a letter only.
+  /// After `--`; nil for a flag with a letter only.
   let long: String?
   let letter: Character?
   let group: FlagGroup
-  /// Of the help.
+  /// The text in the help.
   let meaning: String
   let takes: FlagValue
 
@@ -25,7 +25,7 @@ struct FlagRow {
   }
 }
 
-/// The headings that flags stand under in the help.
+/// The headings of flags in the help.
 enum FlagGroup: String, CaseIterable {
   case selection = "What runs"
   case removal = "What goes"

@@ -1,16 +1,15 @@
 internal import OpflowCore
 
-/// What a flag takes, and what becomes of it.
+/// What a flag takes, and its effect.
 enum FlagValue {
   case nothing((inout Invocation) -> Void)
   case text(ValueName, (inout Invocation, String) throws(Complaint) -> Void)
   case number(from: UInt32, (inout Invocation, UInt32) -> Void)
-  /// One or more, with commas between.
+  /// One or more, separated by commas.
   case numbers(from: UInt32, (inout Invocation, [UInt32]) -> Void)
-  /// One of some words. The function says whether it knows one.
+  /// The function returns false for an unknown string.
   case choice(() -> [String], (inout Invocation, String) -> Bool)
 
-  /// One of the cases of `Word`.
   static func word<Word: RawRepresentable & CaseIterable>(
     _: Word.Type, _ set: @escaping (inout Invocation, Word) -> Void
   ) -> FlagValue where Word.RawValue == String {
@@ -21,10 +20,10 @@ enum FlagValue {
     }
   }
 
-  /// Whether a value follows.
+  /// Whether the flag takes a value.
   var isThere: Bool { if case .nothing = self { false } else { true } }
 
-  /// What the help calls it; empty for a flag that takes none.
+  /// The value's name in the help; empty for a flag without one.
   var name: String {
     switch self {
     case .nothing: ""
@@ -34,7 +33,6 @@ enum FlagValue {
     }
   }
 
-  /// Takes what was given to the flag that is `spelled` so.
   func read(
     _ text: String, _ spelled: String, into invocation: inout Invocation
   ) throws(Complaint) {
@@ -70,8 +68,7 @@ enum FlagValue {
     return UInt32(number)
   }
 
-  /// By hand: that of `Field` serves all integers, and outside of its module its types are made at run
-  /// time, which takes a twentieth of a start.
+  /// `Field`'s generic parser is not specialized here, which takes a twentieth of a start.
   private static func decimal(_ text: String) -> Int32? {
     var value: Int32 = 0
     for byte in text.utf8 {
@@ -85,7 +82,7 @@ enum FlagValue {
   }
 }
 
-/// What a value is, as the help calls it.
+/// The type of a value, in the words of the help.
 enum ValueName: String {
   case assignment = "NAME=VALUE"
   case selector = "SEL"
@@ -113,6 +110,6 @@ enum ValueName: String {
 }
 
 extension String {
-  /// As a person is to see it.
+  /// Cleaned for display.
   var clean: String { CleanText.string(self) }
 }

@@ -1,18 +1,18 @@
-/// What people type who know make, just, task, docker compose, GitHub Actions or GitLab CI, and what
-/// does it here.
+/// What users of make, just, task, docker compose, GitHub Actions and GitLab CI type, and what does
+/// it here.
 enum ForeignWords {
-  /// What to say of a word that stands where a command should; nil for a word that no other tool has.
+  /// A hint for a word in place of a command.
   static func help(command word: String) -> String? {
     commands.first { $0.word == word }?.help.description
   }
 
-  /// What to say of a flag, by its name without dashes or by its letter.
+  /// A hint for a flag, by its name without dashes or its letter.
   static func help(flag word: String, of command: Command) -> String? {
     let found = flags.first { flag in
       flag.word == word && (flag.of.isEmpty || flag.of.contains(command))
     }
     guard let found else { return nil }
-    // A command that does not take what would help says which one does.
+    // Another message names the command.
     if let flag = found.flag, !command.flags.contains(flag) { return nil }
     return found.help.description
   }
@@ -81,7 +81,7 @@ enum ForeignWords {
     ("man", "`opflow help COMMAND` tells all about a command"),
   ]
 
-  /// - Parameter of: the commands it is said for; none for all.
+  /// - Parameter of: empty for all commands.
   private static let flags: [(word: String, of: [Command], flag: Flag?, help: StaticString)] = [
     ("jobs", [], .maxParallel, "did you mean -j?"),
     ("job", [], .maxParallel, "did you mean -j?"),

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Runs that grow: what joins one that goes on, and one that waits for that.
+/// The commands for runs that stay open.
 extension CommandRow {
   static var serve: CommandRow {
     CommandRow(

@@ -55,7 +55,7 @@ package enum HelpText {
     return text
   }
 
-  /// `  -j, --max-parallel N   meaning`
+  /// Returns `  -j, --max-parallel N   meaning`.
   private static func line(of flag: FlagRow) -> String {
     var left = "  \(flag.letter.map { "-\($0)" } ?? "  ")"
     if let long = flag.long { left += flag.letter == nil ? "  --\(long)" : ", --\(long)" }
@@ -63,7 +63,7 @@ package enum HelpText {
     return line(left, 28, flag.meaning)
   }
 
-  /// Two columns, the second on a line of its own where the first is long.
+  /// A long left column gets a line of its own.
   private static func line(_ left: String, _ column: Int, _ right: String) -> String {
     if left.count >= column {
       return "\(left)\n\(String(repeating: " ", count: column))\(right)\n"

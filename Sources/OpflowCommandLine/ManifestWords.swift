@@ -1,11 +1,10 @@
 internal import OpflowCore
 
-/// The words of `run`, `check` and `plan` that are no flags: which of them name the manifest, and
-/// which name tasks of it.
+/// Splits the arguments of `run`, `check` and `plan` into the manifest and tasks.
 struct ManifestWords {
-  /// `-` for standard input; a folder, with a slash at its end, stands for the manifest in it.
+  /// `-` for standard input; a folder with a trailing slash for the manifest in it.
   private(set) var file: String?
-  /// Ids, patterns, `tag:NAME`.
+  /// IDs, patterns, `tag:NAME`.
   private(set) var tasks: [String] = []
 
   /// - Parameter file: of `-f`.
@@ -24,7 +23,7 @@ struct ManifestWords {
     }
   }
 
-  /// The manifest that a word names; nil for one that names tasks.
+  /// Nil for tasks.
   private static func file(_ word: String) -> String? {
     if word == "-" || word.hasSuffix(".yaml") || word.hasSuffix(".yml") || word.hasSuffix("/") {
       return word
@@ -32,14 +31,14 @@ struct ManifestWords {
     if word == "." || word == ".." || word.hasSuffix("/.") || word.hasSuffix("/..") {
       return word + "/"
     }
-    // What a shell puts in place of `<(…)` is a file, and the id of a task begins with no slash.
+    // A shell's `<(…)`; task IDs do not start with a slash.
     return word.hasPrefix("/dev/") || word.hasPrefix("/proc/") ? word : nil
   }
 
-  /// What is wrong with a word that can be no task's name, where it is plain what was meant.
+  /// The error for a word that is not a task, if the intention is clear.
   private static func noTask(_ word: String) -> Complaint? {
     if word.isEmpty { return Complaint("an empty name") }
-    // As make, just and task take variables.
+    // make, just and task set variables like this.
     if let equals = word.firstIndex(of: "="), equals > word.startIndex,
       !word[..<equals].contains("["),
       !word.hasPrefix("tag:"), !Glob.isPattern(word)
@@ -47,7 +46,7 @@ struct ManifestWords {
       return Complaint(
         "`\(word.clean)` is no task; a variable is set with `--set \(word.clean)`")
     }
-    // As other tools list them.
+    // Other tools take lists like this.
     if word.contains(","), !word.contains("["), !word.hasPrefix("tag:"), !Glob.isPattern(word) {
       let words = word.split(separator: ",").joined(separator: " ")
       return Complaint(

@@ -1,8 +1,8 @@
 internal import OpflowCore
 
-/// What holds between the flags of `run`, `resume` and `plan`.
+/// Checks the flags of `run`, `resume` and `plan` against each other.
 enum RunRules {
-  /// What stands behind `--` goes to one task.
+  /// Arguments after `--` need exactly one task.
   private static func checkArguments(_ invocation: Invocation) throws(Complaint) {
     guard let first = invocation.arguments.first else { return }
     let what = "`-- \(first.clean)`: arguments go to one task"

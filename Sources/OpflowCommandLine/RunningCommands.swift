@@ -1,4 +1,4 @@
-/// The commands that run a manifest, or say what a run of it would do.
+/// The commands that run a manifest or predict a run.
 extension CommandRow {
   static var run: CommandRow {
     CommandRow(

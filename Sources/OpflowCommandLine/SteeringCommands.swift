@@ -1,10 +1,9 @@
 internal import OpflowCore
 
-/// The commands that ask something of a run that goes on.
+/// The commands that control a live run.
 extension CommandRow {
   static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
 
-  /// The row of an order's command.
   static func order(_ verb: OrderVerb) -> CommandRow {
     switch verb {
     case .cancel: cancel

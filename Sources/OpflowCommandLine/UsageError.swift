@@ -1,9 +1,9 @@
-/// A wrong use of the command line: what is wrong, and where to read on.
+/// A wrong command line.
 package struct UsageError: Error, Equatable, Sendable {
   package var message: String
-  /// The command whose usage line helps; nil for the program's own.
+  /// Nil for the program's usage line.
   package var command: Command?
-  /// Of a word that stands where a command should, and may be a task.
+  /// Set if it may be a task.
   package var unknownCommand: UnknownCommand?
 
   package init(_ message: String, command: Command? = nil) {
@@ -11,7 +11,7 @@ package struct UsageError: Error, Equatable, Sendable {
     self.command = command
   }
 
-  /// For standard error: the message, the usage line and where the help is.
+  /// The message with the usage line and a hint to the help.
   package var text: String {
     guard let command else { return "opflow: \(message)\nsee `opflow help`\n" }
     return """
@@ -23,16 +23,16 @@ package struct UsageError: Error, Equatable, Sendable {
   }
 }
 
-/// A word that is no command.
+/// A word that is not a command.
 package struct UnknownCommand: Equatable, Sendable {
   package let word: String
-  /// A command that was likely meant; nil where none was.
+  /// The most similar command.
   package let nearest: String?
-  /// Whether another tool has a command of that name.
+  /// Another tool has such a command.
   package let isForeign: Bool
 }
 
-/// What is wrong with a word or flag, said by whoever reads it; the parser knows of which command.
+/// The parser adds the command.
 struct Complaint: Error {
   let message: String
 

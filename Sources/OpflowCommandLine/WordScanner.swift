@@ -1,14 +1,14 @@
 internal import OpflowCore
 
-/// Splits the words after a command's name into flags and the rest, as getopt_long(3) has it:
-/// `--flag=value`, `--flag value`, `-j4`, `-j 4`, `-kn`, and nothing is a flag after `--`.
+/// Splits arguments as getopt_long(3) does: `--flag=value`, `--flag value`, `-j4`, `-j 4`, `-kn`,
+/// and no flags after `--`.
 struct WordScanner {
-  /// A flag with its value; the value is empty for one that takes none.
+  /// The value may be empty.
   typealias Found = (flag: Flag, value: String)
 
   private(set) var flags: [Found] = []
   private(set) var positionals: [String] = []
-  /// What stands behind `--`; a part of `positionals` as well.
+  /// After `--`; also in `positionals`.
   private(set) var behindDashes: [String] = []
   private let command: Command
   private let known: [Flag]
@@ -33,7 +33,7 @@ struct WordScanner {
     }
   }
 
-  /// No letter of a flag is a digit, and the number of an order may be below zero.
+  /// No flag is a digit, and a request's number may be negative.
   private func isNegativeNumber(_ word: String) -> Bool {
     guard word.dropFirst().first.map({ ("0"..."9").contains($0) }) == true,
       case .order(let verb) = command, case .number(let number) = verb.row.carries
@@ -100,7 +100,7 @@ struct WordScanner {
   }
 
   private func unknown(letter: Character, in word: Substring) -> Complaint {
-    // `-dry-run` is likely `--dry-run`.
+    // `-dry-run` probably means `--dry-run`.
     let name = String(word)
     if let flag = known.first(where: { $0.row.long == name }), word.count > 1 {
       return Complaint("unknown flag -\(name); did you mean \(flag.spelled)?")

@@ -1,37 +1,30 @@
 internal import OpflowCore
 
-/// What a command takes that is no flag.
+/// What a command takes apart from flags.
 enum Words {
   case nothing
-  /// FILE and TASK..., as `ManifestWords` tells them apart. What stands behind `--` are tasks too, or is
-  /// handed on to the task.
+  /// Told apart by `ManifestWords`. After `--` stand tasks too, or arguments for the task.
   case manifestAndTasks(handsOn: Bool)
-  /// FILE or RUN, and TASK...: which words name tasks of it and which a run, the command finds out.
+  /// The command tells them apart.
   case manifestOrRun
   case tasks
-  /// At least one.
   case someTasks
   case run
-  /// A command, which the parser looks for, or `manifest` and a key of it.
+  /// A command, or `manifest` and a key.
   case topic
-  /// A `CompletionShell`.
   case shell
-  /// Tasks that an order is about: some, or, where the whole run may be meant, none.
+  /// Tasks; none if the request may be about the whole run.
   case asked(mayBeNone: Bool)
   /// The same, then a number.
   case askedAndNumber(OrderNumber)
-  /// A capacity: that of `cpu`, or `NAME=N`.
+  /// A capacity: of `cpu`, or `NAME=N`.
   case capacity
-  /// One file: a manifest, whatever its name, or `-`.
+  /// A manifest with any name, or `-`.
   case file
-  /// The same, or nothing.
   case optionalFile
-  /// A `JournalAction`, then RUN.
   case actionAndRun
-  /// A `ReportKind`, then RUN.
   case kindAndRun
 
-  /// Of an order.
   init(_ row: OrderRow) {
     switch row.carries {
     case .nothing where row.about == .run: self = .nothing
@@ -41,7 +34,7 @@ enum Words {
     }
   }
 
-  /// As the usage line has them: what stands before the flags, and behind them.
+  /// Before and after the flags.
   var synopsis: (before: String, behind: String) {
     switch self {
     case .nothing: ("", "")
@@ -71,7 +64,7 @@ enum Words {
         throw Self.noWords(extra, of: invocation.command)
       }
     case .manifestAndTasks(let handsOn):
-      // As npm and just hand words on to what they run.
+      // As npm and just pass arguments on.
       let behind = handsOn ? scanner.behindDashes : []
       let found = try ManifestWords(
         Array(words.dropLast(behind.count)), file: invocation.file)
@@ -146,7 +139,7 @@ enum Words {
     }
   }
 
-  /// For a command that takes none.
+  /// The error of a command without arguments.
   private static func noWords(_ word: String, of command: Command?) -> Complaint {
     switch command {
     case .order(.pause):
@@ -178,7 +171,6 @@ enum Words {
     Word.allCases.map { $0.rawValue }
   }
 
-  /// The first word, which has to be one of some.
   private static func choice<Word: RawRepresentable & CaseIterable>(
     _ word: String?
   ) throws(Complaint) -> Word where Word.RawValue == String {

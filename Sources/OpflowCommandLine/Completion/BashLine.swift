@@ -1,17 +1,14 @@
-/// A command line up to the cursor, as bash takes it apart.
+/// A command line up to the cursor, for bash completion.
 ///
-/// The words that bash hands to a completion are cut at `:`, `=` and whatever else COMP_WORDBREAKS
-/// holds, and so are no words of the program's. The line itself is whole. What readline puts in place,
-/// however, begins behind the last such character, or behind an open quote: so much of the word is
-/// taken off what is given back to it.
+/// Bash splits its words at `:`, `=` and other characters of COMP_WORDBREAKS; only the line is
+/// complete. But readline replaces only the part after the last such character or an open quote, so
+/// the answer omits what precedes it.
 struct BashLine {
-  /// Those before the one at the cursor, the command's own among them, without quotes.
+  /// The words before the cursor, with the command's name, unquoted.
   private(set) var words: [String] = []
-  /// The word at the cursor.
   private(set) var current = ""
-  /// How much of it readline leaves as it is.
+  /// The length that readline keeps.
   private(set) var kept = 0
-  /// The quote that is open at the cursor.
   private(set) var quote: Character?
   private var isInWord = false
 
@@ -33,19 +30,19 @@ struct BashLine {
         isInWord = true
         kept = current.count
       case (nil, " "), (nil, "\t"): endWord()
-      // Another command begins.
+      // Another command starts.
       case (nil, ";"), (nil, "|"), (nil, "&"), (nil, "("), (nil, "\n"):
         endWord()
         words = []
       case (_, _):
-        // What readline puts in place begins with an `@` or `$`, and behind any other.
+        // Readline replaces from an `@` or `$` on, else from after the break.
         if breaks.contains(character) {
           kept = current.count + ("@$".contains(character) ? 0 : 1)
         }
         add(character)
       }
     }
-    // Variables for this one command.
+    // Variable assignments before the command.
     while let first = words.first, first.contains("="), !first.hasPrefix("=") {
       words.removeFirst()
     }
@@ -61,7 +58,7 @@ struct BashLine {
     (current, kept, isInWord) = ("", 0, false)
   }
 
-  /// A word that stands in place of the one at the cursor, as readline is to put it there.
+  /// Returns `word` in the form that readline inserts.
   func replacement(_ word: String) -> String {
     let rest = word.dropFirst(kept)
     switch quote {
@@ -72,7 +69,7 @@ struct BashLine {
     }
     var text = ""
     for (index, character) in rest.enumerated() {
-      // A tilde at the beginning stands for a folder.
+      // A leading tilde stands for a folder.
       let isTilde = character == "~" && (index > 0 || kept > 0)
       if isTilde || " \t\"'\\$`&|;<>()[]{}*?!#".contains(character) { text.append("\\") }
       text.append(character)

@@ -2,30 +2,30 @@ internal import OpflowCore
 
 /// What may stand at the cursor of a command line.
 package struct CompletionQuestion: Equatable, Sendable {
-  /// What is looked for where the answer is not in the tables of the command line.
+  /// Completions that the caller looks up.
   package enum Kind: Equatable, Sendable {
-    /// Ids, families, legs and tags.
+    /// IDs, matrices, matrix tasks and tags.
     case tasks
     case runs, manifests, files, folders, resources, manifestKeys
   }
 
-  /// Words that are known already, with what they mean.
+  /// Known completions.
   package var words: [CompletionCandidate] = []
   package var kinds: [Kind] = []
-  /// The part of the word at the cursor that stays: `--only=`.
+  /// The fixed part at the cursor: `--only=`.
   package var prefix = ""
-  /// The rest, which is to be completed.
+  /// The rest, to be completed.
   package var stem = ""
-  /// The manifest, the run and the folders that the line names.
+  /// Given in the line, like `run` and `view`.
   package var file: String?
   package var run: String?
   package var view = ViewArguments()
-  /// It is about a run first, about a manifest only where there is none.
+  /// Whether the tasks are a run's, if there is one.
   package var isOfRun = false
 
   /// - Parameters:
-  ///   - words: those before the cursor, without the program's own.
-  ///   - current: the word at the cursor, as far as it goes.
+  ///   - words: the arguments before the cursor.
+  ///   - current: the word up to the cursor.
   package init(_ words: [String], _ current: String) {
     stem = current
     var rest = words[...]
@@ -80,8 +80,7 @@ package struct CompletionQuestion: Equatable, Sendable {
     ask(row.words, positionals, isBehindDashes: isBehindDashes)
   }
 
-  /// The flag that a word is, and the value in it: `--set=a`, `-j4`. Of letters in one word the last
-  /// one counts.
+  /// The flag in a word, and its value: `--set=a`, `-j4`. Of letters the last flag counts.
   private static func flag(_ word: String, _ known: [Flag]) -> (flag: Flag, value: String?)? {
     if word.hasPrefix("--") {
       let parts = word.dropFirst(2).split(
@@ -106,7 +105,6 @@ package struct CompletionQuestion: Equatable, Sendable {
     if flag == .stateDirectory { view.stateDirectory = value }
   }
 
-  /// A flag's value.
   private mutating func ask(_ flag: Flag) {
     switch flag.row.takes {
     case .nothing, .number, .numbers: break
@@ -188,18 +186,18 @@ extension CompletionQuestion {
       + [CompletionCandidate("--version", Command.version.row.meaning)]
   }
 
-  /// A flag under its long name, or its letter where it has none.
+  /// A flag by its long name, else by its letter.
   private static func candidates(of row: FlagRow) -> [CompletionCandidate] {
     [CompletionCandidate(row.spelled, row.meaning)]
   }
 }
 
-/// A word that may stand at the cursor.
+/// A completion of the word at the cursor.
 package struct CompletionCandidate: Equatable, Sendable {
   package var word: String
-  /// In a few words; empty where there is nothing to say.
+  /// A short description; may be empty.
   package var meaning: String
-  /// More is to follow in the same word, such as a folder's file.
+  /// Whether the word continues, as a folder's path.
   package var isOpen: Bool
 
   package init(_ word: String, _ meaning: String = "", isOpen: Bool = false) {
@@ -210,7 +208,7 @@ package struct CompletionCandidate: Equatable, Sendable {
 }
 
 extension Words {
-  /// Whether it names tasks of a run, not of a manifest.
+  /// Whether the command's tasks are those of a run.
   fileprivate var isOfRun: Bool {
     switch self {
     case .tasks, .someTasks, .asked, .askedAndNumber, .capacity, .run, .actionAndRun, .kindAndRun:

@@ -1,15 +1,13 @@
-/// A question of a shell's script, and how it is answered.
-///
-/// The answer is lines: `open` or `closed`, which says whether a blank is to follow the word, then a
-/// word each, as the shell's script takes it.
+/// The request of a shell's script. The answer has lines: `open` or `closed`, which tells whether a
+/// space follows the word, then the completions.
 package struct CompletionRequest {
   private let shell: CompletionShell
   private let line: BashLine?
   package let question: CompletionQuestion
   private let current: String
 
-  /// - Parameter words: of bash, the line up to the cursor and COMP_WORDBREAKS; of the others, the word
-  ///   at the cursor, then those before it, but for the program's own.
+  /// - Parameter words: for bash the line up to the cursor and COMP_WORDBREAKS; else the word at
+  ///   the cursor, then the arguments before it.
   package init?(_ words: [String]) {
     guard let shell = words.first.flatMap(CompletionShell.init(rawValue:)), words.count > 1 else {
       return nil
@@ -30,12 +28,12 @@ package struct CompletionRequest {
     }
   }
 
-  /// More than anybody looks through.
+  /// More than a person would read.
   private static let most = 2000
 
   package func answer(_ candidates: [CompletionCandidate]) -> String {
     var shown = candidates.map { (whole: question.prefix + $0.word, candidate: $0) }
-    // The other shells choose themselves, each by rules of its user's.
+    // Other shells match by their users' rules.
     if shell == .bash || shown.count > Self.most {
       shown = shown.filter { $0.whole.hasPrefix(current) }
     }
@@ -43,7 +41,7 @@ package struct CompletionRequest {
     let isOpen = shown.allSatisfy(\.candidate.isOpen)
     var text = isOpen ? "open\n" : "closed\n"
     for (whole, candidate) in shown.prefix(Self.most) {
-      // What would break a line is no word of opflow's, but may be a file's name.
+      // Only a file's name can contain these.
       if whole.contains(where: { $0.isNewline || $0 == "\t" }) { continue }
       if let line {
         text += line.replacement(whole) + "\n"
@@ -54,7 +52,7 @@ package struct CompletionRequest {
     return text
   }
 
-  /// A word of fish's line, which is handed on with its quotes.
+  /// Removes the quotes, which fish passes on.
   private static func unquoted(_ word: String) -> String {
     var text = ""
     var quote: Character?

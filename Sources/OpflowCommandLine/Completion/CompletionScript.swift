@@ -1,4 +1,4 @@
-/// What a shell reads to complete command lines of opflow. All that it knows is how to ask the program.
+/// The scripts that ask opflow for completions.
 package enum CompletionScript {
   package static func text(_ shell: CompletionShell) -> String {
     switch shell {
@@ -8,8 +8,7 @@ package enum CompletionScript {
     }
   }
 
-  // The line, not the words, which are cut at `:` and `=`. COMP_WORDBREAKS is left as it is: it is
-  // everybody's.
+  // Uses the line, since words are split at `:` and `=`. Other completions share COMP_WORDBREAKS.
   private static let bash = #"""
     # Completion of opflow for bash: eval "$(opflow completion bash)"
     _opflow() {

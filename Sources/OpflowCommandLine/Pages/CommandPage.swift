@@ -1,8 +1,8 @@
 internal import OpflowCore
 
-/// opflow(1), from the table of commands and flags.
+/// The manual page opflow(1), from the table of commands and flags.
 package enum CommandPage {
-  /// - Parameter date: `2026-12-31`; empty where none is to be told.
+  /// - Parameter date: `2026-12-31`; may be empty.
   package static func text(date: String) -> String {
     var page = RoffText("OPFLOW", section: 1, date: date)
     page.name("opflow", "run the tasks of a manifest, and go on where a run was stopped")
@@ -53,12 +53,12 @@ package enum CommandPage {
     }
   }
 
-  /// Commands with what they do below them: beside each other they are wider than a terminal.
+  /// Each command with its meaning below it, for narrow terminals.
   private static func add(examples: String, to page: inout RoffText) {
     var items: [(command: String, meaning: String)] = []
     for line in examples.split(separator: "\n") {
       let text = line.drop { $0 == " " }
-      // What a line has no room for stands below its beginning.
+      // Continues the meaning of the line before.
       if line.count - text.count > 8, let last = items.indices.last {
         items[last].meaning += " \(text)"
       } else {
@@ -75,7 +75,7 @@ package enum CommandPage {
     }
   }
 
-  /// `-j, --max-parallel N`
+  /// Returns `-j, --max-parallel N`.
   private static func spelling(_ flag: FlagRow) -> String {
     let names = [flag.letter.map { "-\($0)" }, flag.long.map { "--\($0)" }].compactMap { $0 }
     let value = flag.takes.isThere ? " \(flag.takes.name)" : ""
