@@ -127,7 +127,7 @@ package struct SuccessRecord: Equatable, Sendable {
 extension SuccessRecord {
   /// Whether an input or output name contains a secret. Values are checked elsewhere.
   package func namesSecret(_ masker: Masker) -> Bool {
-    inputs.namesSecret(masker) || outputs.namesSecret(masker)
+    [inputs, outputs, links, targets].contains { $0.namesSecret(masker) }
       || readings.contains { $0.name.withUnsafeBytes { masker.finds($0) } }
   }
 
