@@ -1,16 +1,16 @@
-/// Text on its way to a reader who may be slow, or read nothing at all: in order, bounded, and with a
-/// count where something had to be left out.
+/// Text queued for a reader that may be slow or never read: in order, bounded, with a count in
+/// place of dropped lines.
 struct Backlog {
   enum Kind {
-    /// What tasks print; it is in their logs too.
+    /// Output of tasks, which their logs hold too.
     case output
-    /// What happens: starts, ends, failures, warnings.
+    /// Starts, ends, failures and warnings.
     case event
-    /// The last words, which are always taken in.
+    /// The closing summary, never dropped.
     case closing
   }
 
-  /// With so many bytes that wait no more are taken in, of output and of events.
+  /// While this many bytes are queued, further output or events are dropped.
   let outputLimit: Int
   let eventLimit: Int
 
@@ -18,25 +18,25 @@ struct Backlog {
     var bytes: [UInt8] = []
     var lines = 0
     var kind: Kind
-    /// Its lines were left out.
+    /// Stands for dropped lines.
     var isGap = false
-    /// In place of bytes: they are read when their turn comes.
+    /// Stands for a part of a log, which is read when its turn comes.
     var log: LogRange?
   }
 
-  /// From `first` on they wait.
+  /// Queued from index `first` on.
   private var segments: [Segment] = []
   private var first = 0
   private var outputBytes = 0
   private var eventBytes = 0
-  /// All lines that were ever taken in.
+  /// All lines accepted so far.
   private(set) var lineCount = 0
 
-  /// What is handed on at once, where that much waits.
+  /// The size up to which segments are joined, and taken together.
   private static let pieceBytes = 65_536
-  /// What a gap counts, so that a million of them are bounded too.
+  /// The bytes that a gap counts as, so that even a million gaps are bounded.
   private static let gapBytes = 64
-  /// What the place of a log counts.
+  /// The bytes that a log range counts as.
   private static let logBytes = 256
 
   init(outputLimit: Int, eventLimit: Int) {
@@ -46,10 +46,9 @@ struct Backlog {
 
   var isEmpty: Bool { first == segments.count }
 
-  /// How many bytes of output may follow.
   var outputRoom: Int { max(0, outputLimit - outputBytes) }
 
-  /// Takes in whole lines.
+  /// Appends whole lines.
   mutating func add(_ bytes: [UInt8], _ kind: Kind) {
     if bytes.isEmpty { return }
     let lines = Self.lines(bytes)
@@ -67,17 +66,17 @@ struct Backlog {
     }
   }
 
-  /// What a try printed, which is to be read when its turn comes.
+  /// Appends a try's output, to be read from its log when its turn comes.
   mutating func add(_ log: LogRange) {
     guard hasRoom(.event) else { return leaveOut(1, .output) }
     count(Self.logBytes, .event)
     segments.append(Segment(kind: .output, log: log))
   }
 
-  /// What is to be read now, since all before it is taken.
+  /// The log range to read now; nil unless everything before it has been taken.
   var wanted: LogRange? { isEmpty ? nil : segments[first].log }
 
-  /// The same was read up to an offset, in so many lines.
+  /// Notes that `wanted` was read up to an offset, as `lines` lines.
   mutating func advance(to offset: Int64, lines: Int) {
     guard var log = wanted else { return }
     lineCount += lines
@@ -87,7 +86,6 @@ struct Backlog {
     if log.bytes.isEmpty { drop() }
   }
 
-  /// Takes the first one out.
   private mutating func drop() {
     count(-Self.logBytes, .event)
     segments[first] = Segment(kind: .output)
@@ -98,7 +96,7 @@ struct Backlog {
     }
   }
 
-  /// Leaves out the output that waits: what happened is to be read first.
+  /// Drops queued output, so that events are read first.
   mutating func leaveOutOutput() {
     let waiting = segments[first...]
     segments = []
@@ -121,9 +119,8 @@ struct Backlog {
     }
   }
 
-  /// What comes next, a few lines or all; empty when nothing waits.
-  ///
-  /// - Parameter gap: tells how many lines are missing here, in a line of its own.
+  /// Returns the next lines; empty if nothing is queued or a log range is next. `gap` returns a
+  /// line that says how many lines are missing.
   mutating func take(_ gap: (_ lines: Int, _ isOutput: Bool) -> [UInt8]) -> [UInt8] {
     var taken: [UInt8] = []
     while first < segments.count {
@@ -163,7 +160,7 @@ struct Backlog {
   }
 
   private mutating func leaveOut(_ lines: Int, _ kind: Kind) {
-    // Where events are left out as well, it no longer matters what else is.
+    // Once the event limit is reached, gaps of both kinds are merged.
     if let last = segments.indices.last, last >= first, segments[last].isGap,
       segments[last].kind == kind || eventBytes >= eventLimit
     {

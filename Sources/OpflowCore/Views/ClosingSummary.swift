@@ -1,16 +1,16 @@
-/// The last words of a drive: failures, counts, what was not started, and how to go on.
+/// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {
   let heading: ProgressHeading
   let model: DriveModel
   let failures: FailureList
   let palette: Palette
-  /// Output of tasks was not shown, so it is said how to see it.
+  /// Whether to name the command that shows task output, because the view did not show it.
   let namesLogs: Bool
-  /// Lines that were told before.
+  /// The number of lines printed before the summary.
   let toldLines: Int
-  /// Of the screen: a failure is told whole once more that is no longer in sight.
+  /// The screen's size: a failure that has scrolled out of sight is printed in full again.
   let size: TerminalSize
-  /// Nothing else was told that would stand between.
+  /// Little but failures was printed, so none of them needs to be repeated in full.
   let toldFailuresOnly: Bool
 
   private static let maxNames = 10
@@ -52,7 +52,7 @@ struct ClosingSummary {
       let wantsMachines = !["", StopEntry.hostsGone].contains(model.orders.stopReason)
       let when = wantsMachines ? " when machines can be had" : ""
       let open = waitingForRerun
-      // A resume alone leaves those failed, and what needs them undone.
+      // A resume alone leaves these failed and their dependents undone.
       if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
         text.add("resume it\(when): \(heading.resumeCommand)")
         text.endLine()
@@ -67,7 +67,7 @@ struct ClosingSummary {
     }
   }
 
-  /// Failed tasks that a resume does not run again.
+  /// Failed tasks that only `--rerun` runs again.
   private var waitingForRerun: [TaskID] {
     failures.first.map(\.transition).filter {
       model.plan.flags($0.task).contains(.failWhenInterrupted)
@@ -87,7 +87,7 @@ struct ClosingSummary {
   }
 
   private func verdict(_ close: CloseEntry) -> String {
-    // Nobody sent that signal.
+    // The user did not send this signal, so give the reason instead.
     if !model.orders.stopReason.isEmpty, close.state == .interrupted {
       let why =
         model.orders.stopReason == StopEntry.hostsGone
@@ -105,8 +105,8 @@ struct ClosingSummary {
     }
   }
 
-  /// By hand: the types of a list of parts, and of `joined`, are made at run time when they are first asked for,
-  /// which every run would wait for.
+  /// Joined by hand: Swift would create the types for an array and `joined` on first use, which
+  /// delays every run.
   private func result() -> String {
     let counts = model.counts
     var text = ""

@@ -1,9 +1,9 @@
-/// A failure: with the end of its output where it happens, in a line when that is still in sight.
+/// Prints a failure in full, or in one line if the full text is still in sight.
 struct FailureBlock {
   let palette: Palette
   let heading: ProgressHeading
 
-  /// `build failed: exit 2 after 0.30s, log: PATH`, the log below where that is wider than so many columns.
+  /// Writes `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
   func writeLine(
     _ failure: FailureRecord, _ model: DriveModel, columns: Int, into text: inout TextBuffer
   ) {
@@ -32,7 +32,6 @@ struct FailureBlock {
     text.addSentence(words[1])
   }
 
-  /// What failed, and how.
   private static func words(_ failure: FailureRecord, _ model: DriveModel) -> [String] {
     let place =
       failure.transition.attempt > 0

@@ -1,11 +1,11 @@
-/// The first failures of a drive that count, as the closing summary tells them.
+/// The first failures of a session that are not allowed, for its closing summary.
 struct FailureList {
   private(set) var first: [FailureRecord] = []
 
-  /// Of more failures the summary tells only how many there were.
+  /// The number of failures in detail; the summary only counts the others.
   static let maxDetailed = 20
 
-  /// - Parameter stillFailed: tasks that an earlier crash interrupted, and that stay failed.
+  /// - Parameter stillFailed: tasks that an earlier crash interrupted and that stay failed.
   init(stillFailed: TaskSet, plan: Plan) {
     if stillFailed.isEmpty { return }
     for index in plan.tasks where stillFailed.contains(TaskID(index)) {
@@ -15,7 +15,7 @@ struct FailureList {
     }
   }
 
-  /// The tasks of a drive that goes on already which are in that state, in the order in which they failed.
+  /// Returns the tasks in `state` when a view joins a session late, in the order of their ends.
   static func joined(
     _ history: RunModel, _ model: DriveModel, _ state: TaskState
   ) -> [Transition] {
@@ -31,7 +31,7 @@ struct FailureList {
     }
   }
 
-  /// They are tried again.
+  /// Removes tasks that are retried.
   mutating func remove(_ tasks: [TaskID]) {
     first.removeAll { tasks.contains($0.transition.task) }
   }
@@ -41,11 +41,10 @@ struct FailureList {
   }
 }
 
-/// A failure as the closing summary tells it.
 struct FailureRecord {
   var transition: Transition
-  /// The last lines of output, each ended by a line feed.
+  /// The last lines of output, each with its newline.
   var tail: [UInt8]
-  /// How many lines had been told with the failure itself.
+  /// The number of lines printed up to and including this failure; nil if it was not printed.
   var toldLines: Int?
 }

@@ -1,10 +1,9 @@
-/// How the block of a task is folded in the log of a CI server.
-///
-/// What failed is not folded away: it is what a reader came for.
+/// How the block of a task is folded in the log of a CI server. Failures stay unfolded, because
+/// readers look for them.
 enum GroupFolding {
   case none
   case gitHub
-  /// The names of sections have to differ in a log, and so begin with the run.
+  /// Section names must be unique in a log, so they contain the run's ID.
   case gitLab(run: String)
 
   init(_ mode: OutputMode, run: String) {
@@ -15,7 +14,7 @@ enum GroupFolding {
     }
   }
 
-  /// All of what a try printed is shown: the logs go with the machine.
+  /// Whether a try's whole output is shown, because logs are lost with the CI machine.
   var showsLogs: Bool {
     switch self {
     case .none: false
@@ -23,7 +22,6 @@ enum GroupFolding {
     }
   }
 
-  /// What stands around the block of a try that has ended; nil for nothing.
   func fold(_ transition: Transition, _ model: DriveModel) -> GroupFold? {
     guard transition.endsTry else { return nil }
     let isGood = transition.event == .success
@@ -40,16 +38,15 @@ enum GroupFolding {
   }
 }
 
-/// The lines around one block.
 enum GroupFold {
   case gitHub
-  /// Times are since the epoch: GitLab shows beside a section how long it took.
+  /// Times are in seconds since the epoch; GitLab shows the duration next to a section.
   case gitLab(name: String, beganSeconds: Int64, endedSeconds: Int64, isCollapsed: Bool)
 
-  /// What GitLab's log takes for no text (ECMA-48, erase in line).
+  /// The escape around GitLab's section markers, which hides them (ECMA-48, erase in line).
   private static let erase = "\u{1b}[0K"
 
-  /// - Parameter title: a line.
+  /// - Parameter title: one line with its newline.
   func begin(_ title: [UInt8], into text: inout TextBuffer) {
     switch self {
     case .gitHub:

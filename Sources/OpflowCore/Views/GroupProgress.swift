@@ -1,5 +1,4 @@
-/// Progress in blocks: a line when a task starts, and when a try ends its line and all that it
-/// printed, as far as it was kept.
+/// Prints a line when a task starts, and a block with the kept output when a try ends.
 struct GroupProgress: ProgressRenderer {
   private let palette: Palette
   private let heading: ProgressHeading
@@ -52,7 +51,6 @@ struct GroupProgress: ProgressRenderer {
     line.writeLimit(transition, model, heading, into: &text)
   }
 
-  /// The last that a try printed.
   private func write(
     _ kept: [UInt8], of transition: Transition, _ model: DriveModel, into text: inout TextBuffer
   ) {
@@ -61,7 +59,7 @@ struct GroupProgress: ProgressRenderer {
       text.addOutput(line, palette)
       text.endLine()
     }
-    // The end of what a failure printed is more than output.
+    // Even a slow reader gets the end of a failure's output, so it does not count as output.
     if transition.event != .failure || kept.count > ProgressView.failureBytes {
       text.markOutput(from: start)
     }

@@ -1,4 +1,4 @@
-/// Progress in lines: one for each start and end, and each line of output after `ID | `.
+/// Prints a line for each start and end, and each line of output after `ID | `.
 struct LineProgress: ProgressRenderer {
   private let palette: Palette
   private let heading: ProgressHeading
@@ -6,9 +6,9 @@ struct LineProgress: ProgressRenderer {
   private let isVerbose: Bool
   private var reruns: RerunLines
   private var stillRunning: StillRunning
-  /// When how far a download is was told last, by task.
+  /// The times when each download's progress was last printed.
   private var told: [TaskID: Int64] = [:]
-  /// Since when nothing has come of downloads of which that was said.
+  /// The times since when downloads have stalled, if that was printed.
   private var stalled: [TaskID: Int64] = [:]
 
   init(palette: Palette, heading: ProgressHeading, isVerbose: Bool) {
@@ -90,7 +90,7 @@ struct LineProgress: ProgressRenderer {
     stillRunning.tick(model, toldLines: toldLines, atMilliseconds: now, into: &text)
   }
 
-  /// The first after a second, so that a short download has none, then less and less often.
+  /// Prints a first line after a second, so that short downloads have none, then fewer and fewer.
   mutating func download(
     _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, into text: inout TextBuffer
@@ -115,7 +115,6 @@ struct LineProgress: ProgressRenderer {
       running.task, progress, model, atMilliseconds: now, tellsResume: last == nil, into: &text)
   }
 
-  /// A download of which nothing comes any more is told once.
   private mutating func tellStalled(
     _ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {

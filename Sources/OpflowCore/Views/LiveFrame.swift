@@ -1,4 +1,4 @@
-/// How large a terminal is.
+/// The size of a terminal.
 package struct TerminalSize: Equatable, Sendable {
   package var columns: Int
   package var rows: Int
@@ -9,8 +9,8 @@ package struct TerminalSize: Equatable, Sendable {
   }
 }
 
-/// What a live view shows at one moment, in at most half of the terminal's rows: a line for each running
-/// task, as far as there is room, and the counts.
+/// The content of a live view: a line per running task, as far as they fit, and the counts. It
+/// takes at most half of the terminal's rows.
 ///
 ///     fetch    3.2s  [=======>            ]   38%   76.0MiB/200.0MiB    24.1MiB/s  5s left
 ///     compile  1.1s  [=====>              ]  of 4s  src/main.c
@@ -21,38 +21,36 @@ struct LiveFrame {
   let model: DriveModel
   let size: TerminalSize
   let nowMilliseconds: Int64
-  /// How long a task is taken to last, in milliseconds; nil where nobody knows.
+  /// Returns the expected duration of a task in milliseconds; nil if unknown.
   var expected: (TaskID) -> Int64? = { _ in nil }
-  /// How long the rest takes, in words; empty where nobody knows.
+  /// The time left as text; empty if unknown.
   var left = ""
-  /// Nothing of what waits is going to start.
+  /// Whether the run ends without starting the waiting tasks.
   var isEnding = false
-  /// The last bytes that tasks have printed, as far as they are to be shown.
+  /// The last bytes of tasks' output, if they are to be shown.
   var tails: [TaskID: [UInt8]] = [:]
-  /// The runs that tasks have begun, in place of what they printed.
+  /// The runs that tasks have started, shown instead of their output.
   var inner: [TaskID: InnerRun] = [:]
-  /// Whether a key helps.
+  /// Whether to show the hint for the help key.
   var hasKeys = false
 
-  /// No more is ever shown.
+  /// The most tasks that are shown, however large the terminal is.
   static let mostTasks = 32
-  /// The window is as wide as this line: nothing stands in its last column.
+  /// Left empty at the right, because a full line makes some terminals wrap.
   static let spareColumns = 1
 
-  /// Narrower than the terminal, since a full line makes some terminals wrap.
   private var columns: Int { max(0, size.columns - Self.spareColumns) }
-  /// All that a frame may take.
   var rows: Int { max(1, size.rows / 2) }
 
   var lines: [StyledLine] {
     let families = rows < 4 ? nil : families
-    // What is waited for is all that there is to tell while nothing runs.
+    // While nothing runs, the only news is what the run waits for.
     let machines = rows < (model.running.isEmpty ? 2 : families == nil ? 4 : 5) ? nil : machines
     let room = min(Self.mostTasks, rows - 1 - [families, machines].count { $0 != nil })
     var shown = model.running.count
-    // "… and 1 more" takes as much room as that one.
+    // "… and 1 more" takes as much room as that task.
     if shown > room { shown = max(0, room - 1) }
-    // The oldest tasks are the ones to wonder about.
+    // The oldest tasks need attention most.
     var lines = rowLines(model.running.prefix(shown), columns: columns)
     if room > 0, model.running.count > shown {
       var more = StyledLine()
@@ -65,7 +63,6 @@ struct LiveFrame {
     return lines.map { $0.cut(to: columns) }
   }
 
-  /// The lines of tasks that run.
   func rowLines(_ tasks: ArraySlice<DriveModel.RunningTask>, columns: Int) -> [StyledLine] {
     LiveRows(tasks.map(row), columns: columns, nowMilliseconds: nowMilliseconds).lines
   }
@@ -82,10 +79,10 @@ struct LiveFrame {
       said: inner[task]?.words ?? tails[task].map(Self.lastLine) ?? "")
   }
 
-  /// The last line in which something stands.
+  /// Returns the last line that is not blank.
   private static func lastLine(_ tail: [UInt8]) -> String {
     for line in tail.split(separator: Field.lineFeed).reversed() {
-      // A character may have been cut where the tail begins.
+      // The tail may begin within a character.
       let whole = line.drop { $0 & 0xC0 == 0x80 }
       let text = TextWidth.expandingTabs(CleanText.string(String(decoding: whole, as: UTF8.self)))
       if text.contains(where: { $0 != " " }) { return text }
@@ -93,14 +90,14 @@ struct LiveFrame {
     return ""
   }
 
-  /// How far families are of which a leg runs; nil for none.
+  /// The progress of the matrices with a running task; nil if there are none.
   private var families: StyledLine? {
     var parts: [String] = []
     var width = 0
     for family in model.runningFamilies {
       parts.append("\(CleanText.string(family.name)) \(family.ended)/\(family.total)")
       width += parts[parts.count - 1].utf8.count
-      // More than can be shown in any case.
+      // More than fits.
       if width > 4 * columns { break }
     }
     if parts.isEmpty { return nil }
@@ -109,7 +106,7 @@ struct LiveFrame {
     return line
   }
 
-  /// Where tasks run beside this machine, and what is waited for so that they can; nil where that is nowhere.
+  /// The nodes in use, and what the run waits for to get more; nil if there are neither.
   private var machines: StyledLine? {
     let machines = model.machines
     if !machines.areThere, machines.awaited.isEmpty { return nil }
@@ -117,7 +114,7 @@ struct LiveFrame {
     for (_, what) in machines.awaited.sorted(by: { $0.key < $1.key }) {
       line.add(TextWidth.expandingTabs(CleanText.string(what)), .yellow)
       line.add(", ")
-      // More than can be shown in any case.
+      // More than fits.
       if line.width > 4 * columns { break }
     }
     let list = MachineText.list(machines.hostsInUse, columns: max(0, columns - line.width - 20))
@@ -132,12 +129,11 @@ struct LiveFrame {
 
   // MARK: - Counts
 
-  /// A part of the line of counts.
   private struct Word {
     let separator: String
     let text: String
     let style: StyledLine.Style
-    /// What there is no room for goes in this order, the highest first.
+    /// Parts that do not fit are left out, the highest rank first.
     let rank: Int
 
     init(
@@ -150,8 +146,7 @@ struct LiveFrame {
     }
   }
 
-  /// As much as there is room for, in whole words: a number that is cut says something else. The hint goes first,
-  /// then what waits, what runs and what stands still, and how long the rest takes only then.
+  /// The parts that fit, each of them whole: a cut number would be wrong.
   private var counts: StyledLine {
     var words = words
     var line = Self.line(words)
@@ -173,7 +168,7 @@ struct LiveFrame {
     return line
   }
 
-  /// In the order in which they stand.
+  /// In display order.
   private var words: [Word] {
     let suspended = model.suspendedCount
     let elapsed = DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds)

@@ -1,20 +1,19 @@
-/// What the keys of a live view do. Pure: bytes that were typed in; out comes what is to be done, and how the
-/// frame looks meanwhile (`LivePanel`).
+/// What the keys of a live view do. Pure: bytes in, actions out; `LivePanel` draws the mode.
 ///
 /// Modes
 /// -----
 ///
 ///     plain ── t ──> tails ── t, Esc ──> plain
 ///     plain ── ? ──> help ── ?, Esc ──> plain
-///     plain ── l, c, a ──> choosing ── Enter ──> following (of l), confirming (of c, a)
+///     plain ── l, c, a ──> choosing ── Enter ──> following (l), confirming (c, a)
 ///                             └── Esc ──> plain
 ///     confirming ── y, r (of a) ──> plain, with an action
 ///         └── any other key ──> plain
 ///     following ── l, Esc, q ──> plain
 ///
-/// While one chooses, letters search in the names. What is chosen stays chosen by its task, wherever it stands in the
-/// list by then: when that task has ended, nothing is chosen until a key moves the mark, so that Enter never hits another
-/// one than was looked at. A cancel and an answer cannot be taken back, so a question stands before them.
+/// While choosing, letters search the names. The choice is kept by task, not by position: if the
+/// chosen task ends, nothing is chosen until a key moves the mark, so that Enter cannot hit another
+/// task. Cancels and answers cannot be undone, so they are confirmed first.
 package struct LiveKeys: Sendable {
   package enum Purpose: Equatable, Sendable { case follow, cancel, answer }
 
@@ -25,36 +24,36 @@ package struct LiveKeys: Sendable {
     case following(TaskID)
   }
 
-  /// What is to be done, by whoever has the keyboard.
+  /// What the caller has to do.
   package enum Action: Equatable, Sendable {
     case order(OrderVerb, TaskID, value: Int64?)
-    /// Leaves the view, where that leaves the run alone.
+    /// Leave the view, if the run goes on without it.
     case leave
   }
 
   package private(set) var mode = Mode.plain
-  /// What was asked for of `cpu`, and is not known to be obeyed or refused: the next key counts on from there. Nil
-  /// before it is on its way.
+  /// The requested values of `cpu` without an answer yet; the next key counts on from the last one.
+  /// `order` is nil until the request is sent.
   private var asked: [(order: OrderID?, value: Int64)] = []
-  /// While one chooses: names that hold this are offered, whatever the case of their letters.
+  /// While choosing: only names that contain this are offered, ignoring case.
   private(set) var search = ""
   private static let longestSearch = 64
-  /// What is to be said of the last key; empty for nothing.
+  /// The message about the last key; empty for none.
   private(set) var message = ""
 
-  /// What + and - change.
+  /// The resource that + and - change.
   static let resource = "cpu"
 
   package init() {}
 
-  /// What a key asked for is on its way.
+  /// Notes that the request of a key was sent.
   package mutating func ask(_ request: OrderRequest) {
     guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.order == nil })
     else { return }
     asked[place].order = request.id
   }
 
-  /// What became of an order, in words; empty for one that was obeyed, of which the run tells.
+  /// Shows the outcome of a request; empty if it was applied, because the view shows its effect.
   package mutating func tell(_ message: String, of request: OrderRequest?) {
     self.message = message
     if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
@@ -65,9 +64,9 @@ package struct LiveKeys: Sendable {
   private enum Key { case letter(UInt8), up, down, enter, escape }
 
   /// - Parameters:
-  ///   - typed: as it was read at once: an ESC with nothing behind it is the key, else it begins that of
-  ///     another one.
-  ///   - parallel: the capacity of `cpu` as it was when the drive began; nil where that is not known.
+  ///   - typed: the bytes of one read: an ESC at its end is the key itself, not the start of
+  ///     another.
+  ///   - parallel: the capacity of `cpu` when the session began; nil if unknown.
   package mutating func type(
     _ typed: [UInt8], _ model: DriveModel, parallel: Int64?
   ) -> [Action] {
@@ -89,7 +88,7 @@ package struct LiveKeys: Sendable {
           continue
         }
         rest.removeFirst()
-        // Up to its last byte (ECMA-48, 5.4); of no other one is anything known.
+        // The sequence ends at its final byte (ECMA-48, 5.4); other keys are ignored.
         let end = rest.firstIndex { (0x40...0x7E).contains($0) } ?? rest.endIndex
         let last = rest[end...].first
         rest = rest[end...].dropFirst()
@@ -108,7 +107,7 @@ package struct LiveKeys: Sendable {
     case .choosing(let purpose, let task): return choose(key, purpose, task, model)
     case .confirming(let purpose, let task): return confirm(key, purpose, task, model)
     case .following, .tails, .help:
-      // Any other one does what it does without.
+      // Any other letter acts as in plain mode.
       guard case .letter(let byte) = key, byte != leavingKey, byte != UInt8(ascii: "q") else {
         mode = .plain
         return nil
@@ -121,7 +120,7 @@ package struct LiveKeys: Sendable {
     }
   }
 
-  /// What leaves the mode that it began.
+  /// The letter that leaves the mode it started.
   private var leavingKey: UInt8? {
     switch mode {
     case .plain, .choosing, .confirming: nil
@@ -182,7 +181,7 @@ package struct LiveKeys: Sendable {
     mode = .choosing(purpose, first)
   }
 
-  /// The tasks to choose from whose names hold what was typed, the one that has run longest first.
+  /// Returns the tasks to choose from that match the search, the longest running first.
   func candidates(_ purpose: Purpose, _ model: DriveModel) -> [TaskID] {
     let wanted = search.lowercased()
     return model.running.map(\.task).filter { task in
@@ -219,7 +218,6 @@ package struct LiveKeys: Sendable {
     return nil
   }
 
-  /// Marks the first of the tasks whose names hold a text.
   private mutating func find(_ text: String, _ purpose: Purpose, _ model: DriveModel) {
     search = text
     mode = .choosing(purpose, candidates(purpose, model).first ?? .none)
@@ -253,7 +251,7 @@ package struct LiveKeys: Sendable {
 }
 
 extension LiveKeys.Action {
-  /// The order that it is; nil where it is none.
+  /// Returns the request for an action; nil for `leave`.
   package func request(_ id: OrderID, _ plan: Plan) -> OrderRequest? {
     guard case .order(let verb, let task, let value) = self else { return nil }
     var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
@@ -264,13 +262,13 @@ extension LiveKeys.Action {
     return request
   }
 
-  /// Who asks.
+  /// The name of the requester.
   package static var name: String { "keys" }
 }
 
 extension OrderRequest {
-  /// What became of an order that a key gave, for the line below the frame: of one that was obeyed, the view
-  /// tells anyway.
+  /// Returns the outcome of a key's request for the line below the frame; empty if it was applied,
+  /// because the view shows its effect.
   package func outcome(_ answer: OrderAnswer) -> String {
     switch answer {
     case .done: ""

@@ -1,9 +1,8 @@
-/// A frame of the live view while somebody uses its keys: what `LiveFrame` draws, with what the mode adds, in
-/// half of the terminal's rows as without.
+/// A frame of the live view while its keys are on: `LiveFrame`, and what the mode adds, still
+/// within half of the terminal's rows.
 struct LivePanel {
   let keys: LiveKeys
   let frame: LiveFrame
-  /// The last bytes that tasks have printed, as far as the mode shows any.
   let tails: [TaskID: [UInt8]]
 
   private static let keyWords = [
@@ -13,7 +12,7 @@ struct LivePanel {
 
   private var columns: Int { max(0, frame.size.columns - LiveFrame.spareColumns) }
   private var model: DriveModel { frame.model }
-  /// Beside the counts and the message.
+  /// The rows left by the counts and the message.
   private var room: Int { max(0, frame.rows - (keys.message.isEmpty ? 1 : 2)) }
 
   var lines: [StyledLine] {
@@ -27,12 +26,12 @@ struct LivePanel {
     case .tails: lines = withTails + plain.suffix(1)
     case .following(let task): lines = following(task) + plain.suffix(1)
     case .choosing(let purpose, let task):
-      // What Enter hits must be seen.
+      // The task that Enter selects must be visible.
       lines = choosing(purpose, task) + (frame.rows < 3 ? [] : plain.suffix(1))
     case .confirming(let purpose, let task): lines = plain + [confirming(purpose, task)]
     }
     if !keys.message.isEmpty { lines.append(Self.line(keys.message, .yellow)) }
-    // Of a terminal with few rows the last lines are the ones that matter.
+    // If rows are few, the last lines matter most.
     return lines.suffix(frame.rows).map { $0.cut(to: columns) }
   }
 
@@ -42,7 +41,6 @@ struct LivePanel {
     return line
   }
 
-  /// Words in as few lines as they fit into.
   private static func flow(_ words: [String], _ columns: Int) -> [StyledLine] {
     var lines: [StyledLine] = []
     var text = ""
@@ -58,11 +56,11 @@ struct LivePanel {
     return lines + [line(text, .plain)]
   }
 
-  /// Each task with the last lines that it printed, as many as there is room for, and how many there is none for.
+  /// Each task with its last lines of output, as many as fit, and the number of tasks left out.
   private var withTails: [StyledLine] {
     if model.running.isEmpty { return [Self.line("nothing runs", .dim)] }
     var tasks = model.running.prefix(max(1, room / 2))
-    // That there are more is a line of its own.
+    // That number takes a line.
     let isCut = model.running.count > tasks.count && room > 1
     if isCut { tasks = model.running.prefix(max(1, (room - 1) / 2)) }
     let count = min(Self.mostTailLines, max(1, (isCut ? room - 1 : room) / tasks.count - 1))
@@ -76,10 +74,9 @@ struct LivePanel {
       + [Self.line("… and \(model.running.count - tasks.count) more", .dim)]
   }
 
-  /// Of one task among others.
   private static let mostTailLines = 5
 
-  /// Rows alone: what tasks print stands below them.
+  /// Without tails in the rows, because the output is printed below them.
   private var plainFrame: LiveFrame {
     var frame = frame
     frame.tails = [:]
@@ -105,7 +102,7 @@ struct LivePanel {
     let first = max(0, min((place ?? 0) - rows / 2, tasks.count - rows))
     let shown = tasks.dropFirst(first).prefix(rows)
     let running = model.running.filter { shown.contains($0.task) }
-    // Beside the mark.
+    // Leaves two columns for the mark.
     let texts = frame.rowLines(running[...], columns: max(0, columns - 2))
     let marked = zip(running, texts).map { running, text -> StyledLine in
       var line = StyledLine()

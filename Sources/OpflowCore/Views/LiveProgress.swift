@@ -1,4 +1,4 @@
-/// What stays on a terminal above the live view: what a drive begins with, and what goes wrong.
+/// Prints what stays above the live view: the heading, and what goes wrong.
 struct LiveProgress: ProgressRenderer {
   private let palette: Palette
   private let heading: ProgressHeading
@@ -38,7 +38,7 @@ struct LiveProgress: ProgressRenderer {
     case .start where model.plan.kind(transition.task) == .approve:
       line.write(transition, model, into: &text)
       line.writeAnswer(transition, model, heading, into: &text)
-    // What is on the terminal from here on is its own.
+    // The task's own output on the terminal follows this line.
     case .start where model.plan.flags(transition.task).contains(.interactive):
       line.write(transition, model, into: &text)
     case .start, .skip, .resume, .stopping: break

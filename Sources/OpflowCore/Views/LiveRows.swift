@@ -1,24 +1,21 @@
-/// The rows of running tasks, in columns that are the same for all: what one row has no room for is
-/// left out in every row.
+/// The rows of running tasks in shared columns. Details that do not fit one row are left out of
+/// all.
 struct LiveRows {
-  /// What is known of a task that runs.
   struct Row {
     var running: DriveModel.RunningTask
     var name: String
-    /// What it asks that is a gate.
     var question: String?
-    /// How long it is taken to last; nil where nobody knows.
+    /// The expected duration; nil if unknown.
     var expectedMilliseconds: Int64?
     var isSuspended = false
-    /// A service that was told to end.
+    /// A service that is being stopped.
     var isStopping = false
-    /// The name of the further machine that it runs on; empty for this one.
+    /// The name of the task's node; empty for this machine.
     var machine = ""
-    /// The last line that it printed, clean; empty for none.
+    /// The last line of its output, cleaned; empty for none.
     var said = ""
   }
 
-  /// What is told of downloads, from most to least.
   private enum Detail: CaseIterable {
     case all, withoutBytes, withoutBar, timeLeft, percent, none
 
@@ -30,23 +27,22 @@ struct LiveRows {
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
-  /// What is told of machines, its two blanks among them; 0 where there is no room, or nothing to tell.
+  /// The width of the node column with its two spaces; 0 if it is empty or does not fit.
   private let machineColumns: Int
   private var detail = Detail.none
   private var barColumns = 0
-  /// What is told of expected times; 0 where there is no room, or nothing to tell.
+  /// The width of expected durations; 0 if they are unknown or do not fit.
   private var expectedColumns = 0
-  /// Of some download it is known how much there is.
+  /// Whether the total size of any download is known.
   private let hasEnds: Bool
 
   private static let leastElapsedColumns = 6
   private static let leastBarColumns = 8
   private static let mostBarColumns = 24
-  /// Blanks and brackets around a bar.
   private static let barEdges = 4
-  /// What a task prints is told in no less, its two blanks among them.
+  /// Output is shown in no fewer columns, including two spaces.
   private static let leastSaidColumns = 12
-  /// A bar says nothing of a shorter time.
+  /// Nothing is shown while the expected and the elapsed time are shorter.
   private static let leastExpectedMilliseconds: Int64 = 1000
 
   init(_ rows: [Row], columns: Int, nowMilliseconds now: Int64) {
@@ -59,7 +55,7 @@ struct LiveRows {
     let downloads = rows.compactMap { $0.running.download }
     let expected = rows.map { Self.expectation($0, now).width }.max() ?? 0
     let saysMore = expected > 0 || rows.contains { !$0.said.isEmpty || $0.question != nil }
-    // What there is to tell of a download, or of any task, needs more room than a time.
+    // Details need more room than the elapsed time alone.
     let most =
       downloads.isEmpty && !saysMore
       ? columns - 2 - elapsedColumns : max(10, min(columns / (downloads.isEmpty ? 3 : 4), 50))
@@ -67,7 +63,7 @@ struct LiveRows {
     hasEnds = downloads.contains { $0.totalBytes != nil }
     let machines = rows.map { TextWidth.of($0.machine) }.max() ?? 0
     var room = columns - nameColumns - 2 - elapsedColumns
-    // Beside it there is to be as much room as for what a task prints.
+    // Next to it, output still needs its room.
     let hasRoom = machines > 0 && room >= machines + 2 + (saysMore ? Self.leastSaidColumns : 0)
     machineColumns = hasRoom ? machines + 2 : 0
     room -= machineColumns
@@ -124,7 +120,7 @@ struct LiveRows {
 
   // MARK: - Expected times
 
-  /// `of 30s`, or `12s over` of what takes longer than that.
+  /// Returns `of 30s`, or `12s over` for an overdue task.
   private static func expectation(_ row: Row, _ now: Int64) -> StyledLine {
     var line = StyledLine()
     let elapsed = max(0, now - row.running.startedMilliseconds)
@@ -139,12 +135,12 @@ struct LiveRows {
     return line
   }
 
-  /// By more than times vary from run to run.
+  /// Whether a task is overdue by more than durations vary from run to run.
   private static func isOver(_ elapsed: Int64, _ expected: Int64) -> Bool {
     elapsed - expected >= max(1000, expected / 10)
   }
 
-  /// Blanks where nothing is expected, so that what follows keeps its columns.
+  /// Spaces keep the columns aligned if nothing is expected.
   private func addExpectation(_ row: Row, to line: inout StyledLine) {
     let text = Self.expectation(row, nowMilliseconds)
     if text.width == 0, row.said.isEmpty { return }
@@ -166,7 +162,7 @@ struct LiveRows {
 
   // MARK: - Downloads
 
-  /// Blanks where the end is unknown, so that what follows keeps its columns.
+  /// Spaces keep the columns aligned if the total is unknown.
   private func addBar(_ download: DownloadProgress, to line: inout StyledLine) {
     guard let done = download.fraction(of: barColumns) else {
       line.add(String(repeating: " ", count: barColumns + Self.barEdges))
@@ -182,7 +178,7 @@ struct LiveRows {
     line.add(String(repeating: " ", count: barColumns - done) + "]")
   }
 
-  /// The numbers of a download, each in its columns, or they would jump about.
+  /// Returns the figures of a download, each in its columns, so that they do not jump.
   private func text(_ download: DownloadProgress, _ detail: Detail) -> StyledLine {
     let now = nowMilliseconds
     var line = StyledLine()
@@ -197,7 +193,7 @@ struct LiveRows {
     } else if detail == .all {
       line.add(align("", 4) + align(done, 17))
     } else {
-      // Of what has no end that is all there is to tell.
+      // Without a total there is no more to show.
       line.add(align(done, detail == .percent ? 4 : 9))
     }
     if detail == .percent { return line }

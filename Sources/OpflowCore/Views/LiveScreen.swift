@@ -1,30 +1,28 @@
-/// The bottom of a terminal, where a frame is drawn over the last one, below text that stays.
+/// Draws a frame at the bottom of a terminal over the last one, below text that stays.
 ///
-/// The cursor rests at the beginning of the frame's first line. There it stays when the window changes
-/// its width, whether the terminal wraps the lines anew then or not (and whenever it tells of that), so
-/// what is erased from there on (ECMA-48, ED) is the frame alone, however many rows it takes by now.
+/// The cursor rests at the start of the frame's first line. It stays there when the window's width
+/// changes, whether or not the terminal rewraps the lines, so erasing from the cursor (ECMA-48, ED)
+/// removes exactly the frame.
 ///
-/// All that is written at once belongs together, and terminals that can show it at once (DEC mode 2026;
-/// others leave that alone): where the last frame stands, its lines are
-/// overwritten in place, and only what is longer than the new ones is erased (EL, ED). The cursor is out
-/// of sight (DECTCEM) just while it moves, and lines do not wrap (DECAWM) just while a frame is drawn: a
-/// window may be narrower by now than its size that was told last.
+/// Each write is one update for terminals with DEC mode 2026; others ignore it. If the last frame
+/// has not moved, its lines are overwritten in place, and only what is longer than the new ones is
+/// erased (EL, ED). The cursor is hidden (DECTCEM) while it moves. Lines do not wrap (DECAWM) while
+/// a frame is drawn: the window may already be narrower than its last known size.
 struct LiveScreen {
   var size: TerminalSize {
     didSet { if size != oldValue { isMoved = true } }
   }
-  /// What stands there.
   private var shown: [StyledLine] = []
   private var shownLines: Int { shown.count }
-  /// The lines of the last frame may not be where they were drawn.
+  /// Whether the lines of the last frame may have moved.
   private var isMoved = false
 
   init(size: TerminalSize) { self.size = size }
 
   /// - Parameters:
   ///   - lasting: whole lines.
-  ///   - frame: of no lines for none.
-  ///   - signal: what moves no cursor and shows nothing.
+  ///   - frame: empty for none.
+  ///   - signal: a sequence that neither moves the cursor nor prints anything.
   mutating func write(
     lasting: [UInt8], frame: [StyledLine], signal: String = "", palette: Palette,
     into text: inout TextBuffer
@@ -34,10 +32,10 @@ struct LiveScreen {
       text.add(lasting)
       return
     }
-    // It stands there already.
+    // The frame is on the screen already.
     if lasting.isEmpty, !isMoved, frame == shown { return }
     text.add("\u{1b}[?2026h\u{1b}[?25l")
-    // A key that was pressed may have moved the cursor.
+    // The echo of a key may have moved the cursor.
     if shownLines > 0 { text.add("\r") }
     let isErased = !lasting.isEmpty || frame.isEmpty || isMoved
     if isErased { text.add(Self.eraseBelow) }
@@ -48,8 +46,9 @@ struct LiveScreen {
     isMoved = false
   }
 
-  /// From the beginning of a line on (ED). Not from its first column: in that of the uppermost line
-  /// tmux takes the whole screen for cleared, and moves the frame to what can be scrolled back to.
+  /// Erases from the start of a line to the end of the screen (ED). ED starts in the second column:
+  /// in the first one of the top line, tmux takes it for clearing the screen and moves the frame
+  /// into the scrollback.
   private static let eraseBelow = "\u{1b}[K\u{1b}[C\u{1b}[J\r"
 
   private func draw(
@@ -66,6 +65,6 @@ struct LiveScreen {
     if frame.count > 1 { text.add("\u{1b}[\(frame.count - 1)A") }
   }
 
-  /// Somebody else has written to the terminal: what stands there is no longer known.
+  /// Forgets the frame after another program wrote to the terminal.
   mutating func forget() { shown = [] }
 }

@@ -1,11 +1,11 @@
-/// The live part of a view of progress: when a frame is due, and what is written then.
+/// The live part of a progress view: decides when to draw a frame, and with what.
 struct LiveView {
   static let frameMilliseconds: Int64 = 100
-  /// What the rest takes is looked at again after so long.
+  /// How often the time left is recomputed.
   private static let forecastMilliseconds: Int64 = 1000
-  /// Of a task that has run for so long it is shown what it printed last.
+  /// A task shows its last line of output after it has run this long.
   private static let saysMilliseconds: Int64 = 500
-  /// In that may stand a line, as it is known to be one.
+  /// The bytes of output in which the last line is looked for.
   private static let lineBytes = 1024
   private static let tailBytes = 4096
   private static let pageBytes = 16_384
@@ -16,23 +16,23 @@ struct LiveView {
   private var durations: TaskDurations
   private let capacities: [UInt64]
   private let maxFailures: Int
-  /// False while nothing may be drawn, since the terminal is another's.
+  /// False while another program owns the terminal.
   private var isVisible = true
-  /// When the last frame was drawn, or the drive began: a run that is over at once shows none.
+  /// When the last frame was drawn or the session began, so that a very short run draws none.
   private var lastMilliseconds: Int64 = 0
   private var nowMilliseconds: Int64 = 0
   private var isDrawn = false
   private var isDue = false
-  /// While somebody has the keyboard.
+  /// nil unless the keyboard is in use.
   private(set) var keys: LiveKeys?
   private var tails: [TaskID: [UInt8]] = [:]
   private var inner: [TaskID: InnerRun] = [:]
-  /// Made for the first frame, and anew where orders changed what is to be done.
+  /// Made for the first frame, and again after requests that change what is left to do.
   private var rest: RestForecast?
   private var isStale = false
   private var left = ""
   private var forecastAt: Int64?
-  /// What the terminal was told of the progress.
+  /// The progress sequence that the terminal was sent last.
   private var told = ""
 
   init(options: ProgressOptions, heading: ProgressHeading) {
@@ -47,7 +47,8 @@ struct LiveView {
   var size: TerminalSize {
     get { screen.size }
     set {
-      // The next frame shows it: a window that is dragged changes its size more often than frames are drawn.
+      // The next frame shows it: a dragged window changes its size more often than frames are
+      // drawn.
       screen.size = newValue
     }
   }
@@ -64,13 +65,13 @@ struct LiveView {
     if !isResting { isDue = true }
   }
 
-  /// The last frame is younger than a frame lasts. A clock that was set back must not stop the view.
+  /// Whether the last frame is still recent. A clock that was set back must not stop the view.
   private var isResting: Bool {
     nowMilliseconds >= lastMilliseconds
       && nowMilliseconds - lastMilliseconds < Self.frameMilliseconds
   }
 
-  /// Whether the terminal shows what this program writes there, and not a shell's prompt.
+  /// Sets whether the terminal shows opflow's output, and not a shell's prompt.
   mutating func setVisible(_ visible: Bool) {
     if visible != isVisible { isDue = true }
     isVisible = visible
@@ -82,18 +83,17 @@ struct LiveView {
     isDue = isDrawn
   }
 
-  /// A key was pressed, which is to be seen at once.
+  /// Makes a frame due, because the effect of a key must show at once.
   private mutating func hurry() { isDue = isVisible }
 
-  /// Whether `take` draws although nothing new stays.
+  /// Whether `take` draws even without new lasting lines.
   var hasFrame: Bool { isDue }
 
-  /// Whether lines that stay are to wait for the next frame, which is drawn below them.
+  /// Whether lasting lines wait for the next frame, which is drawn below them.
   var holdsLines: Bool { isDrawn && !isDue && isResting }
 
-  // MARK: - What happens
+  // MARK: - Events
 
-  /// A task went from one state to another.
   mutating func move(_ transition: Transition, from old: TaskState, _ model: DriveModel) {
     guard !transition.task.isNone, rest != nil else { return }
     let new = model.state(transition.task)
@@ -102,17 +102,17 @@ struct LiveView {
     rest?.move(transition.task, from: old, to: new, wallMicroseconds: wall)
   }
 
-  /// An order may have done anything to many tasks.
+  /// A request may have changed any number of tasks.
   mutating func order() {
     isStale = true
   }
 
-  /// The plan has tasks more, of which the forecast does not know.
+  /// The forecast lacks the added tasks.
   mutating func grow() { rest = nil }
 
   // MARK: - Frames
 
-  /// The bytes of one write: text that stays, and below it the frame where one is due.
+  /// Returns the bytes of one write: lasting text, and below it the frame if one is due.
   mutating func take(lasting: [UInt8], _ model: DriveModel) -> [UInt8] {
     if lasting.isEmpty, !isDue { return [] }
     var frame: [StyledLine] = []
@@ -122,7 +122,7 @@ struct LiveView {
       let rest = rest
       plain.expected = { rest?.expectedMicroseconds($0).map { $0 / 1000 } }
       plain.isEnding = isEnding(model)
-      // What was to be expected before that is not.
+      // The earlier estimate no longer holds.
       plain.left = plain.isEnding ? "" : left
       plain.tails = tails
       plain.inner = inner
@@ -140,7 +140,7 @@ struct LiveView {
     return text.take()
   }
 
-  /// Takes the frame away; text that stays is all there is from here on, until the next frame.
+  /// Erases the frame; only lasting text is shown until the next one.
   mutating func erase(lasting: [UInt8]) -> [UInt8] {
     var text = TextBuffer()
     let signal = told.isEmpty ? "" : signals.noProgress
@@ -152,9 +152,9 @@ struct LiveView {
     return text.take()
   }
 
-  // MARK: - What is to come
+  // MARK: - Forecast
 
-  /// Looks at what the rest takes, where that is to be known by now.
+  /// Recomputes the time left if that is due.
   private mutating func forecast(_ model: DriveModel) {
     guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
     if let last = forecastAt, nowMilliseconds >= last,
@@ -173,13 +173,13 @@ struct LiveView {
     left = isWaiting(model) ? "" : range(model).map { TimeLeft.text(milliseconds: $0) } ?? ""
   }
 
-  /// Not all that is left is going to be done, or nobody knows when.
+  /// Whether part of the rest will not run, or waits for an unknown time.
   private func isWaiting(_ model: DriveModel) -> Bool {
     model.isStopped || model.orders.pausedBy != nil || isEnding(model)
       || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
   }
 
-  /// Nothing new starts but what is to run in the end.
+  /// Whether nothing new starts except `finally` tasks.
   private func isEnding(_ model: DriveModel) -> Bool {
     model.orders.stoppedBy != nil || model.orders.stopSignal != nil
       || maxFailures > 0 && model.counts.failed >= maxFailures
@@ -205,7 +205,7 @@ struct LiveView {
 
   // MARK: - Keys
 
-  /// Without, no key is in force.
+  /// Turns the keys on or off.
   mutating func setKeys(_ isOn: Bool) {
     if isOn == (keys != nil) { return }
     keys = isOn ? LiveKeys() : nil
@@ -232,9 +232,9 @@ struct LiveView {
     hurry()
   }
 
-  // MARK: - What tasks print
+  // MARK: - Output
 
-  /// The tasks of which the end of what they print is shown by now, and how many bytes of that of each.
+  /// Returns the tasks whose last output is shown now, and how many bytes of each.
   func wantedTails(_ model: DriveModel, atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int)
   {
     let running = model.running.prefix(min(LiveFrame.mostTasks, size.rows / 2))
@@ -253,10 +253,10 @@ struct LiveView {
     }
   }
 
-  /// In a narrower window there is no room for it.
+  /// A narrower window has no room for output.
   private static let leastColumns = 32
 
-  /// - Parameter tails: by task, its end cut anywhere.
+  /// - Parameter tails: the last bytes of each task's output, cut anywhere.
   mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
 
   mutating func setInner(_ inner: [TaskID: InnerRun]) { self.inner = inner }

@@ -1,13 +1,12 @@
-/// What a try printed, as its place in the task's log: a view that shows all of it reads it piece by piece, as
-/// somebody reads the view, and never holds it.
+/// The output of a try as a range of the task's log. A view that shows all of it reads it piece by
+/// piece, as fast as its own reader, and never holds all of it.
 package struct LogRange: Sendable {
   package let task: TaskID
-  /// Of the try, whose header may stand at the beginning.
+  /// The try, whose header may stand at the start of the range.
   let attempt: Int32
-  /// What is to be read next, and where that ends.
+  /// The bytes that are still to be read.
   package internal(set) var bytes: Range<Int64>
-  /// Nothing of it was read yet.
   var isNew = true
-  /// The path of the log, for a person.
+  /// The path of the log, as shown to users.
   let path: String
 }

@@ -1,10 +1,10 @@
-/// Tasks that are added while the drive goes on.
+/// Tasks that are added to, or retracted from, a live session.
 extension ProgressView {
-  /// Tasks were added to the run.
+  /// Reports tasks that were added to the run.
   ///
   /// - Parameters:
-  ///   - plan: has them.
-  ///   - initial: how each task enters the drive that the plan has and the view does not know yet.
+  ///   - plan: includes them.
+  ///   - initial: the initial states of the tasks that the view does not know yet.
   package mutating func extend(
     _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds now: Int64
   ) {
@@ -22,9 +22,7 @@ extension ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
-  /// Tasks were withdrawn: those that have another name by now.
-  ///
-  /// - Parameter plan: has their new names.
+  /// Reports retracted tasks, which have new names in `plan`.
   package mutating func withdraw(
     _ entry: WithdrawEntry, plan: Plan, atMilliseconds now: Int64
   ) {
@@ -43,7 +41,7 @@ extension ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
-  /// Tells of an order that was obeyed, where that is told.
+  /// Prints a request that was applied, if the renderer prints requests.
   mutating func tellOrder(_ what: String) {
     if renderer.tellsOrders {
       text.add(palette.yellow("order: "))

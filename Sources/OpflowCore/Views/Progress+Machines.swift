@@ -1,6 +1,6 @@
-/// Further machines, where a drive has any.
+/// The nodes of a session.
 extension ProgressView {
-  /// Something became of a machine.
+  /// Reports a change of a node.
   package mutating func site(_ entry: SiteEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now
     let before = model.machines[entry.site]?.state
@@ -15,15 +15,15 @@ extension ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
-  /// A worker came, of which tasks may be told from here on that they begin there.
+  /// Reports a new worker, so that tasks can be shown to start on its node.
   package mutating func worker(_ entry: WorkerEntry) { model.machines.apply(entry) }
 
-  /// Machines are waited for.
+  /// Reports that the run waits for nodes.
   ///
   /// - Parameters:
-  ///   - place: for what each one thing is waited for.
-  ///   - what: in words; nil: no longer.
-  ///   - isNews: it is worth a line where no frame shows it.
+  ///   - place: identifies the wait.
+  ///   - what: the message; nil ends the wait.
+  ///   - isNews: whether to print a line if no frame shows it.
   package mutating func wait(
     _ place: Int, for what: String?, isNews: Bool, atMilliseconds now: Int64
   ) {
@@ -37,13 +37,13 @@ extension ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
-  /// What came of it, in words.
+  /// Ends a wait and reports its outcome.
   package mutating func endWait(_ place: Int, _ came: String, atMilliseconds now: Int64) {
     wait(place, for: nil, isNews: false, atMilliseconds: now)
     if live == nil, renderer.tellsWaits { tell(CleanText.string(came)) }
   }
 
-  /// A line of the run as a whole.
+  /// Prints a line about the run as a whole.
   private mutating func tell(_ clean: String) {
     text.add(palette.dim(TransitionLine.counter(model)))
     text.add(" ")

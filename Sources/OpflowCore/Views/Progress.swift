@@ -1,18 +1,20 @@
-/// The progress of one drive of a run: transitions and output in, bytes for standard error and standard output out. Pure;
-/// the caller takes bytes when somebody is there to take them. What waits is bounded, and only the newest frame is made.
+/// The progress of one session: turns transitions and output into bytes for standard error and
+/// standard output. Pure: the caller takes bytes when a reader is ready. What is queued is bounded,
+/// and only the newest frame is drawn.
 ///
-/// Order of calls: `begin`, or `join` for a drive that goes on already, then `transition`, `output`, `warning` and `tick` as
-/// things happen, `end`. What is wanted of a try's output is given before the transition that ends it.
+/// Order of calls: `begin`, or `join` for a session that already runs; then `transition`, `output`,
+/// `warning` and `tick` as things happen; then `end`. Output that belongs to the end of a try is
+/// passed before that transition.
 package struct ProgressView: ~Copyable {
-  /// Whether `output` is wanted, as tasks print.
+  /// Whether tasks' output must be passed to `output` as they print it.
   package private(set) var followsOutput: Bool
-  /// How often `tick` is wanted for now, in milliseconds; nil for never.
+  /// The interval for `tick` in milliseconds; nil for never.
   package var tickMilliseconds: Int64? {
     if live != nil { return LiveView.frameMilliseconds }
     return renderer.tellsTime && !model.running.isEmpty ? StillRunning.tickMilliseconds : nil
   }
 
-  /// Whether what runs is drawn on a terminal.
+  /// Whether running tasks are drawn on a terminal.
   package var isLive: Bool { live != nil }
 
   let heading: ProgressHeading
@@ -20,36 +22,33 @@ package struct ProgressView: ~Copyable {
   private var failures: FailureList
   private var warnings = WarningList()
   private var outputs = TaskOutputs()
-  /// The end of what the try printed that ends next.
+  /// The last output of the try that ends next.
   private var tail: [UInt8] = []
   private var serviceTails: [ServiceTail] = []
-  /// The services of which the last lines were shown, since their last start: later failures point to the log.
+  /// Services whose last lines were shown since their last start; later failures only name the log.
   private var shownServices: Set<TaskID> = []
-  /// The same of all that it printed, where that is shown.
+  /// The whole output of the try that ends next, if that is shown.
   private var log: LogRange?
-  /// What was read of a log, cleaned.
   private var logText: [UInt8] = []
   private var logLines = TaskOutputs()
   var renderer: any ProgressRenderer
   var live: LiveView?
-  /// The live view is over.
+  /// Set by `end`: no frames are drawn any more.
   private var hasEnded = false
   private let isVerbose: Bool
   let json: Bool
-  /// Failures and warnings are annotations too.
+  /// Whether failures and warnings are also annotations.
   private let annotates: Bool
   let palette: Palette
-  /// Of the screen that failures are seen on.
+  /// The size of the screen on which failures appear.
   private var size: TerminalSize { didSet { live?.size = size } }
-  /// Later tries whose output has not begun yet, by task.
+  /// Tries after the first without output so far, by task.
   private var laterTries: [TaskID: Int32] = [:]
-  /// What is put together now.
   var text = TextBuffer()
   private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
   private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
   var nowMilliseconds: Int64 = 0
 
-  /// Lines of output that a failure shows.
   static let failureLines = 20
   static let failureBytes = 16_384
   private static let groupBytes = 1_048_576
@@ -80,7 +79,7 @@ package struct ProgressView: ~Copyable {
     }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   package mutating func begin(atMilliseconds now: Int64) {
     nowMilliseconds = now
@@ -94,8 +93,8 @@ package struct ProgressView: ~Copyable {
     }
   }
 
-  /// The drive goes on already: what became of its tasks so far is taken in, and not told. Failures are, by
-  /// `joinFailure`.
+  /// Joins a session that already runs: takes over its state without printing it. Failures are
+  /// printed by `joinFailure`.
   package mutating func join(_ history: RunModel, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model = DriveModel(plan: model.plan, scope: model.scope, joining: history)
@@ -112,14 +111,14 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  /// The failures of a drive that goes on already, as far as a summary has room for them, the oldest first.
+  /// Returns the failures of a joined session, the oldest first, as many as a summary lists.
   package func joinedFailures(_ history: RunModel) -> [Transition] {
     let stillFailed = model.scope.stillFailed
     let own = FailureList.joined(history, model, .failed).filter { !stillFailed.contains($0.task) }
     return Array(own.prefix(FailureList.maxDetailed))
   }
 
-  /// One of those. The end of its output is given before.
+  /// Prints one of `joinedFailures`. The end of its output must be passed before.
   package mutating func joinFailure(_ transition: Transition) {
     var kept = takeTail(transition)
     if transition.attempt > 1 {
@@ -128,7 +127,7 @@ package struct ProgressView: ~Copyable {
     tell(transition, kept: kept)
   }
 
-  /// All failures are told: tells what waits for a person, and, where no frame does, what runs.
+  /// Ends the join: prints open approvals and, without a frame, the running tasks.
   package mutating func endJoin(atMilliseconds now: Int64) {
     if model.plan.hasGates {
       for gate in model.running.map(\.task) where model.plan.kind(gate) == .approve {
@@ -140,7 +139,7 @@ package struct ProgressView: ~Copyable {
   }
 
   package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
-    // Told for all of them together (`withdraw`).
+    // `withdraw` reports these together.
     if transition.event == .skip(.withdrawn) { return }
     nowMilliseconds = now
     let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
@@ -151,7 +150,7 @@ package struct ProgressView: ~Copyable {
       model.apply(transition, atMilliseconds: now)
       live?.move(transition, from: old, model)
     }
-    // Nothing has happened to it that a person would see.
+    // Users do not see that a task is prefetched, or taken back before it began.
     if transition.isAhead || comesBack { return }
     if json {
       ProgressJSON.transition(
@@ -193,7 +192,7 @@ package struct ProgressView: ~Copyable {
     }
   }
 
-  /// How far a running download is.
+  /// Reports the progress of a running download.
   package mutating func download(
     _ task: TaskID, _ progress: DownloadProgress, atMilliseconds now: Int64
   ) {
@@ -204,7 +203,7 @@ package struct ProgressView: ~Copyable {
     live?.pass(toMilliseconds: now)
   }
 
-  /// Somebody asked for something, and it was done.
+  /// Reports a request that was applied.
   package mutating func order(_ order: OrderEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model.apply(order, atMilliseconds: now)
@@ -221,12 +220,12 @@ package struct ProgressView: ~Copyable {
     live?.pass(toMilliseconds: now)
   }
 
-  /// What was told of an order is not so: it could not be written down, and who asked was told that.
+  /// Takes a report back: the request could not be recorded, and its requester got an error.
   package mutating func takeBack(_ order: OrderEntry) {
     warning("not done after all: \(OrderText.text(order, plan: model.plan))")
   }
 
-  /// A signal begins to end the run. Who was sent it says so; where nobody was, the reason is told here.
+  /// Reports that the run is being stopped, with the reason if that was not a user's signal.
   package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model.apply(stop)
@@ -249,7 +248,7 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  /// Lines of this program's own, with their colours.
+  /// Prints lines of opflow itself with their colors.
   package mutating func passage(_ lines: String) {
     var rows = Array(lines.utf8).split(separator: Field.lineFeed, omittingEmptySubsequences: false)
     if rows.last?.isEmpty == true { rows.removeLast() }
@@ -260,7 +259,7 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  /// Time has passed: a live view draws anew, others tell what runs when they said nothing for long.
+  /// Redraws a live view; other views list the running tasks after a long silence.
   package mutating func tick(nowMilliseconds now: Int64) {
     nowMilliseconds = now
     live?.pass(toMilliseconds: now)
@@ -287,12 +286,12 @@ package struct ProgressView: ~Copyable {
     }
   }
 
-  // MARK: What tasks print
+  // MARK: Output
 
-  /// How many bytes of output a reader has room for now. With none, none is to be given.
+  /// The number of bytes of output that fit now. If it is 0, none may be passed.
   package var outputRoom: Int { errors.outputRoom }
 
-  /// Output of a task's running try, in the order it was written, cut anywhere.
+  /// Takes output of a running try in order, cut anywhere.
   package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     var bytes = bytes
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
@@ -304,9 +303,8 @@ package struct ProgressView: ~Copyable {
     settle(.output)
   }
 
-  /// Output of a running try was left out, for want of a reader.
-  ///
-  /// - Parameter lines: nil where nobody counted them.
+  /// Reports output of a running try that was left out for a slow reader; `lines` is nil if
+  /// unknown.
   package mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?) {
     laterTries[task] = nil
     endLine(of: task)
@@ -319,7 +317,7 @@ package struct ProgressView: ~Copyable {
     settle(.output)
   }
 
-  /// How many of the last bytes of a try are wanted (`tail`) before the transition that ends it.
+  /// Returns how many last bytes `tail` needs before a try's end.
   package func tailBytes(for transition: Transition) -> Int {
     guard transition.endsTry else { return 0 }
     let fails = transition.event == .failure && (!transition.allowed || annotates)
@@ -327,13 +325,12 @@ package struct ProgressView: ~Copyable {
     return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
   }
 
-  /// Whether all that a try printed is shown, so that its place is wanted (`log`) before the transition that ends
-  /// it.
+  /// Whether `log` is needed before a try's end, because its whole output is shown.
   package func wantsLog(of transition: Transition) -> Bool {
     renderer.showsLogs && transition.endsTry && transition.outcome.usage.outputBytes > 0
   }
 
-  /// Where in its log stands what a try printed.
+  /// Sets the range of the log that holds a try's output.
   package mutating func log(_ bytes: Range<Int64>, of transition: Transition) {
     if bytes.isEmpty { return }
     log = LogRange(
@@ -341,10 +338,10 @@ package struct ProgressView: ~Copyable {
       path: heading.logPath(transition.task, model.plan))
   }
 
-  /// What of a log is to be read now; nil while there is none, or other things are to be shown first.
+  /// The part of a log to read now; nil if there is none, or other text comes first.
   package var wantedLog: LogRange? { logText.isEmpty ? errors.wanted : nil }
 
-  /// What was read there; nothing where nothing can be.
+  /// Takes bytes of `wantedLog`; empty if they cannot be read.
   package mutating func readLog(_ bytes: UnsafeRawBufferPointer) {
     guard let wanted = wantedLog else { return }
     let end = bytes.isEmpty ? wanted.bytes.upperBound : wanted.bytes.lowerBound + Int64(bytes.count)
@@ -371,17 +368,17 @@ package struct ProgressView: ~Copyable {
     errors.advance(to: end, lines: lines)
   }
 
-  /// The last bytes of a try, in the order it wrote them.
+  /// Takes the last bytes of a try, in order.
   package mutating func tail(_ bytes: UnsafeRawBufferPointer) { tail.append(contentsOf: bytes) }
 
-  /// The services of which the last bytes are told with a failure (`serviceTail`), before that.
+  /// Returns the services whose last bytes `serviceTail` needs before a failure.
   package func servicesTold(with transition: Transition) -> (services: [TaskID], bytes: Int) {
-    // Where lines are shown as they come, these were.
+    // The lines of services were already shown as they came.
     guard !followsOutput, transition.event == .failure, !transition.allowed,
       model.plan.hasServices
     else { return ([], 0) }
     let services = model.plan.services(neededBy: transition.task)
-    // Of one that failed itself that is told with its failure.
+    // The failure of a service shows its own last lines.
     return (services.filter { model.state($0) != .failed }, ServiceTail.mostBytes)
   }
 
@@ -401,23 +398,22 @@ package struct ProgressView: ~Copyable {
 
   // MARK: The terminal
 
-  /// The terminal has another size.
+  /// Sets the new size of the terminal.
   package mutating func resize(_ size: TerminalSize) { self.size = size }
 
-  /// Whether the terminal is this program's to draw on.
+  /// Sets whether opflow may draw on the terminal.
   package mutating func setVisible(_ visible: Bool) { live?.setVisible(visible) }
 
-  /// Others have written to the terminal.
+  /// Forgets the frame after another program wrote to the terminal.
   package mutating func forgetScreen() { live?.forget() }
 
-  /// Gives the terminal back, with what is still to be said; the next frame begins anew.
+  /// Erases the frame and returns what is left to print; the next frame starts from scratch.
   package mutating func takeErasure() -> [UInt8] {
     let lasting = takeErrors()
     return live?.erase(lasting: lasting) ?? lasting
   }
 
-  /// Draws no more: what happens and what tasks print is told in lines from here on, in the place of the
-  /// frame, which the caller has erased.
+  /// Switches from frames to lines for events and output. The caller has erased the frame.
   package mutating func showLines() {
     live = nil
     followsOutput = true
@@ -432,7 +428,7 @@ package struct ProgressView: ~Copyable {
   }
   package var hasStandardOutput: Bool { !objects.isEmpty }
 
-  /// What is to be written to standard error next. There may be more.
+  /// Returns the next bytes for standard error. There may be more.
   package mutating func takeStandardError() -> [UInt8] {
     if live == nil || hasEnded { return takeErasure() }
     let isHeld = live?.holdsLines ?? false
@@ -440,13 +436,13 @@ package struct ProgressView: ~Copyable {
     return live?.take(lasting: lasting, model) ?? []
   }
 
-  /// What is to be written to standard output next. There may be more.
+  /// Returns the next bytes for standard output. There may be more.
   package mutating func takeStandardOutput() -> [UInt8] {
     let now = nowMilliseconds
     return objects.take { lines, _ in ProgressJSON.missing(lines, atMilliseconds: now) }
   }
 
-  /// The reader is slow, and there is little time left: what waits of the output of tasks is left out.
+  /// Drops queued task output, for a slow reader and little time.
   package mutating func leaveOutOutput() {
     errors.leaveOutOutput()
     logLines = TaskOutputs()

@@ -1,4 +1,4 @@
-/// The lines of `--json`: one object for each state transition, the first and last about the run.
+/// The lines of `--json`: one object per transition; the first and the last are about the run.
 enum ProgressJSON {
   static func open(
     _ heading: ProgressHeading, _ model: DriveModel, atMilliseconds now: Int64,
@@ -111,7 +111,7 @@ enum ProgressJSON {
     }
   }
 
-  /// Tasks were added: by whom, how many, and of how many the drive is about from then on.
+  /// Writes an addition: the requester, the number of tasks, and the session's new total.
   static func extend(
     _ entry: ExtendEntry, _ model: DriveModel, atMilliseconds now: Int64,
     into text: inout TextBuffer
@@ -123,7 +123,7 @@ enum ProgressJSON {
     }
   }
 
-  /// Tasks were withdrawn: who had added them in which try, which, and of how many the drive is about from then on.
+  /// Writes a retraction: the generator and its try, the IDs, and the session's new total.
   static func withdraw(
     _ entry: WithdrawEntry, _ ids: [String], _ model: DriveModel, atMilliseconds now: Int64,
     into text: inout TextBuffer
@@ -173,7 +173,6 @@ enum ProgressJSON {
     }
   }
 
-  /// Machines are waited for.
   static func wait(_ what: String, atMilliseconds now: Int64, into text: inout TextBuffer) {
     line("wait", now, into: &text) { json in
       json.key("what")
@@ -181,7 +180,7 @@ enum ProgressJSON {
     }
   }
 
-  /// Lines that were left out, since nobody read for long.
+  /// Returns the line for lines that were dropped because the reader was slow.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
     var text = TextBuffer()
     line("missing", now, into: &text) { json in

@@ -1,50 +1,44 @@
-/// A way to show progress in lines that stay.
+/// A way to print progress as lines that stay.
 protocol ProgressRenderer {
-  /// Whether it shows what a try printed when that has ended.
+  /// Whether it shows the last output of a try when that ends.
   var showsTails: Bool { get }
 
-  /// Whether it shows all that a try printed when that has ended.
+  /// Whether it shows the whole output of a try when that ends.
   var showsLogs: Bool { get }
 
-  /// Whether it tells of what does not happen while tasks run.
+  /// Whether it needs `tick` while tasks run, to report a silence.
   var tellsTime: Bool { get }
 
-  /// Whether little else stays that it tells, so that each failure stands by the next.
+  /// Whether it prints little but failures, so that these stay close together.
   var tellsFailuresOnly: Bool { get }
 
-  /// Whether orders that were obeyed are told.
   var tellsOrders: Bool { get }
 
-  /// Whether it is told what further machines are waited for, and that they are there. What is lost is told by all.
+  /// Whether it prints waits for nodes and how they end. All renderers print the loss of a node.
   var tellsWaits: Bool { get }
 
   mutating func begin(_ model: DriveModel, into text: inout TextBuffer)
 
-  /// A drive that goes on already was begun with: tells what runs, unless a frame does.
+  /// Lists the running tasks after a view joined a session, unless a frame shows them.
   mutating func join(
     _ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer)
 
-  /// `kept`: the last bytes of output, where the transition ends a try.
+  /// - Parameter kept: the last bytes of output if the transition ends a try.
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer)
 
-  /// A whole line of a running task.
   func outputLine(
     _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,
     into text: inout TextBuffer)
 
-  /// Lines of a running task that are not shown.
   func skipped(
     _ task: TaskID, bytes: Int64, lines: Int?, _ model: DriveModel, into text: inout TextBuffer)
 
-  /// A download has come further.
   mutating func download(
     _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, into text: inout TextBuffer)
 
-  /// Time has passed.
-  ///
-  /// - Parameter toldLines: all lines so far.
+  /// - Parameter toldLines: the number of lines so far.
   mutating func tick(
     _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer)
 }
@@ -78,8 +72,8 @@ extension ProgressRenderer {
   ) {}
 }
 
-/// Tells what runs when nothing was told for a minute, so that a log that stands still is not taken for
-/// a run that does.
+/// Lists the running tasks after a minute of silence, so that a quiet log does not look like a run
+/// that hangs.
 struct StillRunning {
   static let tickMilliseconds: Int64 = 1000
 
@@ -107,7 +101,6 @@ struct StillRunning {
     tell(model, atMilliseconds: now, into: &text)
   }
 
-  /// What runs, in a line.
   func tell(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
     if model.running.isEmpty { return }
     let names = model.running.prefix(Self.maxNames).map { running in

@@ -1,4 +1,4 @@
-/// Progress for those who want to hear of failures only, and of what waits for them.
+/// Prints only failures, and approvals that wait for an answer.
 struct QuietProgress: ProgressRenderer {
   let palette: Palette
   let heading: ProgressHeading
@@ -13,7 +13,7 @@ struct QuietProgress: ProgressRenderer {
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
     if transition.event == .start, model.plan.kind(transition.task) == .approve {
-      // Nothing goes on before somebody has heard of it.
+      // The run cannot continue until a user sees this.
       let line = TransitionLine(palette: palette)
       line.write(transition, model, into: &text)
       line.writeAnswer(transition, model, heading, into: &text)

@@ -1,7 +1,7 @@
-/// What a resume runs again and why: the first ones by name, then how many more.
+/// The tasks that a resume runs again, and why: the first ones by name, then the number of others.
 struct RerunLines {
   private let line: TransitionLine
-  /// Told so far.
+  /// The tasks so far, printed or not.
   private var count = 0
 
   private static let maxLines = 20
@@ -13,7 +13,6 @@ struct RerunLines {
     if count <= Self.maxLines { line.write(transition, model, into: &text) }
   }
 
-  /// Nothing more runs again.
   mutating func end(into text: inout TextBuffer) {
     if count > Self.maxLines {
       text.add("… and \(count - Self.maxLines) more run again")

@@ -1,15 +1,14 @@
-/// The last lines of a service, as they are told with the failure of a task that needs it: what was the matter
-/// often stands there.
+/// The last lines of a service, shown with a dependent's failure, because they often hold the
+/// cause.
 struct ServiceTail {
   let service: TaskID
   let bytes: [UInt8]
 
-  /// Of each service.
   private static let mostLines = 10
-  /// They are looked for in so many bytes of its output.
+  /// The last bytes of output in which the lines are looked for.
   static let mostBytes = 8192
 
-  /// Writes the lines. Returns false when there are none.
+  /// Writes the lines; returns false if there are none.
   func write(_ model: DriveModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
@@ -23,7 +22,7 @@ struct ServiceTail {
     return true
   }
 
-  /// Says where the output of the service is, of which lines were shown with an earlier failure.
+  /// Writes where the log is, if an earlier failure showed the lines already.
   func writePointer(
     _ path: String, _ model: DriveModel, _ palette: Palette, into text: inout TextBuffer
   ) {

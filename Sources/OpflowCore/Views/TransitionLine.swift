@@ -1,8 +1,8 @@
-/// One transition as one line for people: `[ 3/12] build succeeded in 2.1s`.
+/// Describes a transition in one line: `[ 3/12] build succeeded in 2.1s`.
 struct TransitionLine {
   let palette: Palette
 
-  /// Nothing for what only moves tasks between workers.
+  /// Writes the line; nothing if a task only moves between workers.
   func write(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
     text.add(palette.dim(Self.counter(model)))
@@ -11,14 +11,12 @@ struct TransitionLine {
     text.endLine()
   }
 
-  /// What a task that starts does, in a line below.
   func writeAction(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
     text.addSentence(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
     text.endLine()
   }
 
-  /// How a task that asks is answered, in a line below.
   func writeAnswer(
     _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
     into text: inout TextBuffer
@@ -30,7 +28,7 @@ struct TransitionLine {
     text.endLine()
   }
 
-  /// `  ended 1 process that it left behind: sleep`, below the end of a try.
+  /// Writes `  ended 1 process that it left behind: sleep` below the end of a try.
   func writeLeft(_ transition: Transition, into text: inout TextBuffer) {
     guard let left = transition.left else { return }
     let noun = left.count == 1 ? "process" : "processes"
@@ -65,7 +63,7 @@ struct TransitionLine {
     text.endLine()
   }
 
-  /// `[ 3/12] run paused by opflow pause (pid 123)` of a run in which nothing starts, or that stands still.
+  /// `[ 3/12] run paused by opflow pause (pid 123)`, for a run that is paused or suspended.
   func writeHold(_ model: DriveModel, into text: inout TextBuffer) {
     let why =
       model.isStopped
@@ -78,7 +76,7 @@ struct TransitionLine {
     text.endLine()
   }
 
-  /// Below a failure after which nothing new starts, where that is not to be seen from what goes on.
+  /// Writes that nothing new starts after a failure, while other tasks still run.
   func writeLimit(
     _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
     into text: inout TextBuffer
@@ -94,7 +92,7 @@ struct TransitionLine {
     text.endLine()
   }
 
-  /// `[ 3/12]`: tasks that have their end, of all.
+  /// `[ 3/12]`: finished tasks of all.
   static func counter(_ model: DriveModel) -> String {
     let total = "\(model.total)"
     let finished = "\(model.finished)"
@@ -122,7 +120,7 @@ struct TransitionLine {
     case .ready:
       let ports = ServicePorts(text: transition.what)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
-    // Its end is told, mostly in the same moment.
+    // Its end is reported, usually at once.
     case .stopping: return nil
     case .success where model.plan.isService(transition.task):
       return "\(name) stopped after \(time)"
@@ -170,7 +168,7 @@ struct TransitionLine {
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
     case .resume(let why):
-      // It fails next, and stays failed.
+      // The task fails next, and stays failed.
       let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
       if failsNext, why == .interrupted { return "\(name) was interrupted" }
       if why == .inputs, !transition.what.isEmpty {
@@ -183,24 +181,22 @@ struct TransitionLine {
     }
   }
 
-  /// ` on n2`, of a try there.
+  /// ` on n2`, for a try on a node.
   private func place(_ transition: Transition, _ model: DriveModel) -> String {
     transition.attempt > 0 ? MachineText.place(of: transition.task, model) : ""
   }
 
-  /// Whether a success is not what the task will be up to date with.
+  /// Whether a success is discarded, so that the task is not up to date by it.
   func isUnkept(_ transition: Transition, _ model: DriveModel) -> Bool {
     transition.event == .success && !transition.what.isEmpty
       && model.plan.kind(transition.task) != .download
   }
 
-  /// Why it is not.
   private func unkept(_ transition: Transition, _ model: DriveModel) -> String {
     guard isUnkept(transition, model) else { return "" }
     return ", " + palette.yellow(CleanText.string(transition.what))
   }
 
-  /// What a download did.
   private func download(_ transition: Transition, _ model: DriveModel) -> String {
     guard let report = transition.fetch?.report else { return "" }
     let wall = transition.outcome.usage.wallMicroseconds
@@ -209,13 +205,13 @@ struct TransitionLine {
     return ": " + DownloadText.finished(report, wallMicroseconds: wall) + url
   }
 
-  /// First tries go without saying.
+  /// Empty for a first try.
   private func attempt(_ transition: Transition) -> String {
     transition.attempt > 1 ? " (try \(transition.attempt))" : ""
   }
 }
 
-/// The line that a drive of a run begins with.
+/// The first line of a session.
 struct HeadingLine {
   let palette: Palette
 

@@ -1,5 +1,5 @@
-/// The failures of a drive as errors of GitHub, and what it is warned of as warnings, each at its task's own line.
-/// GitHub takes ten of each of a step: of more than that the tenth tells how many there are.
+/// The failures and warnings of a session as GitHub annotations at their tasks' lines. GitHub shows
+/// ten of each per step: if there are more, the tenth gives their number.
 struct WorkflowAnnotations {
   let heading: ProgressHeading
   let model: DriveModel
@@ -57,11 +57,9 @@ struct WorkflowAnnotations {
   }
 }
 
-/// What is told of a task at its line.
 struct Annotation {
   let task: TaskID
   let what: String
-  /// The last lines of output, each ended by a line feed.
   var tail: [UInt8] = []
 
   /// `exit 2 after 0.30s`.
@@ -72,12 +70,12 @@ struct Annotation {
   }
 }
 
-/// The failures of a drive that are allowed, and its flaky tasks: those that succeeded after a failed try.
+/// The allowed failures of a session, and its flaky tasks, which succeeded after a failed try.
 struct WarningList {
-  /// As many as are told.
+  /// The warnings that are shown.
   private(set) var first: [Annotation] = []
   private var others: Set<TaskID> = []
-  /// The last failed try of each task that has not ended since.
+  /// The last failed try of each unfinished task.
   private var failedTries: [TaskID: (attempt: Int32, what: String)] = [:]
 
   var count: Int { first.count + others.count }
@@ -118,7 +116,7 @@ struct WarningList {
     }
   }
 
-  /// They are tried again.
+  /// Removes tasks that are retried.
   mutating func remove(_ tasks: [TaskID]) {
     if count == 0 { return }
     let tasks = Set(tasks)
@@ -126,7 +124,7 @@ struct WarningList {
     others.subtract(tasks)
   }
 
-  /// Takes in a drive that goes on already.
+  /// Takes over the warnings of a session that already runs.
   mutating func join(_ history: RunModel, _ model: DriveModel) {
     for transition in FailureList.joined(history, model, .failedAllowed) { addAllowed(transition) }
     let tries = history.details.failedTries

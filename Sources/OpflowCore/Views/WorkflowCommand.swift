@@ -1,9 +1,9 @@
 /// Lines that GitHub's runner acts on, `::NAME PROPERTIES::DATA` and `##[NAME PROPERTIES]DATA`
 /// (actions/runner, ActionCommand.cs).
 ///
-/// The first form counts at the beginning of a line, behind white space; the second anywhere in one.
+/// The first form counts at the start of a line, after white space; the second anywhere in a line.
 enum WorkflowCommand {
-  /// What stands behind `::`.
+  /// Appends the data after `::`.
   static func append(data: some Sequence<UInt8>, to text: inout TextBuffer) {
     for byte in data {
       switch byte {
@@ -15,7 +15,7 @@ enum WorkflowCommand {
     }
   }
 
-  /// The value of a property: a name, which may hold what moves a terminal.
+  /// Appends the value of a property: a name, without control characters.
   static func append(property value: String, to text: inout TextBuffer) {
     for byte in CleanText.string(value).utf8 {
       switch byte {
@@ -26,12 +26,12 @@ enum WorkflowCommand {
     }
   }
 
-  /// Makes text that begins at `start` none of a command's, by a blank: `: :error::`, `# #[error]`, and the
-  /// commands of other servers that look like the second (`##vso[`, `##teamcity[`).
+  /// Inserts a space so that text from `start` on is not a command: `: :error::`, `# #[error]`.
+  /// That includes commands of other servers that look like the second form (`##vso[`,
+  /// `##teamcity[`).
   ///
-  /// A blank, and nothing that has no width: the runner compares by the rules of a language, which pass over
-  /// such characters. Its other way to be told, `stop-commands` with a token, holds for all that follows in the
-  /// job when whoever said it dies.
+  /// A zero-width character would not do: the runner's culture-sensitive comparison ignores those.
+  /// `stop-commands` with a token would apply to the rest of the job if opflow dies.
   static func breakUp(_ bytes: inout [UInt8], from start: Int) {
     let colon = UInt8(ascii: ":")
     let first = firstVisible(bytes, from: start)
@@ -49,7 +49,7 @@ enum WorkflowCommand {
     }
   }
 
-  /// Behind blanks, colours and whatever is not ASCII: some of that is white space for the runner.
+  /// Skips spaces, colors and non-ASCII characters, some of which are white space for the runner.
   private static func firstVisible(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start
     while index < bytes.count {
