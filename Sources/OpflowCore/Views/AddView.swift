@@ -1,13 +1,12 @@
-/// What a person, or a program, is told of tasks that were to join a run.
+/// The answers of `opflow add`.
 package enum AddView {
-  /// As many as are named in a line.
   private static let mostNames = 5
 
-  /// One line without its line feed.
+  /// Returns one line without a newline.
   ///
   /// - Parameters:
-  ///   - count: of tasks; a family has one for each leg.
-  ///   - added: their ids, as they are declared, as `unchanged` are.
+  ///   - count: of tasks; each matrix task counts.
+  ///   - added: the IDs as declared: a matrix has one, also in `unchanged`.
   package static func text(
     run: String, count: Int, _ added: [String], unchanged: [String]
   ) -> String {
@@ -27,11 +26,11 @@ package enum AddView {
     return ids.count > mostNames ? "\(first) and \(ids.count - mostNames) more" : first
   }
 
-  /// The same as one JSON object on a line.
+  /// Returns one line of JSON.
   ///
   /// - Parameters:
-  ///   - id: of the order; nil where there was nothing to add.
-  ///   - added: the ids of all tasks, also of those of a matrix.
+  ///   - id: of the request; nil if there was nothing to add.
+  ///   - added: the IDs of all tasks, including matrix tasks.
   package static func json(
     run: String, _ id: OrderID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {
@@ -45,7 +44,7 @@ package enum AddView {
     }
   }
 
-  /// Of what was not added.
+  /// Returns the JSON of a refused request.
   package static func json(refused what: String) -> [UInt8] { OrderView.json(verb, refused: what) }
 
   private static let verb = "add"

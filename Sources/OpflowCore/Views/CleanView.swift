@@ -1,4 +1,4 @@
-/// What `opflow clean` tells.
+/// The output of `opflow clean`.
 package struct CleanView {
   package struct Row {
     let run: String
@@ -9,7 +9,7 @@ package struct CleanView {
 
     /// - Parameters:
     ///   - manifest: nil for a run that never began.
-    ///   - end: nil for a run whose last drive died.
+    ///   - end: nil for a run whose last session crashed.
     package init(
       run: RunID, manifest: String?, end: RunState?, ageMilliseconds: Int64, bytes: UInt64
     ) {
@@ -24,7 +24,7 @@ package struct CleanView {
   private let rows: [Row]
   private let left: Int
   private let isDryRun: Bool
-  /// Of those that are left, such as would have gone but for that.
+  /// The numbers of old runs that stay because they are live, can be resumed, or cannot be read.
   package var live = 0
   package var resumable = 0
   package var unreadable = 0
@@ -35,7 +35,7 @@ package struct CleanView {
     self.isDryRun = isDryRun
   }
 
-  /// A dry run lists the runs.
+  /// Returns the summary; a dry run lists the runs first.
   package func text(color: Bool, columns: Int?) -> [UInt8] {
     var text = TextBuffer()
     if isDryRun, !rows.isEmpty {
@@ -63,7 +63,7 @@ package struct CleanView {
     return "\(isDryRun ? "would remove" : "removed") \(Self.runs(rows.count)), \(bytes); \(rest)"
   }
 
-  /// The line at the end of another run.
+  /// Returns the line with which another run ends after it removed old runs.
   package static func ofEnd(count: Int, keep: Int) -> String {
     "removed \(runs(count)) beyond the newest \(keep) of this manifest (`keep_runs`)"
   }

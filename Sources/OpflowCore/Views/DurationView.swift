@@ -1,4 +1,4 @@
-/// The part of a plan's view that tells how long a run would take.
+/// The part of `PlanView` that shows how long a run would take.
 struct DurationView {
   let plan: Plan
   let forecast: PlanForecast
@@ -39,7 +39,6 @@ struct DurationView {
     table.write(into: &text, palette: palette)
   }
 
-  /// What the figures rest on.
   private var basis: String? {
     guard durations.areKnown else { return "no earlier run timed these tasks: each counts as one" }
     let count = plan.taskCount - plan.gateCount
@@ -52,7 +51,7 @@ struct DurationView {
     return value == 1 ? "1 task" : "\(value) tasks"
   }
 
-  /// How long one task is taken to last; empty where nothing is known.
+  /// Returns the expected duration of a task; empty if durations are unknown.
   static func cell(_ task: TaskID, _ durations: TaskDurations) -> String {
     guard durations.areKnown else { return "" }
     let text = DurationText.text(microseconds: durations[task])

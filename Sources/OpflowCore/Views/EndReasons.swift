@@ -1,4 +1,4 @@
-/// Why tasks ended as they did.
+/// Explains why tasks ended as they did.
 struct EndReasons {
   private let status: RunStatus
   private var plan: Plan { status.plan }
@@ -53,7 +53,7 @@ struct EndReasons {
       .cancelled, "was stopped after \(time): \(outcome(task))\(asker)", shared: "was stopped")
   }
 
-  /// ` by opflow cancel (pid 12)`; nothing where that is not told.
+  /// Returns ` by opflow cancel (pid 12)`; empty if the requester is unknown.
   private func by(_ asker: OrderAsker?) -> String {
     asker.map { " by \(CleanText.string($0.text))" } ?? ""
   }
@@ -65,7 +65,7 @@ struct EndReasons {
       what: status.history.details.complaints[task] ?? "")
   }
 
-  /// `try 2 of 6 failed: exit 1`, of a task that was to be tried again.
+  /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
   func triesFailed(_ task: TaskID) -> String {
     let most = Int(plan.policy(task).retryMax) + 1
     return "try \(status.history[task].attempts) of \(most) failed: \(outcome(task))"
@@ -90,7 +90,7 @@ struct EndReasons {
     return reasons
   }
 
-  /// With the way down from what it all comes from.
+  /// Explains a skip with the chain of dependencies that caused it.
   private func skipped(_ task: TaskID) -> TaskReason {
     if status.history[task].why == .skipped(.order),
       let asker = status.history.orders.of(task, .skip)?.asker
@@ -121,7 +121,7 @@ struct EndReasons {
     return TaskReason(.skipped, text, tasks: tasks)
   }
 
-  /// A result of an earlier drive that the newest one took over.
+  /// Says that the newest session took the result over from an earlier one.
   private func reused(_ record: TaskRecord) -> [TaskReason] {
     guard status.history.drives > 1, status.history.driveSequence > 0,
       record.settleSequence < status.history.driveSequence

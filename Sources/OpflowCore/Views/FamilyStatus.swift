@@ -1,10 +1,10 @@
-/// The legs of a family in one row.
+/// The tasks of a matrix in one row.
 struct FamilyStatus {
   let name: String
   private let counts: TaskCounts
-  /// Of those that succeeded, by a result from a cache.
+  /// The number of successes restored from the cache.
   private var restored = 0
-  /// Of those that are pending, by the end of the process that drove the run.
+  /// The number of pending tasks that began before the run's process died.
   private var interrupted = 0
 
   init(_ family: FamilyID, _ status: RunStatus) {
@@ -25,10 +25,9 @@ struct FamilyStatus {
     self.counts = counts
   }
 
-  /// `build 7/12`
   var label: String { "\(name) \(counts.ended)/\(counts.total)" }
 
-  /// The state that wants attention most.
+  /// The state that most needs attention.
   var state: TaskState {
     if counts.running + counts.asking > 0 { return .running }
     if counts.suspended > 0 { return .suspended }
@@ -40,7 +39,7 @@ struct FamilyStatus {
     return counts.upToDate > 0 ? .upToDate : .skipped
   }
 
-  /// How many legs are in which state; nothing where all are in one that the state says.
+  /// The number of tasks per state; empty if `state` says it all.
   var words: String {
     let parts = [
       (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
@@ -59,7 +58,6 @@ struct FamilyStatus {
     return restored == counts.succeeded ? " (restored)" : " (\(restored) restored)"
   }
 
-  /// What `status --json` tells of it.
   func write(into json: inout JSONWriter) {
     json.beginObject()
     json.key("id")

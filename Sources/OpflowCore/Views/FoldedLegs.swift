@@ -1,11 +1,11 @@
-/// Legs of a family that share a row of a plan's view.
+/// Matrix tasks that share a row in a plan's view.
 struct FoldedLegs {
-  /// Which of the starts the first one is.
+  /// The index of the first one among the starts.
   var first: Int
-  /// In the order of their starts.
+  /// In start order.
   var tasks: [TaskID]
 
-  /// The families that have several legs among some tasks.
+  /// Returns the matrices that have several of the tasks.
   static func of(_ starts: [TaskID], _ plan: Plan) -> [FamilyID: FoldedLegs] {
     if plan.families.isEmpty { return [:] }
     var folds: [FamilyID: FoldedLegs] = [:]
@@ -16,12 +16,10 @@ struct FoldedLegs {
     return folds.filter { $0.value.tasks.count > 1 }
   }
 
-  /// Legs that are looked at for what they have in common.
   private static let mostLooks = 1000
 
-  /// The cells of the row: what all legs have in common, a blank for what they have not.
-  ///
-  /// - Parameter why: the column of reasons, of which the commonest stands there with how many others there are.
+  /// Returns the cells of the row; a cell that differs between tasks is empty. Column `why` shows
+  /// the most common reason and counts the others.
   func cells(_ plan: Plan, why: Int, _ cells: (TaskID) -> [String]) -> [String] {
     var common = cells(tasks[0])
     guard tasks.count > 1 else { return common }
@@ -38,9 +36,7 @@ struct FoldedLegs {
     return common
   }
 
-  /// `changed: in/1; 2 others differ`
-  ///
-  /// - Parameter areAll: false where there are more than those.
+  /// `changed: in/1; 2 others differ`, without the number if `reasons` does not cover all tasks.
   private static func commonest(_ reasons: [String], areAll: Bool) -> String {
     var counts: [String: Int] = [:]
     for reason in reasons where !reason.isEmpty { counts[reason, default: 0] += 1 }
@@ -52,7 +48,7 @@ struct FoldedLegs {
     return "\(first); \(number)\(others == 1 && areAll ? "other differs" : "others differ")"
   }
 
-  /// Of the one task, or `build (3 of 12 legs)`.
+  /// Returns the name of the only task, or `build (3 of 12 legs)`.
   func name(_ plan: Plan) -> String {
     guard tasks.count > 1, let family = plan.family(of: tasks[0]) else {
       return plan.nameString(tasks[0])

@@ -1,13 +1,13 @@
-/// A journal's intact lines as JSON, one object a line, for `opflow journal export`.
+/// The intact lines of a journal as JSON, one object per line, for `opflow journal export`.
 ///
-/// Every line has `seq`, `time_ms` and `event`, one of a task has `task`; the other keys are those of
-/// the journal (JournalFormat.swift). A key that may stand more than once becomes a list.
+/// Every object has `seq`, `time_ms` and `event`, and `task` if it is about one. The other keys are
+/// those of the journal (JournalFormat.swift); a key that may repeat becomes a list.
 package struct JournalExport {
   private var json = JSONWriter()
 
   package init() {}
 
-  /// What was added since the last time.
+  /// Returns what was added since the last call.
   package mutating func take() -> [UInt8] {
     defer { json = JSONWriter() }
     return json.bytes
@@ -45,7 +45,7 @@ package struct JournalExport {
         } else {
           json.string(field.text)
         }
-      // Those of a later opflow too.
+      // Unknown keys are from a newer opflow.
       case .text, nil:
         json.key(field.name)
         json.string(field.text)

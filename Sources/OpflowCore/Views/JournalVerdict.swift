@@ -1,8 +1,8 @@
-/// What `opflow journal verify` says: what is damaged, and what that means for each task.
+/// The output of `opflow journal verify`: the damage, and what it means for each task.
 package struct JournalVerdict {
   private let path: String
   private let recovery: JournalRecovery
-  /// Somebody drives the run, so that its last line may be half written.
+  /// The run is live, so its last line may be incomplete.
   private let isHeld: Bool
 
   package init(path: String, recovery: JournalRecovery, isHeld: Bool) {
@@ -11,11 +11,10 @@ package struct JournalVerdict {
     self.isHeld = isHeld
   }
 
-  /// Nothing is damaged but, in a live run, a line that is just being written.
+  /// Whether nothing is damaged, apart from the line that a live run is just writing.
   package var isWhole: Bool { recovery.isIntact || isHeld && recovery.isOnlyTorn }
 
-  /// - Parameters:
-  ///   - plan: nil where it cannot be read; then nothing is said of tasks.
+  /// - Parameter plan: nil if it cannot be read; the text then omits tasks.
   package func text(plan: Plan?, history: RunModel) -> String {
     var text = "\(CleanText.string(path)): \(Self.count(recovery.lineCount, "line")), "
     if isWhole {

@@ -1,8 +1,8 @@
-/// What tasks printed, as `opflow logs` shows it: bytes of logs in, clean text out.
+/// The output of `opflow logs`: turns bytes of logs into clean text.
 package struct LogView {
-  /// How it is told which task a line is of.
+  /// How lines are labeled with their task.
   package enum Labels: Equatable, Sendable {
-    /// Not at all: there is one task.
+    /// No labels, for a single task.
     case none
     /// `==> ID <==` above a task's lines.
     case headers
@@ -23,13 +23,13 @@ package struct LogView {
     self.labels = labels
   }
 
-  /// Tasks were added to the run, of which some may be shown too.
+  /// Takes over a plan with added tasks, some of which may be shown too.
   package mutating func grow(to plan: Plan, labels: Labels) {
     self.plan = plan
     self.labels = labels
   }
 
-  /// Further bytes of a task's log, cut anywhere.
+  /// Appends bytes of a task's log, cut anywhere.
   package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     writeHeader(task)
     let (plan, labels, palette) = (plan, labels, palette)
@@ -38,7 +38,7 @@ package struct LogView {
     }
   }
 
-  /// The log is at its end: a last line without a line feed counts as one.
+  /// Ends a log: a last line without a newline counts as a line.
   package mutating func end(_ task: TaskID) {
     let (plan, labels, palette) = (plan, labels, palette)
     outputs.flush(task) {
@@ -55,7 +55,7 @@ package struct LogView {
     text.add("==> \(plan.nameString(task)) <==\n")
   }
 
-  /// A piece of a long line is a line of its own only where another task's may follow it.
+  /// A piece of a long line is a line of its own only if another task's may follow it.
   private static func write(
     _ line: UnsafeRawBufferPointer, endsLine: Bool, of task: TaskID, _ plan: Plan, _ labels: Labels,
     _ palette: Palette, into text: inout TextBuffer

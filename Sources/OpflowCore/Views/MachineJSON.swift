@@ -1,6 +1,5 @@
-/// The further machines of a run, for programs.
 enum MachineJSON {
-  /// Those of all drives, in the order in which they joined.
+  /// Writes the nodes of all sessions in the order in which they joined.
   static func write(_ sites: SiteRecords, into json: inout JSONWriter) {
     json.key("machines")
     json.beginArray()
@@ -26,7 +25,7 @@ enum MachineJSON {
     json.endArray()
   }
 
-  /// What it has, as far as that is known.
+  /// Writes the resources of a node, with null for unknown amounts.
   static func writeOffer(of entry: SiteEntry, into json: inout JSONWriter) {
     json.key("cores")
     json.optional(entry.cores > 0 ? entry.cores : nil)

@@ -1,20 +1,20 @@
-/// Why a task of a live run that has, or waits for, further machines does not start on any of them.
+/// Explains why a task of a live run does not start on any node.
 struct MachineReasons {
   private let status: RunStatus
   private let durations: TaskDurations
   private let nowMilliseconds: Int64
-  /// Those of the newest drive.
+  /// The nodes of the newest session.
   private let sites: [SiteRecord]
   private let groups: ServiceGroups
-  /// By site, and by resource: how much of it is held there.
+  /// By node and resource.
   private let held: [SiteID: [UInt64]]
   private var plan: Plan { status.plan }
 
   private static let mostNames = 5
 
-  /// Nil for a run that neither has nor waits for further machines.
+  /// Returns nil for a run that neither has nor waits for nodes.
   ///
-  /// - Parameter running: what runs in it.
+  /// - Parameter running: the running tasks.
   init?(
     _ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64
   ) {
@@ -35,7 +35,7 @@ struct MachineReasons {
     self.held = held
   }
 
-  /// Whether it is one of those that run on further machines in this run.
+  /// Whether the task belongs on a node.
   func apply(to task: TaskID) -> Bool {
     guard plan.isService(task) || !plan.services(neededBy: task).isEmpty else {
       return !plan.staysOnCoordinator(task)
@@ -43,8 +43,8 @@ struct MachineReasons {
     return groups.group(of: task) != nil && home(of: task).map { $0.site != nil } ?? true
   }
 
-  /// Where what services tie to a task runs, and one of these, a service that it needs where that runs; nil where
-  /// nothing of it does.
+  /// Returns a running task of the same service group, if possible a service that the task depends
+  /// on, and its node (nil: the coordinator's machine); nil if no such task runs.
   private func home(of task: TaskID) -> (member: TaskID, site: SiteRecord?)? {
     guard let group = groups.group(of: task) else { return nil }
     let members = plan.tasks.lazy.map { TaskID($0) }.filter {
@@ -55,7 +55,7 @@ struct MachineReasons {
     return (member, status.history.site(of: member))
   }
 
-  /// Of a task of those that has all it needs; nil where a machine has room and time for it.
+  /// Explains why a ready task waits; nil if a node has room and time for it.
   func waiting(_ task: TaskID) -> TaskReason? {
     if let (member, site) = home(of: task), let site { return waiting(task, for: member, on: site) }
     let inUse = sites.filter(\.isInUse)
@@ -85,7 +85,7 @@ struct MachineReasons {
     return lacksTime(task, inUse)
   }
 
-  /// Of one that may only start on the machine of a service that it needs, or of what that is tied to.
+  /// The same for a task that must start on the node of a member of its service group.
   private func waiting(
     _ task: TaskID, for member: TaskID, on site: SiteRecord
   ) -> TaskReason? {
@@ -96,13 +96,13 @@ struct MachineReasons {
     return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
   }
 
-  /// What a machine lacks; nil where all fits.
+  /// Returns what a node lacks; nil if everything fits.
   private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
     for item in wanted {
       let whole = site.capacity(of: item.resource)
       let held = held[site.site]?[Int(item.resource)] ?? 0
       let free = whole - min(whole, held)
-      // What fits no machine is cut to the largest one, but for GPUs.
+      // Demands that fit no node are reduced to the largest one, except for GPUs.
       let isCut = Int(item.resource) != plan.gpuResource
       if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
       return
@@ -134,7 +134,7 @@ struct MachineReasons {
 
   // MARK: - Amounts
 
-  /// Of what each machine has its own.
+  /// Returns the demands for resources that each node has for itself.
   private func wanted(by task: TaskID) -> [DemandItem] {
     let gpu = plan.gpuResource ?? -1
     return plan.demandList(plan.demand[task.index]).filter {

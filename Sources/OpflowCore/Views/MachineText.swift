@@ -1,31 +1,30 @@
-/// What people are told of the further machines of a run.
 enum MachineText {
   private static let mostNames = 3
   private static let mostColumns = 40
 
-  /// A machine says itself how it is called.
+  /// Cleans and shortens a name, which the node chose itself.
   static func name(_ host: String) -> String {
     let name = TextWidth.expandingTabs(CleanText.string(host))
     return name.allSatisfy { $0 == " " }
       ? "a machine without a name" : TextWidth.cutMiddle(name, to: mostColumns)
   }
 
-  /// ` on n2`, of what a task did there; nothing of the coordinator's machine.
+  /// Returns ` on n2` for a task on a node; empty on the coordinator's machine.
   static func place(of task: TaskID, _ model: DriveModel) -> String {
     model.machines.machine(of: task).map { " on \(name($0.host))" } ?? ""
   }
 
-  /// What happened to a machine and what follows, in a line; nil for what needs none.
+  /// Returns a line about a node's change and its consequences; nil if it needs none.
   ///
   /// - Parameters:
-  ///   - model: knows of it already.
-  ///   - before: how it stood.
+  ///   - model: includes the change.
+  ///   - before: the node's state before.
   static func change(_ entry: SiteEntry, from before: SiteState?, _ model: DriveModel) -> String? {
     let name = name(entry.host)
     let what = CleanText.string(entry.what)
     let why = what.isEmpty ? "" : " (\(what))"
     switch entry.state {
-    // That its tasks start there says so; and what becomes of it is told when that is known.
+    // The first start there shows that a node joined. The fate of a silent one is reported later.
     case .joined, .silent: return nil
     case .leaving: return "\(name) is about to go\(why): nothing new starts there"
     case .shunned: return what.isEmpty ? "\(name): nothing more starts there" : "\(name): \(what)"
@@ -48,7 +47,7 @@ enum MachineText {
     return "\(isOne ? "1 task" : "\(tasks.count) tasks") \(verb): \(names)"
   }
 
-  /// `3 (n1 n2 n3)`, as many names as there is room for.
+  /// `3 (n1 n2 n3)`, with as many names as fit.
   static func list(_ hosts: [String], columns: Int) -> String {
     var names = ""
     for (place, host) in hosts.enumerated() {

@@ -1,4 +1,3 @@
-/// Orders that were obeyed, in words for people.
 enum OrderText {
   private static let maxNames = 5
 
@@ -7,12 +6,10 @@ enum OrderText {
     "\(what(order, plan: plan)), asked by \(order.asker.text)"
   }
 
-  /// `add 3 tasks, asked by opflow add (pid 123)`
   static func text(_ entry: ExtendEntry) -> String {
     "add \(CountText.tasks(entry.added)), asked by \(entry.asker.text)"
   }
 
-  /// `withdraw 3 tasks that scan added before this try`
   static func text(_ entry: WithdrawEntry, plan: Plan) -> String {
     let adder = entry.adder.isNone ? "a task" : plan.nameString(entry.adder)
     return "withdraw \(CountText.tasks(entry.count)) that \(adder) added before this try"

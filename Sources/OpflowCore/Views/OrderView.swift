@@ -1,10 +1,10 @@
-/// What a person, or a program, is told of an order that was asked for.
+/// The answers to requests, for users and for programs.
 package enum OrderView {
-  /// One line without its line feed: what was done, in the past tense.
+  /// Returns what was done, as one line without a newline.
   ///
   /// - Parameters:
-  ///   - words: the tasks, as they were named.
-  ///   - resumeCommand: the command line that continues the run.
+  ///   - words: the tasks as the user named them.
+  ///   - resumeCommand: the command that resumes the run.
   package static func text(
     _ request: OrderRequest, count: Int, amount: String, words: [String],
     resumeCommand: @autoclosure @escaping () -> String, orderCommand: @escaping OrderLineText
@@ -16,7 +16,7 @@ package enum OrderView {
         orderCommand: orderCommand))
   }
 
-  /// The same as one JSON object on a line, of a refusal too.
+  /// Returns the answer, also a refusal, as one line of JSON.
   package static func json(_ request: OrderRequest, run: String, _ answer: OrderAnswer) -> [UInt8] {
     switch answer {
     case .done(let count):
@@ -32,7 +32,7 @@ package enum OrderView {
     }
   }
 
-  /// Of an order that came to no run.
+  /// Returns the JSON for a request that reached no run.
   package static func json(_ verb: OrderVerb, refused what: String) -> [UInt8] {
     json(verb.rawValue, refused: what)
   }
@@ -44,9 +44,9 @@ package enum OrderView {
     }
   }
 
-  /// The object that answers what was asked for.
+  /// Returns the JSON object that answers a request.
   ///
-  /// - Parameter rest: writes what else is to be in it.
+  /// - Parameter rest: writes further keys.
   static func json(
     _ verb: String, run: String?, _ id: OrderID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
   ) -> [UInt8] {
@@ -66,7 +66,7 @@ package enum OrderView {
     return json.bytes
   }
 
-  /// Of a run that nobody drives: `it failed 2 h ago`.
+  /// Describes a run without a session: `it failed 2 h ago`.
   package static func state(_ status: RunStatus, nowMilliseconds: Int64) -> String {
     let age = RunsView.age(nowMilliseconds - status.lastMilliseconds)
     switch status.state {

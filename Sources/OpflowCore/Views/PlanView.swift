@@ -1,4 +1,4 @@
-/// What a run or a resume would do: `opflow plan` and `--dry-run`.
+/// The output of `opflow plan` and `--dry-run`: what a run or a resume would do.
 package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
@@ -7,9 +7,8 @@ package struct PlanView {
   private let reasons: [TaskID: Transition]
   private let foresight: FileForesight?
   private let palette: Palette
-  /// Each leg of a family has its own row.
+  /// Whether each matrix task has its own row.
   private let showsAll: Bool
-  /// Of the terminal; nil where there is none.
   private let columns: Int?
 
   private static let maxNeeds = 3
@@ -17,8 +16,9 @@ package struct PlanView {
 
   /// - Parameters:
   ///   - entering: as the engine would get it.
-  ///   - reasons: of a resume, why tasks that had a result run again; empty for a new run.
-  ///   - capacities: of `cpu`, to compare; the order shown is that of the first. None: `options`' own.
+  ///   - reasons: for a resume, why tasks with a result run again; empty for a new run.
+  ///   - capacities: values of `cpu` to compare; the first one determines the order of the tasks.
+  ///     If empty, the one in `options`.
   ///   - foresight: see `RunForecast`.
   package init(
     plan: Plan, options: SchedulerOptions, entering: Entering, reasons: [Transition] = [],
@@ -40,10 +40,10 @@ package struct PlanView {
     palette = Palette(isOn: color)
   }
 
-  /// Bytes of the text that are handed on at a time: a plan of a million tasks has many megabytes.
+  /// The size of the pieces to write: a plan of a million tasks has many megabytes.
   private static let pieceBytes = 64 * 1024
 
-  /// Hands the text to `sink`, piece by piece.
+  /// Passes the text to `sink` piece by piece.
   package func write<Failure: Error>(
     to sink: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
@@ -90,7 +90,7 @@ package struct PlanView {
       ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
       rightAligned: [0, 2, 5])
     layout.measure("\(starts.count)", in: 0)
-    // Nothing stands behind the last column, so it needs no width of its own, but what a terminal has.
+    // The last column is not padded, so only the terminal's width counts.
     layout.measure(width: columns ?? 1, in: 7)
     let folds = showsAll ? [:] : FoldedLegs.of(starts, plan)
     for (index, task) in starts.enumerated() {
@@ -114,8 +114,8 @@ package struct PlanView {
       ? GateText.asks(task, plan: plan) : ActionText.text(task, plan: plan)
   }
 
-  /// The legs that the row of a task stands for: just itself, all that start of its family, or, where an
-  /// earlier one has the row, nil.
+  /// Returns the matrix tasks that share a task's row: itself alone, or all of its matrix that
+  /// start; nil if an earlier task has the row.
   private func fold(
     of task: TaskID, at index: Int, _ folds: [FamilyID: FoldedLegs]
   ) -> FoldedLegs? {
@@ -125,7 +125,6 @@ package struct PlanView {
     return fold.first == index ? fold : nil
   }
 
-  /// The row of a task, without its number and its command.
   private func cells(
     _ task: TaskID, _ fold: FoldedLegs, _ demands: [String], _ files: FilesForeseen
   ) -> [String] {
@@ -161,7 +160,6 @@ package struct PlanView {
     text.add(more > 0 ? " and \(more) more\n" : "\n")
   }
 
-  /// What does not run, and why not.
   private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
     let failed = entering.initial.indices.lazy.filter { entering.initial[$0] == .failed }
     for index in failed.prefix(Self.maxNames) {
@@ -180,7 +178,7 @@ package struct PlanView {
     }
   }
 
-  /// Tasks that nobody named, of a run that names none.
+  /// Lists `manual` tasks that were not named, if no others are excluded.
   private func writeManual(into text: inout TextBuffer) {
     guard plan.hasManual else { return }
     let left = plan.tasks.lazy.map { TaskID($0) }.filter { entering.initial[$0.index] == .excluded }
@@ -191,7 +189,7 @@ package struct PlanView {
     text.add("manual, not named: \(names.joined(separator: ", "))\(more)\n")
   }
 
-  /// - Parameter isFolded: whether any legs of a family are told by its name.
+  /// - Parameter isFolded: whether to name the matrix even for a single one of its tasks.
   private func needs(_ task: TaskID, isFolded: Bool) -> String {
     let edges = plan.needs(task)
     let isFinally = plan.flags(task).contains(.finally)
@@ -213,7 +211,7 @@ package struct PlanView {
     return names.joined(separator: ", ")
   }
 
-  /// What is needed by an edge: a task, or by it and those behind it all legs of a family.
+  /// Returns the dependency of an edge: a task, or with the edges after it a matrix.
   private func need(
     at edge: Int, of edges: Range<Int>, isFolded: Bool
   ) -> (name: String, edges: Int) {
@@ -230,7 +228,7 @@ package struct PlanView {
     return isTold ? (plan.familyName(family), count) : (plan.nameString(target), 1)
   }
 
-  /// What a task of that demand holds while it runs; one cpu goes without saying.
+  /// Returns what a task with this demand holds while it runs; empty for one cpu.
   private func demand(_ demand: UInt32) -> String {
     let items = plan.demandList(demand)
     if items.count == 1, let only = items.first, only.resource == ResourceEntry.cpu,

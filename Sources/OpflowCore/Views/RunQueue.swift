@@ -1,12 +1,11 @@
-/// What holds the resources of a live run, and what may start in which order, as far as its journal tells.
+/// What holds the resources of a live run, and the order of ready tasks, according to the journal.
 struct RunQueue {
   private let status: RunStatus
   private let plan: Plan
-  /// Tasks that a worker has begun with.
   let running: [TaskID]
-  /// Tasks that have all they need, in the order in which they start.
+  /// Tasks that are ready, in the order in which they will start.
   let ready: [TaskID]
-  /// Of each resource, how much is held.
+  /// By resource.
   private let held: [UInt64]
 
   init(_ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64) {
@@ -42,7 +41,7 @@ struct RunQueue {
     self.held = held
   }
 
-  /// What a task takes, cut to what there is of `cpu` and `memory` where it runs.
+  /// Returns the demand of a task, limited to the `cpu` and `memory` that exist where it runs.
   static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
     let site = status.history.site(of: task)
@@ -58,17 +57,17 @@ struct RunQueue {
     }
   }
 
-  /// A resource of which less is free than a task wants.
+  /// A resource of which less is free than a task demands.
   struct Lack {
     let resource: UInt32
     let wanted: UInt64
     let free: UInt64
     let capacity: UInt64
-    /// Who holds it, in the order of the manifest, and how much.
+    /// The tasks that hold it, in manifest order, with their amounts.
     let holders: [(task: TaskID, amount: UInt64)]
   }
 
-  /// What keeps a task from starting; and the resources of which nobody knows how much there is.
+  /// Returns the resources that keep a task from starting, and those of unknown capacity.
   func lacks(of task: TaskID) -> (lacks: [Lack], unknown: [UInt32]) {
     var lacks: [Lack] = []
     var unknown: [UInt32] = []
@@ -97,7 +96,7 @@ struct RunQueue {
 }
 
 extension RunStatus {
-  /// Tasks without an end that `finally` tasks come after.
+  /// The number of unfinished tasks that precede `finally` tasks.
   var openBeforeFinally: Int {
     plan.tasks.count {
       let task = TaskID($0)
@@ -106,7 +105,7 @@ extension RunStatus {
     }
   }
 
-  /// Tasks that fail the run and did so in its newest drive.
+  /// Tasks whose failure in the newest session fails the run.
   var failuresOfDrive: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter {
       included.contains($0) && history.state($0) == .failed

@@ -1,6 +1,6 @@
 /// The table of `opflow runs`.
 package enum RunsView {
-  /// One run of the table; one whose journal cannot be read has a word and a complaint instead of a status.
+  /// A run; if its journal cannot be read, it has a word and an error message instead of a status.
   package struct Row {
     let run: String
     let manifest: String
@@ -20,7 +20,7 @@ package enum RunsView {
       self.init(run, "damaged", complaint)
     }
 
-    /// Of a run that just starts, or that was ended before its journal had a line.
+    /// Creates the row of a run that is about to start, or ended before its journal had a line.
     package init(notBegun run: String) { self.init(run, "not begun", "") }
 
     private init(_ run: String, _ word: String, _ complaint: String) {
@@ -52,7 +52,7 @@ package enum RunsView {
       ])
     }
     var text = TextBuffer()
-    // A run is named by its id, so this one stays.
+    // Users name a run by its ID, so that column stays.
     table.write(
       into: &text, palette: Palette(isOn: color), fitting: columns, cutsFirst: false,
       leavingOut: [7, 6, 5, 1, 4, 3])

@@ -1,6 +1,6 @@
 /// The object of `opflow status --json`.
 package enum StatusJSON {
-  /// - Parameter logPath: of a task that printed something; nil for one that did not.
+  /// - Parameter logPath: returns the log of a task; nil if it printed nothing.
   package static func text(
     _ status: RunStatus, nowMilliseconds: Int64, logPath: (TaskID) -> String?
   ) -> [UInt8] {
@@ -138,7 +138,6 @@ package enum StatusJSON {
     json.endObject()
   }
 
-  /// What it asks, and the last answer.
   private static func writeGate(
     _ task: TaskID, _ status: RunStatus, into json: inout JSONWriter
   ) {
@@ -158,7 +157,6 @@ package enum StatusJSON {
     json.endObject()
   }
 
-  /// Of a manifest that has any.
   private static func writeFamilies(_ status: RunStatus, into json: inout JSONWriter) {
     if status.plan.families.isEmpty { return }
     json.key("families")
@@ -171,7 +169,6 @@ package enum StatusJSON {
     json.endArray()
   }
 
-  /// Which leg a task is of its family.
   private static func writeLeg(
     _ task: TaskID, of family: FamilyID, _ status: RunStatus, into json: inout JSONWriter
   ) {
@@ -189,7 +186,7 @@ package enum StatusJSON {
 }
 
 extension JSONWriter {
-  /// An object that has the number of each port by its name; empty where there are none.
+  /// Writes an object with the port numbers by name; empty if there are none.
   mutating func ports(_ ports: ServicePorts?) {
     beginObject()
     for port in ports?.all ?? [] {

@@ -1,4 +1,3 @@
-/// What `status` tells of further machines.
 struct StatusMachines {
   let status: RunStatus
 
@@ -7,12 +6,11 @@ struct StatusMachines {
 
   init(_ status: RunStatus) { self.status = status }
 
-  /// Those of the newest drive.
   private var sites: [SiteRecord] {
     Array(status.history.sites.of(drive: status.history.drives))
   }
 
-  /// What is waited for, how many there are, and what became of those that are no longer.
+  /// What the run waits for, the nodes in use, and what became of the others.
   var lines: [String] {
     var lines: [String] = []
     if status.state == .running, let awaited = status.awaited {
@@ -23,7 +21,7 @@ struct StatusMachines {
     var inUse: Set<String> = []
     let hosts = sites.filter(\.isInUse).map(\.offer.host).filter { inUse.insert($0).inserted }
     lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
-    // Of a machine that came back the newest site is the one that matters.
+    // Of a node that came back, only the newest record counts.
     let others = sites.filter { !$0.isInUse && !inUse.contains($0.offer.host) }
     for site in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(site))") }
     if others.count > Self.mostOthers {

@@ -1,11 +1,11 @@
-/// What `status` tells of what was asked for while the run went on.
+/// What `opflow status` shows about requests to a live run.
 struct StatusOrders {
   let status: RunStatus
   private var orders: OrderRecords { status.history.orders }
 
   init(_ status: RunStatus) { self.status = status }
 
-  /// `by opflow suspend (pid 12)`, where an order put the task where it is; nil else.
+  /// Returns `by opflow suspend (pid 12)` if a request caused the task's state; nil otherwise.
   func words(_ task: TaskID, _ state: TaskState) -> String? {
     switch state {
     case .running: beingCancelled(task)
@@ -32,7 +32,7 @@ struct StatusOrders {
 
   private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
 
-  /// `3 tasks were added by opflow add (pid 12)`, for each of the last few times.
+  /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
   var extensions: [String] {
     let all = status.history.extensions
     let shown = all.suffix(Self.mostExtensions)
@@ -51,7 +51,7 @@ struct StatusOrders {
 
   private static let mostExtensions = 3
 
-  /// `net is closed, cpu is 1: by opflow parallel (pid 12)`, a line for each that was set in this drive.
+  /// `net is closed, by opflow parallel (pid 12)`: a line per resource set in this session.
   var capacities: [String] {
     guard status.state == .running else { return [] }
     return orders.capacities.map { order in
@@ -76,7 +76,6 @@ struct StatusOrders {
 
   // MARK: - JSON
 
-  /// Of a run to which tasks were added.
   func writeExtensions(into json: inout JSONWriter) {
     let extensions = status.history.extensions
     if extensions.isEmpty { return }
@@ -90,7 +89,7 @@ struct StatusOrders {
     json.endArray()
   }
 
-  /// Of the run, while it goes on.
+  /// Writes the requests to the run as a whole, if it is live.
   func write(into json: inout JSONWriter) {
     guard status.state == .running else { return }
     json.key("stopped_by")
@@ -116,7 +115,7 @@ struct StatusOrders {
     json.endArray()
   }
 
-  /// Of a task, where an order put it where it is, or gave it another priority.
+  /// Writes the requester that caused a task's state, and its priority if a request set it.
   func write(_ task: TaskID, into json: inout JSONWriter) {
     let asker: OrderAsker? =
       switch status.state(task) {
@@ -144,7 +143,6 @@ struct StatusOrders {
 }
 
 extension JSONWriter {
-  /// Who asked, as keys of the object that is open.
   mutating func fields(of asker: OrderAsker) {
     key("by")
     string(asker.name)

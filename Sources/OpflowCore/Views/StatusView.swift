@@ -6,14 +6,13 @@ package struct StatusView {
   private let showsAll: Bool
   private let resumeCommand: String
   private let orderCommand: OrderLineText
-  /// Of the terminal; nil where there is none.
   private let columns: Int?
 
-  /// Tasks that a table shows unless all are asked for.
+  /// The most rows, unless all are asked for.
   private static let maxRows = 50
   private static let maxNeeds = 3
 
-  /// - Parameter resumeCommand: the command line that continues the run.
+  /// - Parameter resumeCommand: the command that resumes the run.
   package init(
     _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
     columns: Int? = nil, orderCommand: @escaping OrderLineText = OrderVerb.plainCommand
@@ -32,7 +31,7 @@ package struct StatusView {
     writeHeading(into: &text)
     let (rows, rest) = shownRows()
     let tasks = rows.compactMap { if case .task(let task) = $0 { task } else { nil } }
-    // Of a run on this machine alone that column is empty, and left out.
+    // Without nodes that column is empty, and left out.
     var table = TextTable(
       ["TASK", "STATE", "TIME", "TRIES", "MACHINE", "WHY"], rightAligned: [2, 3])
     for row in rows {
@@ -112,17 +111,16 @@ package struct StatusView {
     }
   }
 
-  /// What a row is about.
   private enum Row {
     case task(TaskID)
-    /// All its legs, those that have rows of their own among them.
+    /// A whole matrix, including tasks that have rows of their own.
     case family(FamilyStatus)
   }
 
-  /// All rows in the order of the manifest where they are few; of many what runs, what failed and what
-  /// was cut short, then what waits, then the rest.
+  /// Returns all rows in manifest order if they are few. Otherwise running tasks come first, then
+  /// failed and cancelled ones, then pending ones, then the rest.
   private func shownRows() -> (rows: [Row], rest: Int) {
-    // A copy for all tasks, not one for each.
+    // Copied once, not once per task.
     let status = status
     let plan = status.plan
     if showsAll || (status.counts.total <= Self.maxRows && plan.families.isEmpty) {
@@ -145,7 +143,7 @@ package struct StatusView {
       let task = TaskID(next)
       next += 1
       guard let family = plan.family(of: task) else {
-        // Its legs stand for it.
+        // Its generated matrix tasks are shown instead.
         let isMade = plan.legs(madeBy: task) != nil && status.state(task).isSuccess
         if !isMade, status.included.contains(task) { add(.task(task), status.state(task)) }
         continue
@@ -158,7 +156,7 @@ package struct StatusView {
     return (rows, count - rows.count)
   }
 
-  /// Of a plan without families, and with more tasks than are shown. Where most went well, few are looked at.
+  /// The same without matrices, for more tasks than fit. If most succeeded, it scans few.
   private func shownTasks() -> (rows: [Row], rest: Int) {
     let status = status
     let counts = status.counts
@@ -184,7 +182,7 @@ package struct StatusView {
     return (Array(groups.joined()), counts.total - Self.maxRows)
   }
 
-  /// A row for a family, and one for each leg that runs or did not go well.
+  /// Adds a row for a matrix, and one per task in it that runs, failed or was cancelled.
   private func addFamily(_ family: FamilyID, _ add: (Row, TaskState) -> Void) {
     let status = status
     let legs = status.plan.legs(family).lazy.map { TaskID($0) }
@@ -214,7 +212,7 @@ package struct StatusView {
     ]
   }
 
-  /// Where it runs, or ran last: of a run that has, or had, further machines.
+  /// Returns the node where a task runs or ran last; empty if the run never had nodes.
   private func machine(_ task: TaskID, _ state: TaskState) -> String {
     if status.history.sites.all.isEmpty { return "" }
     switch state {
@@ -228,7 +226,7 @@ package struct StatusView {
     return status.history.site(of: task).map { MachineText.name($0.offer.host) } ?? "this one"
   }
 
-  /// First tries go without saying, unless another is to follow.
+  /// First tries are not numbered, unless another one follows.
   private func tries(_ task: TaskID, _ record: TaskRecord) -> String {
     record.attempts > 1 || status.awaitsNextTry(task) ? "\(record.attempts)" : ""
   }
@@ -305,7 +303,6 @@ package struct StatusView {
       what: status.history.details.complaints[task] ?? "")
   }
 
-  /// What is known of the files that downloads have put in place.
   private func writeDownloads(_ tasks: [TaskID], into text: inout TextBuffer) {
     for task in tasks {
       guard let report = status.report(task) else { continue }

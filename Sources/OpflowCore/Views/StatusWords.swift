@@ -1,6 +1,5 @@
-/// Why tasks, and the run, are in their states, in words.
 extension RunStatus {
-  /// `stopped by SIGTERM`, of a run that was cancelled or interrupted.
+  /// `stopped by SIGTERM`, for a run that was cancelled or interrupted.
   var stopWords: String {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
@@ -12,7 +11,7 @@ extension RunStatus {
     return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
   }
 
-  /// In the journal's words, with what they speak of; nil where the state says it all.
+  /// Returns the journal's word for the reason, with its subject; nil if the state says it all.
   func reasonWord(_ task: TaskID) -> String? {
     let why = why(task)
     switch why {
@@ -22,9 +21,8 @@ extension RunStatus {
     }
   }
 
-  /// The reason of a record for people.
   func words(_ record: TaskRecord) -> String {
-    // What was taken back unstarted is as if it had never been given out.
+    // A task that was taken back unstarted counts as never assigned.
     record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
   }
 }

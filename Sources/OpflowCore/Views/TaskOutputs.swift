@@ -1,13 +1,13 @@
-/// The lines of tasks' output, put together from pieces that are cut anywhere.
+/// Joins tasks' output, which arrives in pieces cut anywhere, to lines.
 struct TaskOutputs {
-  /// Lines that have no end yet.
+  /// Lines without an end so far.
   private var open: [TaskID: [UInt8]] = [:]
 
-  /// A line of more bytes is shown in pieces, for a task may never end one.
+  /// Longer lines are passed on in pieces, because a task may never end one.
   static let maxLineBytes = 16_384
 
-  /// Takes bytes in and calls `body` with each line that they end, without its line feed, and with the
-  /// pieces of long ones, told whether the line ends with it.
+  /// Takes bytes, and calls `body` with each whole line, without its newline, and with the pieces
+  /// of long ones. `endsLine` is false if the line continues.
   mutating func append(
     _ task: TaskID, _ bytes: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
@@ -21,7 +21,6 @@ struct TaskOutputs {
     }
   }
 
-  /// The rest of a line, or more of one.
   private mutating func take(
     _ task: TaskID, _ part: UnsafeRawBufferPointer, hasEnd: Bool,
     _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
@@ -33,7 +32,7 @@ struct TaskOutputs {
     var rest = part
     while let known = open[task], known.count + rest.count >= Self.maxLineBytes {
       let room = Self.maxLineBytes - known.count
-      // All of a line that ends here fits just so.
+      // The line ends here and fits exactly.
       if hasEnd, room == rest.count { break }
       open[task]?.append(contentsOf: rest[..<room])
       tell(task, endsLine: false, body)
@@ -48,7 +47,7 @@ struct TaskOutputs {
     }
   }
 
-  /// Ends the try, or a line that goes on elsewhere: calls `body` with a line that has no end yet.
+  /// Calls `body` with an unfinished line when the try ends or the line continues elsewhere.
   mutating func flush(
     _ task: TaskID, _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
   ) {
@@ -63,9 +62,9 @@ struct TaskOutputs {
   }
 }
 
-/// The end of a text, in whole lines.
+/// Takes whole lines from the end of a text.
 package enum LastLines {
-  /// The last `count` lines of `bytes`, the last one ended by a line feed.
+  /// Returns the last `count` lines of `bytes`, the last one with a newline.
   package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }

@@ -1,25 +1,23 @@
-/// One of the things that together say why a task is where it is.
+/// One of the reasons for a task's state.
 struct TaskReason: Equatable {
   enum Kind: String {
-    /// It waits.
+    /// Waiting.
     case paused, stopping, retry, needs, holdup, finally, terminal, offer
     case resources, machine, unknown, queue, priority, handed
-    /// It runs.
+    /// Running.
     case running, suspended, gate
-    /// It has an end, or none, of a run that has one.
+    /// Ended, or not run before the run ended.
     case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
-    /// Why a resume took it back, and what the next one would do.
+    /// Why the task ran again, and what a resume would do.
     case rerun, stale, resume
 
-    /// The word in JSON.
     var word: String { rawValue }
   }
 
   let kind: Kind
   let text: String
-  /// What several tasks of a family share of it, where their times and places differ.
+  /// The part of it that matrix tasks with other times and places share.
   let shared: String
-  /// The tasks that it speaks of.
   let tasks: [TaskID]
 
   init(_ kind: Kind, _ text: String, shared: String? = nil, tasks: [TaskID] = []) {
@@ -30,35 +28,35 @@ struct TaskReason: Equatable {
   }
 }
 
-/// What a resume of a run would do with one of its tasks.
+/// What a resume would do with a task of the run.
 package enum ResumeFate: Sendable, Equatable {
-  /// It would run; for that reason, where it has a result or was cut short.
+  /// It would run; the reason is set if it has a result or was interrupted.
   case runs(Transition?)
-  /// It would run, since its files are not as they were; what of them, for people: of some nothing is known.
+  /// It would run because of its files; the text says what changed, if that is known.
   case runsChanged(String)
-  /// It would run, unless what runs before it leaves what is there.
+  /// It would run, unless this dependency leaves its outputs as they are.
   case runsUnless(TaskID)
   case keeps
-  /// It is up to date, though this run has no result of it.
+  /// It is up to date, although this run has no result of it.
   case upToDate
-  /// It keeps what it has if its inputs and outputs are as they were.
+  /// It keeps its result if its inputs and outputs are unchanged.
   case checks
-  /// It keeps what it has if all that it needs does.
+  /// It keeps its result if all of its dependencies do.
   case keepsLater
-  /// It would be skipped, since that cannot be met.
+  /// It would be skipped because of this dependency.
   case blocked(TaskID)
-  /// It would fail before it starts; for people.
+  /// It would fail before it starts, with this message.
   case unfit(String)
-  /// It would fail at once: it was cut short, and is not to be run twice.
+  /// It would fail at once: it was interrupted and must not run twice.
   case fails
-  /// It would stay failed until somebody asks for it.
+  /// It stays failed until a user asks to run it again.
   case staysFailed
-  /// It is no part of what the resume would do.
+  /// The resume would leave it out.
   case leaves
-  /// The manifest does not have it any more.
+  /// The manifest no longer has it.
   case gone
-  /// A task added it that would run again.
+  /// The task that added it would run again.
   case addedAnew
-  /// The manifest cannot be used; why is told elsewhere.
+  /// The manifest cannot be used; the reason is reported elsewhere.
   case unknown
 }

@@ -1,16 +1,16 @@
-/// Finds why tasks of a run are where they are, from its journal and its plan.
+/// Explains the states of a run's tasks from its journal and its plan.
 struct TaskReasons {
   let status: RunStatus
   let nowMilliseconds: Int64
   private let orderCommand: OrderLineText
   private let queue: RunQueue
-  /// Nil where there are no further machines.
+  /// nil without nodes.
   private let machines: MachineReasons?
   private let openBeforeFinally: Int
   private let failures: [TaskID]
 
   static let maxNames = 5
-  /// Tasks looked at on the way up to what holds one up.
+  /// The most tasks to search for the ones that block another.
   private static let maxLookedAt = 10_000
 
   init(
@@ -57,7 +57,7 @@ struct TaskReasons {
     return reasons + placedByOrders(task)
   }
 
-  /// Where orders put it, among what waits.
+  /// Returns the requests that changed the task's place in the queue.
   private func placedByOrders(_ task: TaskID) -> [TaskReason] {
     if status.state(task).isTerminal { return [] }
     return status.history.orders.ofPending(task).filter { !$0.record.verb.row.holdsBack }
@@ -69,13 +69,13 @@ struct TaskReasons {
       }
   }
 
-  /// The further machine that it runs on, or ran on last; nil for none.
+  /// Returns the node where the task runs or ran last; nil for none.
   private func machine(of task: TaskID) -> String? {
     guard status.state(task) != .skipped, status.history[task].attempts > 0 else { return nil }
     return status.history.site(of: task).map { MachineText.name($0.offer.host) }
   }
 
-  // MARK: - Of a live run
+  // MARK: - Live runs
 
   private func waiting(_ task: TaskID) -> [TaskReason] {
     var reasons = heldBack(task)
@@ -98,7 +98,7 @@ struct TaskReasons {
     return reasons + turn(task)
   }
 
-  /// What keeps all tasks of the run from starting.
+  /// Returns what keeps the task from starting, apart from dependencies and resources.
   private func heldBack(_ task: TaskID) -> [TaskReason] {
     var reasons: [TaskReason] = status.state == .running ? heldBackByOrders(task) : []
     let limit = status.history.limits.maxFailures ?? 0
@@ -114,7 +114,7 @@ struct TaskReasons {
     return reasons
   }
 
-  /// Nobody holds back what nobody drives.
+  /// Returns the requests and signals that keep the task from starting.
   private func heldBackByOrders(_ task: TaskID) -> [TaskReason] {
     var reasons: [TaskReason] = []
     let orders = status.history.orders
@@ -157,7 +157,7 @@ struct TaskReasons {
       tasks: needs)
   }
 
-  /// Names with their states: `a (running for 3.0s), b (pending) and 4 more`.
+  /// `a (running for 3.0s), b (pending) and 4 more`
   private func list(_ tasks: [TaskID], timed: Bool) -> String {
     let shown = tasks.prefix(Self.maxNames).map {
       "\(plan.nameString($0)) (\(word($0, timed: timed)))"
@@ -173,7 +173,7 @@ struct TaskReasons {
     return timed ? "\(word) for \(elapsed(task))" : word
   }
 
-  /// What those tasks ask, where they wait for an answer, and how it is given.
+  /// Returns the open questions of approvals among `tasks`, and how to answer them.
   private func questions(among tasks: [TaskID]) -> [TaskReason] {
     var told: Set<TaskID> = []
     return tasks.filter {
@@ -190,7 +190,7 @@ struct TaskReasons {
     DurationText.text(milliseconds: nowMilliseconds - status.history[task].startedMilliseconds)
   }
 
-  /// What runs, or may, at the end of all that is waited for; nil where that is said already.
+  /// Returns the tasks at the start of the dependency chains; nil if `needs` names them already.
   private func holdup(_ needs: [TaskID]) -> TaskReason? {
     var open = needs
     var seen = Set(needs)
@@ -223,7 +223,6 @@ struct TaskReasons {
       shared: "a try failed: \(outcome); the next one is due later")
   }
 
-  /// It has all it needs: what it waits for is its turn.
   private func turn(_ task: TaskID) -> [TaskReason] {
     if plan.flags(task).contains(.interactive),
       let other = queue.running.first(where: { plan.flags($0).contains(.interactive) })
@@ -234,7 +233,7 @@ struct TaskReasons {
     var (lacks, unknown) = queue.lacks(of: task)
     if let machines, machines.apply(to: task) {
       if let reason = machines.waiting(task) { return [reason] }
-      // What this machine has of it is not what that task takes.
+      // A task on a node does not take this machine's share of these resources.
       let gpu = plan.gpuResource ?? -1
       lacks.removeAll { ResourceEntry.isOfMachine(Int($0.resource), gpu: gpu) }
       unknown.removeAll { ResourceEntry.isOfMachine(Int($0), gpu: gpu) }
@@ -257,7 +256,7 @@ struct TaskReasons {
       let names = before.map { plan.nameString($0) }.joined(separator: ", ")
       let behind = names.isEmpty ? "" : ", behind \(names)"
       let all = count == 1 ? "nothing else" : "\(CountText.grouped(count)) tasks"
-      // What lacks a resource does not have all it needs.
+      // A task that lacks a resource does not have all it needs.
       let hasAll = lacks.isEmpty ? "has all it needs" : ""
       reasons.append(
         TaskReason(
@@ -339,7 +338,7 @@ struct TaskReasons {
     "`\(orderCommand(.proceed, [plan.nameString(task)]))`"
   }
 
-  // MARK: - Of a run that nobody drives
+  // MARK: - Runs without a session
 
   private func unstarted(_ task: TaskID) -> [TaskReason] {
     let record = status.history[task]

@@ -2,7 +2,7 @@
 package enum TasksJSON {
   /// - Parameters:
   ///   - manifest: its path.
-  ///   - only: the tasks that are told; nil for all.
+  ///   - only: the tasks to list; nil for all.
   package static func text(_ plan: Plan, manifest: String, only: TaskSet? = nil) -> [UInt8] {
     var json = JSONWriter()
     json.beginObject()

@@ -1,9 +1,9 @@
-/// What `opflow tasks` and `opflow` alone show: the tasks of a manifest, and where its newest run stands.
+/// The output of `opflow tasks` and plain `opflow`: the manifest's tasks and its newest run.
 package enum TasksView {
   /// - Parameters:
-  ///   - manifest: its path, as seen from here.
-  ///   - only: the tasks that are shown; nil for all.
-  ///   - newest: the newest run of it, where there is one.
+  ///   - manifest: its path, as shown to users.
+  ///   - only: the tasks to list; nil for all.
+  ///   - newest: the manifest's newest run; nil for none.
   package static func text(
     _ plan: Plan, manifest: String, only: TaskSet? = nil, newest: RunStatus?,
     nowMilliseconds: Int64, color: Bool
@@ -44,7 +44,6 @@ package enum TasksView {
     return text.take()
   }
 
-  /// What the manifest says of a task, and whether it runs by itself.
   private static func description(of task: TaskID, _ plan: Plan) -> String {
     let text = CleanText.string(plan.description(of: task))
     guard plan.flags(task).contains(.manual) else { return text }

@@ -1,20 +1,20 @@
-/// What `opflow why` tells: for each task, or for legs of a family that are alike, the state and the
-/// reasons.
+/// The output of `opflow why`: the state and the reasons of each task, with similar matrix tasks
+/// together.
 package struct WhyView {
   private let status: RunStatus
   private let reasons: TaskReasons
   private let nowMilliseconds: Int64
-  /// What a resume would do; nil where somebody drives the run.
+  /// Returns what a resume would do with a task; nil for a live run.
   private let fate: (TaskID) -> ResumeFate?
 
   private static let maxGroups = 50
   private static let maxLegs = 3
-  /// Where there is no terminal, lines are as long as they are.
+  /// Lines are not broken at less; without a terminal they are not broken at all.
   private static let leastColumns = 20
 
   /// - Parameters:
-  ///   - durations: by which the order of those that wait is told.
-  ///   - fate: what a resume would do with a task; asked only where nobody drives the run.
+  ///   - durations: determine the order of the waiting tasks.
+  ///   - fate: returns what a resume would do with a task; not called for a live run.
   package init(
     _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
     orderCommand: @escaping OrderLineText = OrderVerb.plainCommand,
@@ -31,7 +31,7 @@ package struct WhyView {
 
   // MARK: - For people
 
-  /// - Parameter columns: of the terminal; nil where there is none.
+  /// - Parameter columns: the width of the terminal; nil if there is none.
   package func text(_ tasks: [TaskID], color: Bool, columns: Int?) -> [UInt8] {
     let palette = Palette(isOn: color)
     var text = TextBuffer()
@@ -46,7 +46,6 @@ package struct WhyView {
     return text.take()
   }
 
-  /// Tasks of which the same is to be said.
   private struct Group {
     var tasks: [TaskID]
     let reasons: [TaskReason]
@@ -56,7 +55,7 @@ package struct WhyView {
     var groups: [Group] = []
     var places: [String: Int] = [:]
     for task in tasks {
-      // Its legs stand for it, where they are asked about too.
+      // Its generated matrix tasks stand for it.
       if tasks.count > 1, plan.legs(madeBy: task) != nil, status.state(task).isSuccess { continue }
       let reasons = all(of: task)
       guard let family = plan.family(of: task), plan.legs(family).count > 1 else {
@@ -137,7 +136,6 @@ package struct WhyView {
     }
   }
 
-  /// A sentence, broken between words where the terminal is narrow.
   private func write(
     _ before: String, _ sentence: String, _ behind: String, _ columns: Int?,
     into text: inout TextBuffer
@@ -206,14 +204,14 @@ package struct WhyView {
 }
 
 extension Palette {
-  /// The word of a state, of a run's or of a task's.
+  /// Colors the state of a run or a task.
   func painted(_ word: String) -> String {
     switch word {
     case "succeeded": green(word)
     case "failed": red(word)
     case "running": cyan(word)
     case "cancelled", "interrupted", "suspended", "paused", "failed (allowed)": yellow(word)
-    // Words of states that need no attention.
+    // States that need no attention.
     default: word
     }
   }
