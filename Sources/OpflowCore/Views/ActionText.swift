@@ -1,6 +1,6 @@
-/// What a task does, in one line.
+/// Describes what a task does in one line.
 package enum ActionText {
-  /// The command, its first line only and at most 200 characters of it.
+  /// Returns the command, question or URL: its first line, cut to 200 characters.
   package static func text(_ task: TaskID, plan: Plan) -> String {
     switch plan.kind(task) {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
@@ -14,7 +14,6 @@ package enum ActionText {
     }
   }
 
-  /// The same of words of a command, or of arguments.
   static func text(ofWords words: [String]) -> String {
     shortened(words.map { quoted($0) }.joined(separator: " "))
   }
@@ -26,14 +25,14 @@ package enum ActionText {
     return cut.count < first.count || lines.count > 1 ? cut + " …" : cut
   }
 
-  /// Whether a word would move a terminal that it is printed to: C0 but for tabs and line feeds, DEL, and C1.
+  /// C0 except tab and newline, DEL, and C1: they could move the cursor.
   private static func hasControls(_ word: String) -> Bool {
     word.unicodeScalars.contains {
       $0.value < 32 && $0 != "\t" && $0 != "\n" || (127...159).contains($0.value)
     }
   }
 
-  /// With such characters as octal numbers, which shells take between `$'` and `'` (POSIX.1-2024, 2.2.4).
+  /// Writes controls as octal escapes within `$'…'` (POSIX.1-2024, 2.2.4).
   private static func escaped(_ word: String) -> String {
     var text = "$'"
     for scalar in word.unicodeScalars {
@@ -49,7 +48,7 @@ package enum ActionText {
     return text + "'"
   }
 
-  /// As a shell would read it back.
+  /// Quotes a word so that a shell reads it back unchanged.
   package static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty

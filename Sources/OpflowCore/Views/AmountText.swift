@@ -1,4 +1,4 @@
-/// Amounts of resources as people read them.
+/// Formats amounts of resources.
 enum AmountText {
   static func text(_ amount: UInt64, of resource: UInt32) -> String {
     resource == ResourceEntry.memory

@@ -1,12 +1,12 @@
-/// The value of `download` in JSON: of one shape, with null for what is not known or does not apply.
+/// The value of `download` in JSON. It always has all keys, with null for unknown values.
 struct DownloadJSON {
-  /// Of one that runs.
+  /// Set while the download runs.
   var progress: DownloadProgress?
-  /// When that is looked at.
+  /// The time at which `progress` is evaluated.
   var nowMilliseconds: Int64 = 0
-  /// Of one that has succeeded.
+  /// Set after a success.
   var report: FetchReport?
-  /// Of one that was cut short, or failed: the size of its part.
+  /// The size of the partial file of an interrupted or failed download.
   var keptBytes: Int64?
 
   func write(target: UnsafeRawBufferPointer, into json: inout JSONWriter) {

@@ -1,4 +1,3 @@
-/// Downloads in words.
 enum DownloadText {
   /// `54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`
   static func running(
@@ -19,7 +18,7 @@ enum DownloadText {
     return "\(done) of \(size(total)) (\(percent)%)"
   }
 
-  /// The speed and the time that is left, or else how long nothing has come; either may be empty.
+  /// Returns speed and time left, or how long a download has stalled; either may be empty.
   static func pace(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
     if let silence = progress.stalledMilliseconds(at: now) {
       return ["stalled for \(DurationText.text(wholeSeconds: silence / 1000))", ""]
@@ -43,15 +42,15 @@ enum DownloadText {
     return text
   }
 
-  /// Where the file came from, unless that is the first URL of the manifest.
+  /// Returns the file's URL if it is not the first one of the manifest.
   static func otherURL(_ report: FetchReport, firstSource: String) -> String? {
     if report.url.isEmpty { return nil }
-    // The report's is written in the one way that addresses have, and cut where it is long.
+    // The report's URL is normalized, and cut if long.
     let first = Credentials.hidden(inAddress: firstSource)
     return first.hasPrefix(report.url) ? nil : CleanText.string(report.url)
   }
 
-  /// Of what was fetched, in bytes per second; nil where that was too little to tell.
+  /// Returns the average speed in bytes per second; nil if too little was fetched to tell.
   static func averageSpeed(_ report: FetchReport, wallMicroseconds: Int64) -> Int64? {
     let fetched = report.fetchedBytes
     guard wallMicroseconds > 0, fetched >= 1 << 20 || wallMicroseconds >= 1_000_000, fetched > 0

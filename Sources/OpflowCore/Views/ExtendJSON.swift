@@ -1,4 +1,4 @@
-/// What was added to a run while it went on, as JSON: the keys within an object.
+/// Writes the JSON keys that describe an addition of tasks to a live run.
 enum ExtendJSON {
   static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
     json.fields(of: entry.asker)

@@ -1,37 +1,34 @@
-/// Gates in words for people: what they ask, how that is answered, and who did.
+/// Describes approvals: the question, how to answer it, and who answered.
 enum GateText {
-  /// The question, its first line only and at most 200 characters of it.
+  /// Returns the first line, cut to 200 characters.
   static func question(_ task: TaskID, plan: Plan) -> String { ActionText.text(task, plan: plan) }
 
-  /// All of it, its lines one behind the other.
+  /// Joins the lines by spaces.
   static func wholeQuestion(_ task: TaskID, plan: Plan) -> String {
     String(decoding: plan.question(task), as: UTF8.self).split(separator: "\n")
       .map { CleanText.string(String($0)) }.joined(separator: " ")
   }
 
-  /// `asks: QUESTION`
   static func asks(_ task: TaskID, plan: Plan) -> String { "asks: \(question(task, plan: plan))" }
 
-  /// `opflow approve ID, or opflow reject ID`
   static func howToAnswer(_ task: TaskID, plan: Plan, _ command: OrderLineText) -> String {
     let names = [plan.nameString(task)]
     return "\(command(.approve, names)), or \(command(.reject, names))"
   }
 
-  /// The same in a sentence: "`opflow approve ID` or `opflow reject ID` answers it".
+  /// "`opflow approve ID` or `opflow reject ID` answers it"
   static func whatAnswers(_ task: TaskID, plan: Plan, _ command: OrderLineText) -> String {
     let names = [plan.nameString(task)]
     return "`\(command(.approve, names))` or `\(command(.reject, names))` answers it"
   }
 
-  /// `approved by opflow approve (pid 12)`
   static func answered(_ answer: OrderRecords.Record) -> String {
     "\(answer.verb == .approve ? "approved" : "rejected") by \(CleanText.string(answer.asker.text))"
   }
 }
 
 extension OrderVerb {
-  /// The command line where the run is found without being told where it is.
+  /// Returns the command line without options that name the run.
   @Sendable
   package static func plainCommand(_ verb: OrderVerb, _ tasks: [String]) -> String {
     (["opflow", verb.rawValue] + tasks.map(ActionText.quoted)).joined(separator: " ")

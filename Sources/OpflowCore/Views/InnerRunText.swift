@@ -1,5 +1,5 @@
 extension InnerRun {
-  /// `[12/40] 1 failed, 3 running`, as the line of counts of the run itself begins.
+  /// `[12/40] 1 failed, 3 running`
   var words: String {
     let parts = [(counts.failed, "failed"), (counts.begun, "running")].filter { $0.0 > 0 }
       .map { "\($0.0) \($0.1)" }

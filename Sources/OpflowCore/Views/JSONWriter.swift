@@ -1,11 +1,10 @@
-/// Writes JSON (RFC 8259) piece by piece, with the commas where they belong. The caller sees to it
-/// that every bracket is closed.
+/// Writes JSON (RFC 8259) piece by piece and adds the commas. The caller closes every bracket.
 struct JSONWriter {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
   private let isInMarkup: Bool
 
-  /// - Parameter isInMarkup: it stands in a page: no character of it may be taken for markup.
+  /// - Parameter isInMarkup: also escapes `&`, `<` and `>`, for JSON within an HTML page.
   init(isInMarkup: Bool = false) { self.isInMarkup = isInMarkup }
 
   mutating func beginObject() { open("{") }
@@ -26,7 +25,7 @@ struct JSONWriter {
     needsComma = false
   }
 
-  /// A text of this program's own, without a character that is escaped.
+  /// Writes a constant without characters that need escaping.
   mutating func constant(_ text: StaticString) {
     comma()
     quote { bytes in text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
@@ -37,7 +36,7 @@ struct JSONWriter {
     text.withUTF8 { string(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Bytes of a text; what is no UTF-8 in them becomes U+FFFD.
+  /// Writes UTF-8 text; invalid bytes become U+FFFD.
   mutating func string(_ text: UnsafeRawBufferPointer) {
     comma()
     let isASCII = text.allSatisfy { $0 < 128 }
@@ -54,7 +53,7 @@ struct JSONWriter {
   }
 
   mutating func number(_ value: some FixedWidthInteger) { literal("\(value)") }
-  /// A number as its text, such as `0.5`.
+  /// Writes a number such as `0.5`.
   mutating func decimal(_ text: String) { literal(text) }
   mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
   mutating func null() { literal("null") }
@@ -67,7 +66,7 @@ struct JSONWriter {
     if let text { string(text) } else { null() }
   }
 
-  /// The bytes so far, which are then no longer in it.
+  /// Removes and returns the bytes written so far.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes

@@ -1,4 +1,3 @@
-/// Names in a sentence.
 enum NameList {
   /// `a, b, c and 4 more`
   static func text(_ tasks: some Collection<TaskID>, plan: Plan, limit: Int) -> String {

@@ -1,11 +1,11 @@
-/// How a try ended, in the words of every view.
+/// Describes how a try ended, in the same words for every view.
 package enum OutcomeText {
   /// `exit 2`, `signal 9 (KILL)`, `timeout`, `could not start: …`.
   package static func text(_ outcome: Outcome, what: String = "") -> String {
     switch outcome.reason {
     case .timeout: return "timeout"
     case .refused:
-      // What the worker tells holds the error's name.
+      // The worker's message contains the error's name.
       return what.isEmpty
         ? "could not start\(errnoText(outcome.errorNumber))"
         : "could not start: \(CleanText.string(what))"
@@ -14,7 +14,7 @@ package enum OutcomeText {
         ? "its output could not be written\(errnoText(outcome.errorNumber))"
         : CleanText.string(what)
     case .fetch, .fetchFinal:
-      // What the downloader tells holds the error's name.
+      // The downloader's message contains the error's name.
       return what.isEmpty
         ? "could not be downloaded\(errnoText(outcome.errorNumber))" : CleanText.string(what)
     case .input: return what.isEmpty ? "an input is missing" : CleanText.string(what)
@@ -23,7 +23,7 @@ package enum OutcomeText {
     case .value:
       return what.isEmpty ? "a value is missing or is none" : CleanText.string(what)
     case .workerLost:
-      // Of what it wrote before it was gone, the first line says what there is to say.
+      // The first line that the worker wrote before it was lost says the most.
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
     case .memory:
@@ -46,14 +46,14 @@ package enum OutcomeText {
     case .stopped(.ioError):
       return "stopped with the run, of which a file could not be written"
     case nil where outcome.status != .success && !what.isEmpty:
-      // What a block throws.
+      // The error that an external task threw.
       return "\(statusText(outcome.status)): \(CleanText.string(what))"
     case nil, .revoked: return statusText(outcome.status)
     }
   }
 
-  /// What follows upon `ID failed`: `: exit 2 after 0.30s (try 2)`, or, where it is long to say what
-  /// happened, ` after 0.30s (try 2): …`. First tries go without saying.
+  /// Returns what follows `ID failed`: `: exit 2 after 0.30s (try 2)`, or ` after 0.30s (try 2): …`
+  /// if the description is long. First tries are not numbered.
   static func failure(_ transition: Transition) -> String {
     let outcome = transition.outcome
     let wall = outcome.usage.wallMicroseconds
@@ -86,7 +86,7 @@ package enum OutcomeText {
 
 /// Names of the signals that end processes (signal(7), Linux on x86 and Arm).
 package enum SignalName {
-  /// By number; empty for those that end none.
+  /// By number; empty for signals that do not end processes.
   private static let names = [
     "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
     "PIPE", "ALRM", "TERM", "STKFLT", "", "", "", "", "", "", "", "XCPU", "XFSZ", "VTALRM", "PROF",
@@ -98,13 +98,13 @@ package enum SignalName {
     return names[Int(number)]
   }
 
-  /// `SIGTERM`, or `signal 40`
+  /// `SIGTERM`, or `signal 40`.
   package static func spelled(_ number: Int32) -> String {
     text(number).map { "SIG\($0)" } ?? "signal \(number)"
   }
 }
 
-/// Texts of the error numbers that a task's start meets (errno(3), Linux). The rest is a number.
+/// Texts for errors at the start of a task (errno(3), Linux). Others are shown as numbers.
 package enum ErrorName {
   private static let texts: [Int32: String] = [
     1: "operation not permitted", 2: "no such file or directory", 5: "input/output error",
@@ -121,13 +121,13 @@ package enum ErrorName {
   package static func text(_ number: Int32) -> String { texts[number] ?? "errno \(number)" }
 }
 
-/// Why something happened to a task, in words for people.
+/// Explains why something happened to a task.
 enum ReasonText {
   static func text(_ transition: Transition, plan: Plan) -> String {
     text(transition.why, plan: plan)
   }
 
-  /// Empty for none.
+  /// Returns an empty text for nil.
   static func text(_ why: Why?, plan: Plan) -> String {
     let culprit = why?.culprit ?? .none
     let name = culprit.isNone ? nil : plan.nameString(culprit)

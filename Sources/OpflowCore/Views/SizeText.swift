@@ -1,4 +1,3 @@
-/// Large counts as people read them.
 enum CountText {
   /// `12,345`
   static func grouped(_ count: Int) -> String {
@@ -9,23 +8,20 @@ enum CountText {
     }.joined()
   }
 
-  /// `1 task`, `12,345 tasks`
   static func tasks(_ count: Int) -> String {
     count == 1 ? "1 task" : "\(grouped(count)) tasks"
   }
 
-  /// `1 failure`, `702 failures`
   static func failures(_ count: Int) -> String {
     "\(grouped(count)) \(count == 1 ? "failure" : "failures")"
   }
 
-  /// `1 more failure`, `702 more failures`
   static func moreFailures(_ count: Int) -> String {
     "\(grouped(count)) more \(count == 1 ? "failure" : "failures")"
   }
 }
 
-/// Sizes as people read them.
+/// Formats sizes.
 package enum SizeText {
   private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
@@ -35,7 +31,7 @@ package enum SizeText {
     return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
   }
 
-  /// `512.0MiB`, `1.5GiB`: of a size that changes, so that it does not jump about. Bytes have no
+  /// `512.0MiB`, `1.5GiB`: for a size that changes, so that the text does not jump. Bytes have no
   /// fraction.
   static func steady(bytes: UInt64) -> String {
     let (whole, tenth, unit) = parts(bytes)

@@ -1,4 +1,4 @@
-/// A line of pieces in different colours, which can be cut to a width before it is painted.
+/// A line of pieces in different colors that can be cut to a width before it is painted.
 struct StyledLine: Equatable {
   enum Style { case plain, dim, cyan, green, yellow, red }
 
@@ -21,14 +21,14 @@ struct StyledLine: Equatable {
     width += other.width
   }
 
-  /// Its beginning, at most `columns` wide, ended by an ellipsis where it is cut.
+  /// Returns the start of the line, at most `columns` wide, with an ellipsis if it is cut.
   func cut(to columns: Int) -> StyledLine {
     if width <= columns { return self }
     var line = StyledLine()
     for piece in pieces {
       let room = columns - line.width
       let isLast = TextWidth.of(piece.text) >= room
-      // The ellipsis needs a column of its own also where a piece fits exactly.
+      // The ellipsis needs a column even if a piece fits exactly.
       let text = isLast ? TextWidth.cut(piece.text + "…", to: room) : piece.text
       line.add(text, piece.style)
       if isLast { break }

@@ -1,10 +1,10 @@
-/// The columns of a table for people: two spaces apart, as wide as their widest cell. A column with
-/// nothing but its title is left out. All rows are measured before the first is written.
+/// The columns of a table: two spaces apart, as wide as their widest cell, left out if all cells
+/// are empty. All rows are measured before the first one is written.
 struct TableLayout {
   private let titles: [String]
   private var widths: [Int]
   private let rightAligned: Set<Int>
-  /// The first and the last column are cut where they are too wide for the terminal.
+  /// Whether the first and last columns may be narrower than their cells.
   private var isFitted = false
 
   /// No column is cut to less.
@@ -18,20 +18,17 @@ struct TableLayout {
 
   var columnCount: Int { titles.count }
 
-  /// Makes room for a cell.
   mutating func measure(_ cell: String, in column: Int) {
     widths[column] = max(widths[column], TextWidth.of(cell))
   }
 
-  /// Makes room for cells that take no more columns than that.
   mutating func measure(width: Int, in column: Int) {
     widths[column] = max(widths[column], width)
   }
 
-  /// Cuts to the width of a terminal: the last column, and the first one, in the middle of its names
-  /// (`cutsFirst`), but no other, and none of numbers, which say something else when they are cut.
-  ///
-  /// - Parameter leavingOut: columns that are left out as a whole where that is not enough, in this order.
+  /// Cuts the table to a terminal's width: first leaves out columns of `leavingOut`, in order, then
+  /// cuts the last column, and with `cutsFirst` the first one, in the middle of its cells. Columns
+  /// of numbers are never cut, which would falsify them.
   mutating func fit(to width: Int, cutsFirst: Bool, leavingOut: [Int] = []) {
     for column in leavingOut where leastWidth(cutsFirst: cutsFirst) > width { widths[column] = 0 }
     let columns = titles.indices.filter { widths[$0] > 0 }
@@ -53,7 +50,7 @@ struct TableLayout {
     }
   }
 
-  /// With all cut that may be.
+  /// The width after all possible cuts.
   private func leastWidth(cutsFirst: Bool) -> Int {
     let columns = titles.indices.filter { widths[$0] > 0 }
     return columns.reduce(2 * max(0, columns.count - 1)) { sum, column in
@@ -68,7 +65,7 @@ struct TableLayout {
     write(titles, into: &text) { palette.dim($1) }
   }
 
-  /// `paint` colours a cell, given its column and its text, once its width is settled.
+  /// - Parameter paint: colors a cell once its width is known.
   func write(
     _ cells: [String], into text: inout TextBuffer,
     paint: (_ column: Int, _ cell: String) -> String = { $1 }
@@ -76,7 +73,7 @@ struct TableLayout {
     let filled = titles.indices.last { widths[$0] > 0 && !cells[$0].isEmpty }
     var isFirst = true
     for column in titles.indices where widths[column] > 0 {
-      // At least one column, also of a row of nothing.
+      // Even an empty row writes one column.
       if column > filled ?? column { break }
       let cell = isFitted ? fitted(cells[column], column) : cells[column]
       let isRight = rightAligned.contains(column)

@@ -1,35 +1,36 @@
-/// What a terminal can be told beyond text, by the variables that it sets for the programs in it. A terminal
-/// that does not know these sequences may show them as text, or take the first kind for a message to the
-/// desktop; so none is sent to one that is not known to understand it.
+/// The sequences other than text that a terminal understands, judged by environment variables.
+/// Other terminals may print them, or show the first kind as a desktop message, so only terminals
+/// that are known to understand a sequence get it.
 ///
-/// - How far something is (OSC 9;4, of ConEmu): Windows Terminal, ConEmu, Ghostty, mintty, the terminal of
-///   Visual Studio Code, WezTerm of 2025, iTerm2 from 3.6.6 on and VTE from 0.80 on. Older ones of WezTerm
-///   and iTerm2 show a message, and so do kitty and foot.
-/// - Links (OSC 8): those, WezTerm, iTerm2 from 3.1 and VTE from 0.50 on, kitty, Konsole, foot, Alacritty.
+/// - Progress (OSC 9;4, of ConEmu): Windows Terminal, ConEmu, Ghostty, mintty, the terminal of
+///   Visual Studio Code, WezTerm of 2025, iTerm2 from 3.6.6 and VTE from 0.80 on. Older versions of
+///   WezTerm and iTerm2 show a message, and so do kitty and foot.
+/// - Links (OSC 8): those, WezTerm, iTerm2 from 3.1 and VTE from 0.50 on, kitty, Konsole, foot,
+///   Alacritty.
 ///
-/// tmux takes links from 3.4 on, and gives them to a terminal that it knows to have them; it and screen drop
-/// or show the rest.
+/// tmux accepts links from 3.4 on and passes them to terminals that it knows to have them; tmux and
+/// screen drop or print the rest.
 package struct TerminalSignals: Equatable, Sendable {
   package private(set) var hasProgress = false
   package private(set) var hasLinks = false
 
-  /// A terminal of which nothing is known.
+  /// Creates a value for an unknown terminal.
   package init() {}
 
-  /// - Parameter value: of a variable of the environment.
+  /// - Parameter value: returns the value of an environment variable.
   package init(_ value: (String) -> String?) {
     func isSet(_ name: String) -> Bool { !(value(name) ?? "").isEmpty }
     let term = value("TERM") ?? ""
     if term.isEmpty || term == "dumb" || term == "linux" { return }
     let program = value("TERM_PROGRAM") ?? ""
     let version = Self.version(value("TERM_PROGRAM_VERSION") ?? "")
-    // What the terminal around it has set is still there.
+    // The variables of the terminal around tmux are still set.
     if isSet("TMUX") || term.hasPrefix("tmux") || program == "tmux" {
       hasLinks = program == "tmux" && !version.lexicographicallyPrecedes([3, 4])
       return
     }
     if isSet("STY") || term.hasPrefix("screen") { return }
-    // These set their own, whatever they were started in.
+    // These terminals set TERM, whatever they were started in.
     if ["xterm-kitty", "foot", "foot-extra", "alacritty", "xterm-ghostty"].contains(term) {
       hasLinks = true
       hasProgress = term == "xterm-ghostty"
@@ -54,21 +55,21 @@ package struct TerminalSignals: Equatable, Sendable {
       (hasProgress, hasLinks) = (true, true)
     } else if let vte = value("VTE_VERSION").flatMap({ Int($0) }) {
       hasProgress = vte >= 8000
-      // 0.50.0 itself dies of a link.
+      // 0.50.0 itself crashes on a link.
       hasLinks = vte > 5000
     } else {
       hasLinks = isSet("KITTY_WINDOW_ID") || isSet("KONSOLE_VERSION")
     }
   }
 
-  /// Of `3.4a`, its numbers.
+  /// Returns the numbers of a version such as `3.4a`.
   private static func version(_ text: String) -> [Int] {
     text.split(separator: ".").map { Int($0.prefix { $0.isASCII && $0.isNumber }) ?? 0 }
   }
 
   // MARK: - Progress
 
-  /// How far a run is, and whether something went wrong or waits for somebody.
+  /// Returns the sequence for a run's progress, and for a failure or pause.
   func progress(_ model: DriveModel) -> String {
     if !hasProgress || model.total == 0 { return "" }
     let isHeld = model.isStopped || model.orders.pausedBy != nil
@@ -80,7 +81,7 @@ package struct TerminalSignals: Equatable, Sendable {
 
   // MARK: - Links
 
-  /// A clean text that leads to a file.
+  /// Turns clean text into a link to a file.
   ///
   /// - Parameter path: absolute.
   package func link(_ text: String, to path: String, host: String) -> String {
@@ -89,7 +90,7 @@ package struct TerminalSignals: Equatable, Sendable {
       "\u{1b}]8;;file://\(Self.escaped(host))\(Self.escaped(path))\u{1b}\\\(text)\u{1b}]8;;\u{1b}\\"
   }
 
-  /// All but what a path of an address may hold (RFC 3986, 3.3).
+  /// Escapes characters that a URL's path may not hold (RFC 3986, 3.3).
   private static func escaped(_ text: String) -> String {
     var escaped: [UInt8] = []
     for byte in text.utf8 {

@@ -1,21 +1,21 @@
-/// The bytes of a view while they are put together.
+/// A view's bytes while it is composed.
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
-  /// Where in it stands what a task printed.
+  /// The range of `bytes` that a task printed.
   private(set) var output: Range<Int>?
-  /// What the try printed of which is told now, where all of it is to be shown.
+  /// The output of the try that is being reported, if all of it is shown.
   var log: LogRange?
-  /// Where in the bytes that stands.
+  /// The place of `log` in `bytes`.
   private(set) var logPlace: Int?
 
-  /// What a CI server would take for a command in text from elsewhere is made harmless.
+  /// Whether to break up foreign text that a CI server would take for a command.
   var breaksCommands = false
 
   package init() {}
 
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// The bytes so far, which are then no longer in it.
+  /// Removes and returns the bytes so far.
   package mutating func take() -> [UInt8] {
     defer {
       bytes.removeAll(keepingCapacity: true)
@@ -29,14 +29,14 @@ package struct TextBuffer {
   mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
   mutating func add(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
-  /// Text that is clean, and may hold some from elsewhere.
+  /// Appends clean text that may contain foreign text.
   mutating func addSentence(_ text: String) {
     let start = bytes.count
     add(text)
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
-  /// Text that may come from anywhere, as `CleanText` shows it.
+  /// Appends foreign text, cleaned by `CleanText`.
   mutating func addCleaned(_ text: String) {
     var text = text
     let start = bytes.count
@@ -44,7 +44,7 @@ package struct TextBuffer {
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
-  /// A line that a task printed. Its colours are kept where those of this program are shown.
+  /// Appends a line of a task's output; its colors are kept if opflow's are on.
   mutating func addOutput(_ line: UnsafeRawBufferPointer, _ palette: Palette) {
     let start = bytes.count
     CleanText.append(line, keepsColors: palette.isOn, to: &bytes)
@@ -59,16 +59,15 @@ package struct TextBuffer {
     line.withUnsafeBytes { addOutput($0, palette) }
   }
 
-  /// Marks what was added since it had so many bytes as printed by a task.
+  /// Marks the bytes from `start` on as task output.
   mutating func markOutput(from start: Int) { output = start..<bytes.count }
 
-  /// Puts the log here.
   mutating func placeLog() { logPlace = bytes.count }
 
   mutating func endLine() { bytes.append(Field.lineFeed) }
 }
 
-/// Colours of a terminal (ECMA-48, SGR), or none.
+/// The colors of a terminal (ECMA-48, SGR), or none.
 struct Palette {
   let isOn: Bool
 

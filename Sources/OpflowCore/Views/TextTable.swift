@@ -1,7 +1,7 @@
-/// A table for people, put together row by row and written when all are there.
+/// A table that is collected row by row and then written.
 struct TextTable {
   private var layout: TableLayout
-  // The cells of all rows one after the other: a million rows of strings would take ten times that.
+  // All cells in one buffer: a million rows of strings would take ten times as much memory.
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
 
@@ -9,7 +9,6 @@ struct TextTable {
     layout = TableLayout(titles, rightAligned: rightAligned)
   }
 
-  /// One cell for each title.
   mutating func add(_ row: [String]) {
     for (column, cell) in row.enumerated() {
       layout.measure(cell, in: column)
@@ -18,12 +17,13 @@ struct TextTable {
     }
   }
 
-  /// `paint` colours a cell, given its column and its text, once its width is settled.
+  /// Writes the table.
   ///
   /// - Parameters:
-  ///   - width: as `TableLayout.fit` has it; nil where nothing is to be cut.
-  ///   - cutsFirst: the first column may be cut.
+  ///   - width: as in `TableLayout.fit`; nil to cut nothing.
+  ///   - cutsFirst: whether the first column may be cut.
   ///   - leavingOut: columns that may be left out, in this order.
+  ///   - paint: colors a cell once its width is known.
   func write(
     into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
     cutsFirst: Bool = true, leavingOut: [Int] = [],

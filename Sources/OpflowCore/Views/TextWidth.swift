@@ -1,11 +1,10 @@
-/// How many columns of a terminal a text takes.
 enum TextWidth {
   static func of(_ text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + of($1) }
   }
 
-  /// Unicode Standard Annex 11: 2 for wide and fullwidth characters, 1 for others; 0 for those that
-  /// stand on the one before. Of what takes more in some terminals than in others, the larger number.
+  /// Returns 2 for wide and fullwidth characters, 0 for combining ones, and 1 for others (Unicode
+  /// Standard Annex 11). If terminals differ, the larger width counts.
   static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return 1 }
     switch scalar.properties.generalCategory {
@@ -14,7 +13,7 @@ enum TextWidth {
     }
   }
 
-  /// The longest beginning that takes at most `columns`, ended by an ellipsis where it is cut.
+  /// Returns the longest start that takes at most `columns`, with an ellipsis if it is cut.
   static func cut(_ text: String, to columns: Int) -> String {
     if of(text) <= columns { return text }
     if columns < 1 { return "" }
@@ -26,7 +25,7 @@ enum TextWidth {
       }) + "…"
   }
 
-  /// The same with the ellipsis in the middle: of names both ends tell one from another.
+  /// Cuts in the middle, because both ends of a name tell it from others.
   static func cutMiddle(_ text: String, to columns: Int) -> String {
     if of(text) <= columns { return text }
     if columns < 4 { return cut(text, to: columns) }
@@ -40,8 +39,8 @@ enum TextWidth {
     return cut(text, to: columns - of(tail)) + tail
   }
 
-  /// Names cut to a width so that those that differ look different: where their ends are alike, what lies between them is
-  /// kept and the ends are cut.
+  /// Cuts names so that different ones look different: if the ends are equal, the differing middle
+  /// stays and the ends are cut.
   static func cutApart(_ names: [String], to columns: Int) -> [String] {
     var shown = names.map { cutMiddle($0, to: columns) }
     let alike = Dictionary(grouping: names.indices) { shown[$0] }.values
@@ -65,7 +64,6 @@ enum TextWidth {
     return shown
   }
 
-  /// How many characters all of them begin and end with.
   private static func commonEnds(_ names: [[Character]]) -> (first: Int, last: Int) {
     let shortest = names.map(\.count).min() ?? 0
     func common(_ limit: Int, _ character: ([Character], Int) -> Character) -> Int {
@@ -75,7 +73,7 @@ enum TextWidth {
     return (first, common(shortest - first) { $0[$0.count - 1 - $1] })
   }
 
-  /// With blanks for tabs, up to stops of eight columns: a terminal moves its cursor over what stands there.
+  /// Replaces tabs by spaces: a terminal does not erase what a tab skips.
   static func expandingTabs(_ text: String) -> String {
     guard text.utf8.contains(9) else { return text }
     var expanded = ""
@@ -111,7 +109,7 @@ enum TextWidth {
   }
 
   /// EastAsianWidth.txt of Unicode 14, values W and F; ranges with only unassigned or zero-width
-  /// characters between them are drawn together.
+  /// characters between them are merged.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0,
     0x23F3...0x23F3, 0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F,

@@ -1,6 +1,6 @@
-/// How long the rest takes, as far as anybody can tell: `3 to 5 min left`.
+/// Formats the time left, as a range: `3 to 5 min left`.
 enum TimeLeft {
-  /// In the unit that fits the longer time, rounded outwards.
+  /// Chooses the unit by the upper bound, and rounds outwards.
   static func text(milliseconds range: ClosedRange<Int64>) -> String {
     let unit = units.last { $0.from <= range.upperBound } ?? units[0]
     let low = range.lowerBound / unit.step
@@ -10,16 +10,16 @@ enum TimeLeft {
     return low == high ? "about \(end)" : "\(unit.text(low)) to \(end)"
   }
 
-  /// All in milliseconds.
+  /// All times are in milliseconds.
   private struct Unit {
     let name: String
     let length: Int64
-    /// What times are rounded to: the length, a part or a multiple of it.
+    /// The step to which times are rounded: the length, a part or a multiple of it.
     let step: Int64
-    /// For ranges that end there or later.
+    /// The least upper bound of ranges in this unit.
     let from: Int64
 
-    /// Of so many steps: `40`, `1.5`.
+    /// Formats a number of steps: `40`, `1.5`.
     func text(_ steps: Int64) -> String {
       let time = steps * step
       return "\(time / length)" + (time % length == 0 ? "" : ".5")

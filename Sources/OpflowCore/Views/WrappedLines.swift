@@ -1,34 +1,34 @@
-/// Lines that stay on a terminal, broken where a person would break them: at spaces, and after `/` in a word that is longer
-/// than a line. The terminal itself would break them anywhere.
+/// Breaks lines that stay on a terminal at spaces, and after `/` in a word longer than a line. The
+/// terminal itself would break them anywhere.
 ///
-/// Who copies a command of opflow gets a command: it begins a line where it has no room, and is broken at spaces
-/// alone, behind a backslash.
+/// Commands of opflow can still be copied: one that does not fit starts a line, and is broken only
+/// at spaces, with a backslash at the end of the line.
 struct WrappedLines {
   private let columns: Int
-  /// In front of what follows a break.
+  /// The indent after a break.
   private let indent: Int
   private let isCommand: Bool
   private var text: [UInt8] = []
   private var column = 0
-  /// Spaces that are written when the next word is known to stand behind them.
+  /// Spaces that are written only if a word follows them.
   private var spaces = 0
   private var word: [UInt8] = []
   private var wordWidth = 0
-  /// Where in the word `/` ends a part, with its width up to there.
+  /// The ends of the parts of the word that end in `/`, and the width up to there.
   private var parts: [(end: Int, width: Int)] = []
 
-  /// In fewer columns nothing is told by where a line is broken.
+  /// In fewer columns, breaks do not help a reader.
   private static let leastColumns = 20
   private static let command = Array("opflow ".utf8)
-  /// Begins what a CI server reads, a line each.
+  /// Starts a command for a CI server, which must stay on one line.
   private static let serverCommand = Array("::".utf8)
 
-  /// - Parameter lines: each ended by a line feed; colours and links in them take no columns.
+  /// - Parameter lines: each with its newline; colors and links take no columns.
   static func text(_ lines: [UInt8], columns: Int) -> [UInt8] {
     if columns < leastColumns || lines.count <= columns { return lines }
     var text: [UInt8] = []
     for line in LineSlices(lines) {
-      // No character takes more columns than bytes, but for tabs.
+      // No character takes more columns than bytes, except tabs.
       let isWide = line.count > columns || line.contains(Field.tab)
       if isWide, !line.starts(with: serverCommand) {
         text += wrapped(line, columns)
@@ -45,7 +45,7 @@ struct WrappedLines {
     let indent = min(leadingSpaces(line), columns / 2)
     var whole = WrappedLines(columns: columns, indent: indent + 2, isCommand: false)
     let wrapped = whole.wrap(line)
-    // Tabs stay tabs.
+    // A line that fits keeps its tabs.
     if !wrapped.contains(Field.lineFeed) { return Array(line) }
     if line.dropFirst(indent).starts(with: command) {
       var lines = WrappedLines(columns: columns - 2, indent: indent + 2, isCommand: true)
@@ -57,7 +57,7 @@ struct WrappedLines {
       + Self.wrapped(own[...], columns)
   }
 
-  /// Those behind a colour too.
+  /// Returns the number of leading spaces, also after a color.
   private static func leadingSpaces(_ line: ArraySlice<UInt8>) -> Int {
     var rest = line
     var count = 0
@@ -73,7 +73,7 @@ struct WrappedLines {
     return count
   }
 
-  /// Where a command begins behind a colon and a space.
+  /// Returns where a command starts after a colon and a space.
   private static func commandPlace(in line: ArraySlice<UInt8>) -> Int? {
     let colon = Array(": ".utf8)
     return line.indices.first { place in
@@ -115,7 +115,7 @@ struct WrappedLines {
     return text
   }
 
-  /// Where an escape sequence ends that begins there: CSI, OSC, or one of two characters (ECMA-48).
+  /// Returns the end of an escape sequence at `place`: CSI, OSC, or two characters (ECMA-48).
   private static func endOfSequence(_ scalars: [Unicode.Scalar], from place: Int) -> Int {
     guard scalars[place] == "\u{1b}" else { return place }
     guard place + 1 < scalars.count else { return place + 1 }
@@ -132,7 +132,7 @@ struct WrappedLines {
     }
   }
 
-  /// Writes the word, and a line break before it or within it where it has no room.
+  /// Writes the word, with a line break before or within it if it does not fit.
   private mutating func flush() {
     if word.isEmpty { return }
     if wordWidth == 0 || column + spaces + wordWidth <= columns {
@@ -160,7 +160,7 @@ struct WrappedLines {
     spaces = 0
   }
 
-  /// Not at the beginning of a line.
+  /// Breaks the line, unless it is empty.
   private mutating func breakLine() {
     if column == 0 || text.isEmpty { return }
     if isCommand { text += Array(" \\".utf8) }
