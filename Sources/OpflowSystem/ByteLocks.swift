@@ -1,16 +1,16 @@
 internal import CLinux
 
-/// Locks on single bytes of a file, which the kernel gives up when the open file is closed (fcntl(2), "Open file
-/// description locks"). A byte need not be there to be locked.
+/// Locks on single bytes of a file (fcntl(2), "Open file description locks"). The kernel releases
+/// them when the open file is closed. The locked byte need not exist.
 package struct ByteLocks: ~Copyable, Sendable {
   private let file: Descriptor
 
-  /// Of the file at `path`, which is created where it is missing.
+  /// Opens the file at `path`, creating it if missing.
   package init(_ path: String) throws(Errno) {
     file = try File.openRegular(path, [.readWrite, .create])
   }
 
-  /// Takes a lock; false where another open file has it.
+  /// Takes the lock; returns false if another open file holds it.
   package borrowing func take(_ place: Int64) throws(Errno) -> Bool {
     let descriptor = file.rawValue
     do throws(Errno) {
@@ -26,13 +26,13 @@ package struct ByteLocks: ~Copyable, Sendable {
     try call { clinux_unlock_byte(descriptor, place) }
   }
 
-  /// Whether another open file has it.
+  /// Whether another open file holds the lock.
   package borrowing func isTaken(_ place: Int64) throws(Errno) -> Bool {
     let descriptor = file.rawValue
     return try call { clinux_byte_is_locked(descriptor, place) } == 1
   }
 
-  /// Whether another open file has one on any byte.
+  /// Whether another open file holds a lock on any byte.
   package borrowing func isAnyTaken() throws(Errno) -> Bool {
     let descriptor = file.rawValue
     return try call { clinux_any_byte_is_locked(descriptor) } == 1

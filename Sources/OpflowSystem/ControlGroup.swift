@@ -1,24 +1,24 @@
-/// Limits of the control groups that a process is in (cgroups(7)), of both versions.
+/// The cgroup limits of a process, version 1 and 2 (cgroups(7)).
 ///
-/// A limit anywhere above counts too, so each folder from the group's own up to the root is read and
-/// the tightest limit taken.
+/// A limit of an ancestor group applies too, so the tightest one from the group up to the root
+/// counts.
 struct ControlGroup: Sendable {
-  /// The group of the second version, from the root of these; nil where there is none.
+  /// The version 2 group's path below the cgroup root; nil without version 2.
   let unifiedPath: String?
-  /// Folders of the second version's group and those above it.
+  /// The folders of the version 2 group and its ancestors.
   private let unified: [String]
-  /// Of the first version. A controller is in one hierarchy alone: where there are such, those of the second
-  /// version say nothing of it.
+  /// The same for version 1. A controller is in one hierarchy only: if it is in version 1, version
+  /// 2 is ignored for it.
   private let processorFolders: [String]
   private let memoryFolders: [String]
 
-  /// That of this process, as it was when it was first asked for.
+  /// The groups of this process, read once.
   static let current: ControlGroup = {
     let groups = (try? File.read("/proc/self/cgroup")) ?? []
     return ControlGroup(groups: groups, root: "/sys/fs/cgroup")
   }()
 
-  /// `groups` is the text of /proc/PID/cgroup: `NUMBER:CONTROLLERS:PATH` each line.
+  /// Parses the text of /proc/PID/cgroup, one `NUMBER:CONTROLLERS:PATH` a line.
   init(groups: [UInt8], root: String) {
     var unifiedPath: String?
     var unified: [String] = []
@@ -51,7 +51,7 @@ struct ControlGroup: Sendable {
     self.memoryFolders = memory
   }
 
-  /// Whole processors, rounded up; nil for no quota.
+  /// The CPU quota in whole processors, rounded up; nil if unlimited.
   var processorQuota: Int? {
     var quotas: [Int] = []
     for folder in processorFolders.isEmpty ? unified : [] {
@@ -72,9 +72,10 @@ struct ControlGroup: Sendable {
     return quotas.min()
   }
 
-  /// nil for no limit.
+  /// nil if unlimited.
   var memoryLimitBytes: UInt64? {
-    // "max" is no number; the first version writes a huge one, which the machine's memory cuts.
+    // "max" does not parse as a number. Version 1 writes a huge number instead; the caller takes
+    // the minimum with the machine's memory.
     let limits =
       memoryFolders.isEmpty
       ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
@@ -87,8 +88,8 @@ struct ControlGroup: Sendable {
     return max(1, (quota - 1) / period + 1)
   }
 
-  /// The folder of `path` below `mount`, and all between the two. A container may see itself at the
-  /// mount's root whatever its path says; that folder is always among them.
+  /// Returns `mount`, the folder of `path` below it and all folders between. `mount` is always
+  /// included because a container may see its group there, whatever its path says.
   private static func folders(_ mount: String, _ path: ArraySlice<UInt8>) -> [String] {
     var folders = [mount]
     var folder = mount
@@ -101,7 +102,7 @@ struct ControlGroup: Sendable {
     return folders
   }
 
-  /// The first line of a file; nothing where there is none to read.
+  /// Returns the first line of a file; empty if it cannot be read.
   private static func line(_ path: String) -> ArraySlice<UInt8> {
     var bytes = ((try? File.read(path)) ?? [])[...]
     return bytes.takeField(before: UInt8(ascii: "\n")) ?? []

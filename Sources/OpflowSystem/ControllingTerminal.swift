@@ -1,22 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// The terminal of this process's session (credentials(7)): whose processes are stopped and
-/// interrupted from its keyboard, a process group at a time.
+/// The controlling terminal of this process (credentials(7)).
 package final class ControllingTerminal {
   private let descriptor: Descriptor
 
-  /// What is set of a terminal, for `restore`.
+  /// Terminal settings, for `restore`.
   package struct Modes {
     fileprivate var modes: clinux_terminal_modes
   }
 
-  /// - Throws: `.noDevice` where the session has none.
+  /// - Throws: `.noDevice` if the process has no controlling terminal.
   package init() throws(Errno) {
     descriptor = Descriptor(owning: try call { clinux_open_terminal() })
   }
 
-  /// Whether the session has one.
+  /// Whether the process has a controlling terminal.
   package static var isThere: Bool {
     do throws(Errno) {
       _ = try ControllingTerminal()
@@ -28,7 +27,7 @@ package final class ControllingTerminal {
 
   package var rawValue: Int32 { descriptor.rawValue }
 
-  /// The process group that reads from it, which may be one that is empty by now.
+  /// The terminal's foreground process group, which may be empty by now.
   package var foreground: Int32 {
     get throws(Errno) {
       let rawDescriptor = descriptor.rawValue
@@ -50,29 +49,28 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Sets it up for `readKeys`: no lines are gathered and nothing is echoed; what signals are sent by stays
-  /// so.
+  /// Turns off line buffering and echo for `readKeys`; the keys that send signals keep working.
   ///
-  /// - Returns: what was set before, to be restored.
+  /// - Returns: the settings before, for `restore`.
   package func takeKeys() throws(Errno) -> Modes {
     let before = try modes
     var old = before.modes
     var keys = clinux_terminal_modes()
     clinux_key_modes(&old, &keys)
-    // Before it is changed: somebody may press Ctrl-\ at once.
+    // Before the change: the user may press Ctrl-\ at any moment.
     clinux_give_back_at_death(rawValue, &old)
     try set(Modes(modes: keys))
     return before
   }
 
-  /// What was typed since the last call; nothing where it is gone. Never waits.
+  /// Returns the keys typed since the last call without blocking; empty if the terminal is gone.
   ///
   /// - Throws: `.ioError` in the background.
   package func readKeys() throws(Errno) -> [UInt8] {
     let rawDescriptor = descriptor.rawValue
     return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
       room throws(Errno) -> [UInt8] in
-      // SAFETY: the shim writes at most as much as there is room for.
+      // SAFETY: the shim writes at most `room.count` bytes.
       let count = try call {
         Int(clinux_read_keys(rawDescriptor, room.baseAddress, UInt64(room.count)))
       }
@@ -80,7 +78,7 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Sets what was set when `modes` was read. What was typed since is still there to be read.
+  /// Restores the settings in `modes`; unread input stays readable.
   package func restore(_ modes: Modes) throws(Errno) {
     clinux_give_back_at_death(-1, nil)
     try set(modes)

@@ -1,20 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// An open file descriptor and the duty to close it: it is closed exactly once, at the latest when
-/// its owner goes.
+/// An owned file descriptor. It is closed exactly once, at the latest when its owner is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
-  /// For polling, and for handing to a program; never to be closed.
+  /// For polling and for passing to a program; the caller must not close it.
   package let rawValue: Int32
 
   package init(owning rawValue: Int32) { self.rawValue = rawValue }
 
   deinit {
-    // A failure has nobody left to tell; whoever must know of one calls `close()`.
+    // The error cannot be reported here; callers that need it call `close()`.
     _ = Glibc.close(rawValue)
   }
 
-  /// Closes, and tells what a delayed write ran into (close(2)).
+  /// Closes the descriptor and reports errors of delayed writes (close(2)).
   package consuming func close() throws(Errno) {
     let descriptor = rawValue
     discard self
@@ -26,7 +25,7 @@ package struct Descriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Sees whether this process can have so many more.
+  /// Throws if this process cannot open `count` more descriptors.
   package static func expectFree(_ count: Int) throws(Errno) {
     var taken: [Int32] = []
     defer { for descriptor in taken { _ = Glibc.close(descriptor) } }
@@ -34,7 +33,7 @@ package struct Descriptor: ~Copyable, Sendable {
     for _ in 1..<max(1, count) { taken.append(try first.duplicate().release()) }
   }
 
-  /// Gives up the duty to close.
+  /// Returns the descriptor without closing it; the caller then owns it.
   package consuming func release() -> Int32 {
     let descriptor = rawValue
     discard self
@@ -57,9 +56,9 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads from here to the end of the file, or until there are `limit` bytes.
+  /// Reads from the current position to the end of the file, or up to `limit` bytes.
   package borrowing func readAll(atMost limit: Int = .max) throws(Errno) -> [UInt8] {
-    // One byte more than the file should have, so that its end shows without more room.
+    // One byte more than the file's size, so that the end is found without growing the buffer.
     var room = max(Int(try status().sizeBytes) + 1, 4096)
     var bytes: [UInt8] = []
     while bytes.count < limit {
@@ -73,22 +72,22 @@ package struct Descriptor: ~Copyable, Sendable {
       }
       let count = bytes.count - start
       if count == 0 { break }
-      // No more than is left, which would move all that is there to a larger place.
+      // Do not ask for more than is left: that would move all bytes to a larger buffer.
       room = count < room ? room - count : min(max(bytes.count, 4096), 1 << 26)
     }
     return bytes
   }
 
-  /// Writes once (write(2)); the count may be less than what was asked.
+  /// Writes once (write(2)); the returned count may be smaller than `bytes.count`.
   package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
     let descriptor = rawValue
     // SAFETY: the kernel reads `count` bytes of a buffer the caller holds.
     return try call { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
   }
 
-  /// Writes what stands behind `sent`, which counts on with it.
+  /// Writes the bytes from index `sent` on and advances `sent`.
   ///
-  /// - Throws: `wouldBlock` where there is no room for the rest.
+  /// - Throws: `wouldBlock` if the descriptor cannot take the rest now.
   package borrowing func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
     while sent < bytes.count {
       let from = sent
@@ -98,7 +97,7 @@ package struct Descriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Writes all of it, in as many calls as it takes.
+  /// Writes all bytes, in as many calls as needed.
   package borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
     var rest = bytes
     while !rest.isEmpty {
@@ -117,10 +116,10 @@ package struct Descriptor: ~Copyable, Sendable {
     try writeAll(Array(text.utf8))
   }
 
-  /// Writes all of it from `offset` on (pwrite(2)).
+  /// Writes all bytes at `offset` (pwrite(2)).
   ///
-  /// - Parameter leavesHoles: whether blocks of zeros are passed over, as the file has none there yet. Its end is then
-  ///   to be set with `truncate`.
+  /// - Parameter leavesHoles: skip blocks of zeros, which leaves holes in a new file. The caller
+  ///   then sets the file's length with `truncate`.
   package borrowing func writeAll(
     _ bytes: UnsafeRawBufferPointer, at offset: Int64, leavesHoles: Bool
   ) throws(Errno) {
@@ -139,16 +138,16 @@ package struct Descriptor: ~Copyable, Sendable {
     try writeAll(UnsafeRawBufferPointer(rebasing: bytes[start...]), at: offset + Int64(start))
   }
 
-  /// Of most file systems.
+  /// The block size of most file systems.
   private static let blockBytes = 4096
 
   private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let start = bytes.baseAddress, bytes.count > 0, bytes[0] == 0 else { return false }
-    // SAFETY: both parts lie in `bytes`; each byte is compared with the one before it.
+    // SAFETY: both ranges lie in `bytes`; each byte is compared with its predecessor.
     return memcmp(start, start + 1, bytes.count - 1) == 0
   }
 
-  /// Writes all of it from `offset` on (pwrite(2)).
+  /// Writes all bytes at `offset` (pwrite(2)).
   package borrowing func writeAll(
     _ bytes: UnsafeRawBufferPointer, at offset: Int64
   ) throws(Errno) {
@@ -165,21 +164,21 @@ package struct Descriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Moves the position, from the start of the file (lseek(2)).
+  /// Sets the file position, counted from the start (lseek(2)).
   package borrowing func seek(to offset: Int64) throws(Errno) {
     let descriptor = rawValue
     try call { lseek(descriptor, off_t(offset), SEEK_SET) }
   }
 
-  /// Moves the position to the end of the file and tells it.
+  /// Moves the position to the end of the file and returns it.
   @discardableResult
   package borrowing func seekToEnd() throws(Errno) -> Int64 {
     let descriptor = rawValue
     return Int64(try call { lseek(descriptor, 0, SEEK_END) })
   }
 
-  /// Has what was written of a file go to the disk, without waiting for it (sync_file_range(2)). What
-  /// that runs into is for a sync to tell.
+  /// Starts writing the file's dirty pages to disk without waiting (sync_file_range(2)). A later
+  /// sync reports the errors.
   package borrowing func beginWriting() {
     _ = clinux_begin_writing(rawValue)
   }
@@ -212,7 +211,7 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { fchmod(descriptor, mode) }
   }
 
-  /// How many bytes of a pipe can be read at once.
+  /// The number of bytes that can be read from a pipe now.
   package borrowing func readableByteCount() throws(Errno) -> Int32 {
     let descriptor = rawValue
     let count = clinux_readable_bytes(descriptor)
@@ -225,20 +224,20 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { clinux_set_nonblocking(descriptor, on ? 1 : 0) }
   }
 
-  /// A further descriptor of the same open file, close-on-exec, numbered `lowest` or above.
+  /// Duplicates the descriptor, close-on-exec, with a number of at least `lowest`.
   package borrowing func duplicate(from lowest: Int32 = 3) throws(Errno) -> Descriptor {
     let descriptor = rawValue
     return Descriptor(owning: try call { clinux_duplicate(descriptor, lowest) })
   }
 
-  /// The same where it is none of the three standard ones; else one that is none of them. A process that has closed those
-  /// writes its messages to whatever has their numbers.
+  /// Returns this descriptor, or a duplicate if its number is 0, 1 or 2: messages for standard
+  /// streams that the process's parent had closed would otherwise go there.
   package consuming func aboveStandard() throws(Errno) -> Descriptor {
     if rawValue > 2 { return self }
     return try duplicate()
   }
 
-  /// Makes `number` a descriptor of the same open file, kept open over exec (dup2(2)).
+  /// Makes `number` refer to the same open file, kept open over exec (dup2(2)).
   package borrowing func place(at number: Int32) throws(Errno) {
     let descriptor = rawValue
     try call { dup2(descriptor, number) }
@@ -257,16 +256,16 @@ package struct Pipe: ~Copyable {
     write = Descriptor(owning: ends.write)
   }
 
-  /// The reading end; the other one is closed.
+  /// Returns the read end; the write end is closed.
   package consuming func takeRead() -> Descriptor { read }
 
-  /// The writing end; the other one is closed.
+  /// Returns the write end; the read end is closed.
   package consuming func takeWrite() -> Descriptor { write }
 }
 
-/// Descriptors that are known by their number alone.
+/// Descriptors that are known by number only.
 package enum DescriptorNumber {
-  /// Whether it is open and would stay so through an exec, as none does that this program opened.
+  /// Whether `number` is open and survives an exec. This program's own descriptors do not.
   package static func isInherited(_ number: Int32) -> Bool {
     let flags = fcntl(number, F_GETFD)
     return flags >= 0 && flags & FD_CLOEXEC == 0

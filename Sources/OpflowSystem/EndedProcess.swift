@@ -16,12 +16,12 @@ package struct EndedProcess: Sendable, Equatable {
   }
   package let pid: Int32
   package let status: Status
-  /// Its own and of the children that it waited for.
+  /// Includes the children that it waited for.
   package let userMicroseconds: Int64
   package let systemMicroseconds: Int64
   package let peakKibibytes: Int64
 
-  /// `nil`: there is such a child, and it has not ended. Throws `noChild` when there is none.
+  /// Returns nil if the child still runs. Throws `noChild` if there is no such child.
   package static func reap(_ which: Which, block: Bool) throws(Errno) -> EndedProcess? {
     var ended = clinux_ended()
     let (kind, id): (Int, Int32) =

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// The words that this program was started with.
+/// The arguments of this program.
 package enum Arguments {
-  /// Those after the program's own name. What is no UTF-8 in them becomes U+FFFD.
+  /// The arguments after the program name. Invalid UTF-8 becomes U+FFFD.
   package static var words: [String] {
     var words: [String] = []
-    // SAFETY: an array of strings that end with a zero, ended by a null pointer, there for ever.
+    // SAFETY: a null-terminated array of C strings that lives as long as the process.
     var next = clinux_arguments()
     while let word = next?.pointee {
       words.append(String(cString: word))
@@ -15,7 +15,7 @@ package enum Arguments {
     return Array(words.dropFirst())
   }
 
-  /// Whether every word of `words` is what this program was given, byte for byte.
+  /// Whether all arguments are valid UTF-8, so that `words` has them unchanged.
   package static var areUTF8: Bool {
     // SAFETY: as above.
     var next = clinux_arguments()
@@ -27,16 +27,16 @@ package enum Arguments {
   }
 }
 
-/// The environment that this process was started with (environ(7)).
+/// The environment of this process (environ(7)).
 package enum Environment {
-  /// nil when it is not set.
+  /// nil if the variable is not set.
   package static func value(_ name: String) -> String? {
     guard let value = getenv(name) else { return nil }
-    // SAFETY: a string that ends with a zero; this program changes its environment before it reads.
+    // SAFETY: a C string; this program changes its environment only before it reads it.
     return String(cString: value)
   }
 
-  /// `NAME=VALUE` each, as bytes: neither part need be UTF-8.
+  /// The entries `NAME=VALUE` as bytes, which need not be UTF-8.
   package static func entries() -> [[UInt8]] {
     var entries: [[UInt8]] = []
     forEach { entries.append(Array($0)) }
@@ -46,26 +46,27 @@ package enum Environment {
   /// Calls `body` with each `NAME=VALUE`.
   package static func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
     guard var entry = clinux_environment() else { return }
-    // SAFETY: environ is an array of strings that end with a zero; a null pointer ends the array.
+    // SAFETY: environ is a null-terminated array of C strings.
     while let text = entry.pointee {
       body(UnsafeRawBufferPointer(start: text, count: strlen(text)))
       entry += 1
     }
   }
 
-  /// Takes out what was put there before main for the runtime alone. Before anybody reads it.
+  /// Removes variables that were set before main for the Swift runtime only. Call it before the
+  /// environment is read.
   package static func restore() { clinux_forget_runtime_settings() }
 
-  /// The same as bytes.
+  /// The value as bytes; nil if the variable is not set.
   package static func bytes(_ name: String) -> [UInt8]? {
     guard let value = getenv(name) else { return nil }
     // SAFETY: as above.
     return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Takes variables out of it, and overwrites where they stood: the kernel shows the environment that a
-  /// process was started with to all processes of its user for as long as it lives (proc(5), environ).
-  /// Only while no other thread reads there.
+  /// Removes variables and overwrites their memory: the user's other processes can read the initial
+  /// environment of a process in /proc/PID/environ (proc(5)) for as long as it lives. Call it only
+  /// while no other thread reads the environment.
   package static func withdraw(_ names: [String]) {
     for name in names {
       if let value = bytes(name) { withdrawn[name] = value }
@@ -73,7 +74,8 @@ package enum Environment {
     }
   }
 
-  /// Those of the variables are there again that were taken out. Only while no other thread reads there.
+  /// Sets variables again that `withdraw` removed. Call it only while no other thread reads the
+  /// environment.
   package static func putBack(_ names: [String]) {
     for name in names where bytes(name) == nil {
       guard let value = withdrawn[name] else { continue }
@@ -82,10 +84,11 @@ package enum Environment {
     }
   }
 
-  // SAFETY: like the environment itself, it is used only while no other thread does.
+  // SAFETY: used only while no other thread uses the environment.
   nonisolated(unsafe) private static var withdrawn: [String: [UInt8]] = [:]
 
-  /// For this process and what it starts with its own environment. Only while it has one thread.
+  /// Sets a variable for this process and the programs that inherit its environment. Call it only
+  /// while the process has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {
     try call { setenv(name, value, 1) }
   }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Why a system call failed (errno(3)). The one error of this module.
+/// Why a system call failed (errno(3)): the only error type of this module.
 package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
 
@@ -15,7 +15,7 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let ioError = Errno(rawValue: EIO)
   package static let badDescriptor = Errno(rawValue: EBADF)
   package static let noChild = Errno(rawValue: ECHILD)
-  /// Processes, memory or descriptors are short at the moment; later there may be some.
+  /// Whether processes, memory or descriptors are short for the moment; a retry may succeed.
   package var isShortage: Bool {
     self == .wouldBlock || self == .noMemory || self == .tooManyFiles || self == .tooManyFilesOfAll
   }
@@ -40,25 +40,25 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
   package static let connectionReset = Errno(rawValue: ECONNRESET)
   package static let connectionAborted = Errno(rawValue: ECONNABORTED)
-  /// Of this process.
+  /// Limit of this process.
   package static let tooManyFiles = Errno(rawValue: EMFILE)
-  /// Of the machine.
+  /// Limit of the machine.
   package static let tooManyFilesOfAll = Errno(rawValue: ENFILE)
   package static let crossDevice = Errno(rawValue: EXDEV)
   package static let badMessage = Errno(rawValue: EBADMSG)
   package static let tooBig = Errno(rawValue: E2BIG)
-  /// A name that is no UTF-8; this module's own calls fail with it too.
+  /// A name is not UTF-8; this module's own calls throw it too.
   package static let notUTF8 = Errno(rawValue: EILSEQ)
 
-  /// Something else than a file stands where one should; this module's own calls fail with it.
+  /// The path is not a regular file; thrown by this module's own calls.
   package static let notRegular = Errno(rawValue: EBADFD)
   package static let fileTooBig = Errno(rawValue: EFBIG)
 
-  /// The C library's words for it.
+  /// The C library's message.
   package var description: String {
     if self == .notRegular { return "it is not a regular file; remove it" }
     if self == .notUTF8 { return "the path is not UTF-8; rename the file or folder" }
-    // SAFETY: the shim writes at most `count` bytes, the last one a zero.
+    // SAFETY: the shim writes at most `count` bytes, zero included.
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress else { return "error \(rawValue)" }
       clinux_error_text(rawValue, start, buffer.count)
@@ -66,14 +66,14 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
     }
   }
 
-  /// What the last call in this thread left.
+  /// The error of this thread's last call.
   static var current: Errno { Errno(rawValue: errno) }
 }
 
-/// Makes a system call that returns -1 on failure, again when a signal interrupted it.
+/// Makes a system call that returns -1 on failure; retries on EINTR.
 ///
-/// The one place that owns EINTR. EBADF and EFAULT mean that this program lost track of a descriptor
-/// or a buffer; going on could damage somebody else's file, so they trap.
+/// EBADF and EFAULT trap: this program lost track of a descriptor or a buffer, and continuing could
+/// damage an unrelated file.
 @inline(__always)
 @discardableResult
 func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
@@ -85,8 +85,8 @@ func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
   }
 }
 
-/// The same for a descriptor that somebody else gave this process: that it cannot be written to, or
-/// read from, is not our mistake.
+/// Like `call`, but for descriptors that this process was given: EBADF is thrown, since it is not
+/// an error of this program.
 @inline(__always)
 @discardableResult
 func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// A counter to wait for (eventfd(2)): how one thread wakes another's poller.
+/// An eventfd(2) counter, used by one thread to wake the poller of another.
 package struct EventDescriptor: ~Copyable, Sendable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }
@@ -9,13 +9,13 @@ package struct EventDescriptor: ~Copyable, Sendable {
     descriptor = try Descriptor(owning: try call { clinux_event_descriptor() }).aboveStandard()
   }
 
-  /// Adds one, which makes it readable.
+  /// Adds one, which makes the descriptor readable.
   package func signal() throws(Errno) {
     var one: UInt64 = 1
     _ = try withUnsafeBytes(of: &one) { bytes throws(Errno) in try descriptor.write(bytes) }
   }
 
-  /// What was added since the last call, and back to 0.
+  /// Returns the count since the last call and resets it to 0.
   @discardableResult
   package func take() throws(Errno) -> UInt64 {
     var count: UInt64 = 0

@@ -1,6 +1,6 @@
 extension ArraySlice<UInt8> {
-  /// Takes what stands before the next `separator`, or all, and the separator; nil where nothing is left. For files
-  /// of the kernel that every run reads: no list of lines or words is made.
+  /// Removes and returns the bytes up to the next `separator`, which is dropped too; nil if empty.
+  /// Allocates nothing: every run parses kernel files with it.
   mutating func takeField(before separator: UInt8) -> ArraySlice<UInt8>? {
     if isEmpty { return nil }
     let end = firstIndex(of: separator) ?? endIndex

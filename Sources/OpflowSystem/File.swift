@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// What stat(2) says of a file.
+/// The result of stat(2).
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
     case file, directory, link, device, fifo, socket, other
@@ -15,11 +15,11 @@ package struct FileStatus: Sendable, Equatable {
   package let sizeBytes: Int64
   /// Since the epoch.
   package let modifiedNanoseconds: Int64
-  /// When its contents, bits, names or owner were changed, since the epoch.
+  /// When the contents, mode, owner or links changed, since the epoch.
   package let changedNanoseconds: Int64
-  /// Names that it has; 0 for one that is open and has none any more.
+  /// The number of hard links; 0 for an open file that was removed.
   package let linkCount: UInt64
-  /// Device and inode: equal for two names of one file.
+  /// Device and inode; equal for hard links to one file.
   package let identity: FileIdentity
 
   init(_ status: clinux_status) {
@@ -50,11 +50,12 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
-  /// Whether somebody has the file, which is open here for reading, open for writing, or mapped so. What is written
-  /// through a mapping need not change its times. False where that cannot be found out. Close the file at once.
+  /// Whether a process has this file, open here for reading, open for writing or mapped writable:
+  /// writes through a mapping need not change the file's times. False if unknown. Close the file
+  /// right afterwards.
   package borrowing func isOpenForWriting() -> Bool { clinux_is_open_for_writing(rawValue) == 1 }
 
-  /// Sets when the file was last modified, since the epoch; the file system may round it.
+  /// Sets the modification time, in nanoseconds since the epoch; the file system may round it.
   package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
     let descriptor = rawValue
     let time = timespec(
@@ -63,13 +64,13 @@ extension Descriptor {
   }
 }
 
-/// Opening files. Every descriptor is close-on-exec.
+/// Opens files. Every descriptor is close-on-exec.
 package enum File {
-  /// The flags of open(2) that are used here.
+  /// The flags of open(2) that opflow uses.
   package struct Flags: OptionSet, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
-    // The standard library's own looks types up at run time when it is used from another module.
+    // The standard library's initializer looks up types at run time when used from another module.
     package init(arrayLiteral flags: Flags...) {
       rawValue = flags.reduce(0) { $0 | $1.rawValue }
     }
@@ -78,35 +79,35 @@ package enum File {
     package static let writeOnly = Flags(rawValue: O_WRONLY)
     package static let readWrite = Flags(rawValue: O_RDWR)
     package static let create = Flags(rawValue: O_CREAT)
-    /// With `create`: fail when it is there already.
+    /// With `create`: fail if the file exists.
     package static let exclusive = Flags(rawValue: O_EXCL)
     package static let truncate = Flags(rawValue: O_TRUNC)
     package static let append = Flags(rawValue: O_APPEND)
-    /// Fail when the last part of the path is a symbolic link.
+    /// Fail if the last component is a symbolic link.
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
-    /// A terminal does not become that of this process.
+    /// Do not make a terminal this process's controlling terminal.
     package static let noTerminal = Flags(rawValue: O_NOCTTY)
-    /// What is left out to open a file that is there.
+    /// The flags to drop when opening an existing file.
     fileprivate static let making = Flags(rawValue: O_CREAT | O_EXCL | O_NOFOLLOW)
-    /// To start paths from, and for nothing else: it need not be readable.
+    /// Only for resolving paths (O_PATH): the folder need not be readable.
     package static let pathOnly = Flags(rawValue: clinux_path_only)
-    /// Reading leaves the time of the last access as it is; refused for files of other users.
+    /// Do not update the access time; refused for files of other users.
     package static let noAccessTime = Flags(rawValue: clinux_no_access_time)
   }
 
-  /// `mode` is that of a file which the call creates.
+  /// Opens a file; `mode` is for a file that the call creates.
   package static func open(
     _ path: String, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
     Descriptor(owning: try call { Glibc.open(path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
-  /// Opens a file that opflow keeps for itself. Whatever else stands in its place, as somebody may have put it
-  /// there, is refused and never waited for: a link, a FIFO, a device, a socket, a folder.
+  /// Opens one of opflow's own files. Anything else at `path` (link, FIFO, device, socket, folder)
+  /// may have been planted and is refused without blocking.
   ///
-  /// - Parameter followsLink: for a file that others keep.
+  /// - Parameter followsLink: for files that others maintain.
   /// - Throws: `notRegular`.
   package static func openRegular(
     _ path: String, _ flags: Flags, mode: UInt32 = 0o600, followsLink: Bool = false
@@ -116,7 +117,7 @@ package enum File {
     }
   }
 
-  /// `path` is relative to the folder that is open at `folder`.
+  /// Like `openRegular(_:_:)`, with `path` relative to the open `folder`.
   package static func openRegular(
     _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -132,7 +133,8 @@ package enum File {
     do throws(Errno) {
       file = try open(flags.union([.nonblocking, .noTerminal]))
     } catch .wouldBlock {
-      // A server of files has lent it to another machine, and has to ask for it back (fcntl(2), F_SETLEASE).
+      // A file server has leased the file to another machine and must revoke the lease first
+      // (fcntl(2), F_SETLEASE).
       let place = try open(flags.intersection(.noFollow).union(.pathOnly))
       guard try place.status().kind == .file else { throw .notRegular }
       return try Self.open("/proc/self/fd/\(place.rawValue)", flags.subtracting(.making))
@@ -143,7 +145,7 @@ package enum File {
     return file
   }
 
-  /// `path` is relative to the folder that is open at `folder`.
+  /// Opens a file; `path` is relative to the open `folder`.
   package static func open(
     _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -151,16 +153,16 @@ package enum File {
     return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
-  /// Where paths start that start from no open folder (openat(2), AT_FDCWD).
+  /// Stands for the working directory (openat(2), AT_FDCWD).
   package static let workingFolder = AT_FDCWD
 
-  /// Opens a path by its bytes, the last of which is zero.
+  /// Opens a path given as zero-terminated bytes.
   ///
-  /// - Parameter folder: a folder that is open, or `workingFolder`.
+  /// - Parameter folder: an open folder, or `workingFolder`.
   package static func open(
     ofBytes path: [UInt8], from folder: Int32, _ flags: Flags
   ) throws(Errno) -> Descriptor {
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    // SAFETY: `path` is zero-terminated, and the call does not keep the pointer.
     Descriptor(
       owning: try call {
         path.withUnsafeBytes {
@@ -170,16 +172,15 @@ package enum File {
       })
   }
 
-  /// Permission bits that new files of this process do not get (umask(2)). Only while it has one
-  /// thread: to be read, they have to be set.
+  /// The umask(2). Call it only while the process has one thread: reading it means setting it.
   package static var creationMask: UInt32 {
     let mask = umask(0o077)
     _ = umask(mask)
     return UInt32(mask)
   }
 
-  /// Opens the file of `descriptor` once more, for writing past the page cache (open(2), O_DIRECT):
-  /// memory, offset and length must be multiples of what the file system wants, of which 4096 is one.
+  /// Opens the file of `descriptor` again for direct I/O (open(2), O_DIRECT). Memory, offset and
+  /// length must be multiples of the file system's unit; 4096 always works.
   package static func reopenDirect(
     _ descriptor: borrowing Descriptor
   ) throws(Errno) -> Descriptor {
@@ -187,7 +188,7 @@ package enum File {
     return Descriptor(owning: try call { clinux_reopen_direct(number) })
   }
 
-  /// A file without a name, in memory: for what another program is to read or to write.
+  /// Creates an anonymous in-memory file, for exchanging data with another program.
   package static func inMemory() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_memory_file() })
   }
@@ -196,22 +197,22 @@ package enum File {
     try open("/dev/null", .readWrite)
   }
 
-  /// All of a file's bytes; files of /proc too, whose size nobody knows beforehand.
+  /// Reads a whole file; also files of /proc, whose size is unknown in advance.
   package static func read(_ path: String) throws(Errno) -> [UInt8] {
     try open(path, .readOnly).readAll()
   }
 
-  /// The same of a file that opflow keeps for itself.
+  /// Reads one of opflow's own files.
   ///
-  /// - Throws: `fileTooBig` where it has more than `limit` bytes.
+  /// - Throws: `fileTooBig` if it has more than `limit` bytes.
   package static func readRegular(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8] {
     let file = try openRegular(path, .readOnly)
     guard try file.status().sizeBytes <= limit else { throw .fileTooBig }
     return try file.readAll(atMost: limit)
   }
 
-  /// Writes a file so that `path` shows all of the new content or what was there before, but for what happens to
-  /// the machine: nothing is synced.
+  /// Replaces a file atomically, but without a sync: after a machine crash the content is
+  /// undefined.
   package static func put(
     _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
   ) throws(Errno) {
@@ -220,8 +221,8 @@ package enum File {
     }
   }
 
-  /// Writes a file so that `path` shows all of the new content or what was there before, whatever
-  /// happens: to `path` with `.new` behind it, synced, renamed, and the folder synced.
+  /// Replaces a file atomically and durably: writes `path` + `.new`, syncs it, renames it and syncs
+  /// the folder.
   package static func replace(
     _ path: String, with bytes: UnsafeRawBufferPointer, mode: UInt32 = 0o600
   ) throws(Errno) {

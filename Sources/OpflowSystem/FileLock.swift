@@ -1,17 +1,16 @@
 internal import Glibc
 
-/// A lock on a file that the kernel gives up when its holder is gone (flock(2)). It belongs to the
-/// open file: programs that inherit the descriptor hold it too.
+/// A flock(2) lock, released by the kernel when its holder exits. It belongs to the open file:
+/// programs that inherit the descriptor hold it too.
 package struct FileLock: ~Copyable, Sendable {
   package enum Mode: Sendable {
     case shared, exclusive
   }
 
-  /// The locked file, for a note about who holds it.
+  /// The locked file; the holder may write a note into it.
   package let file: Descriptor
 
-  /// Takes the lock on the file at `path`, which is created where it is missing. Returns nil when
-  /// somebody else's lock is in the way.
+  /// Locks the file at `path`, creating it if missing; returns nil if another lock conflicts.
   package static func tryLock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock? {
     let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
     let descriptor = file.rawValue
@@ -23,8 +22,8 @@ package struct FileLock: ~Copyable, Sendable {
     return FileLock(file: file)
   }
 
-  /// Whether somebody holds the lock on the file at `path` for himself alone. Changes nothing: it
-  /// looks through a shared lock of an instant, during which nobody else can take the lock alone.
+  /// Whether the file at `path` is locked exclusively. Tests it by taking a shared lock for a
+  /// moment, during which exclusive locking fails.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)
@@ -38,8 +37,8 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
-  /// Waits until nobody holds the lock on the file at `path` for himself alone; nor does this process
-  /// then. A file that is not there is free.
+  /// Blocks until the file at `path` is not locked exclusively. A missing file counts as unlocked.
+  /// The lock is not kept.
   package static func waitUntilFree(_ path: String) throws(Errno) {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)
@@ -50,7 +49,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
-  /// Takes the lock, waiting for others to give theirs up.
+  /// Takes the lock, waiting for other holders.
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
     let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
     let descriptor = file.rawValue
@@ -60,8 +59,7 @@ package struct FileLock: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-  /// Takes the exclusive lock on an open file; it lasts until the file is closed. False when
-  /// somebody else's is in the way.
+  /// Locks the open file exclusively until it is closed; returns false if another lock conflicts.
   package borrowing func tryLock() throws(Errno) -> Bool {
     let descriptor = rawValue
     do throws(Errno) {
@@ -74,14 +72,14 @@ extension Descriptor {
 }
 
 extension Descriptor {
-  /// Takes the exclusive lock on an open file, waiting for others to give theirs up.
+  /// Locks the open file exclusively, waiting for other holders.
   package borrowing func lock() throws(Errno) {
     let descriptor = rawValue
     try call { flock(descriptor, LOCK_EX) }
   }
 
   package borrowing func unlock() {
-    // It goes with the open file at the latest.
+    // Failure is harmless: closing the file releases the lock at the latest.
     _ = flock(rawValue, LOCK_UN)
   }
 }

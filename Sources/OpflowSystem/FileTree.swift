@@ -2,41 +2,38 @@ internal import CLinux
 internal import Glibc
 
 extension Descriptor {
-  /// Removes an entry of the open folder, whatever it is, with all that is in it: of any depth, and with
-  /// any permissions that can be changed. A link is removed and never followed, and what is mounted in it
-  /// is not entered. Nothing there is a success.
+  /// Removes an entry of this open folder with everything in it, at any depth, changing permissions
+  /// where needed. Does not follow links and does not enter mounted file systems. A missing entry
+  /// is not an error.
   ///
-  /// - Parameter name: one component.
-  /// - Throws: why something could not be removed, the rest being gone; `invalidArgument` for a name that
-  ///   is none.
+  /// - Parameter name: one path component.
+  /// - Throws: why something could not be removed (the rest is removed); `invalid` for an invalid
+  ///   name.
   package borrowing func removeTree(_ name: String) throws(Errno) {
     let folder = rawValue
     try call { clinux_remove_tree(folder, name) }
   }
 
-  /// How many bytes removing a folder in this one would free: what has a further name elsewhere is not
-  /// counted. 0 where it cannot be looked at.
+  /// The number of bytes that removing a folder in this one would free; files with links elsewhere
+  /// do not count. 0 if it cannot be read.
   package borrowing func treeBytes(_ name: String) -> Int64 {
     clinux_tree_bytes(rawValue, name)
   }
 
-  /// Gives an entry of the open folder another name in it.
-  ///
-  /// - Parameters:
-  ///   - name: one component, as `new` is.
+  /// Renames an entry of the open folder; `name` and `new` are one component each.
   package borrowing func rename(_ name: String, to new: String) throws(Errno) {
     let folder = rawValue
     try call { renameat(folder, name, folder, new) }
   }
 
-  /// The names in the open folder, in no order.
+  /// The names in the open folder, unsorted.
   package borrowing func names() throws(Errno) -> [String] {
     try Path.names(in: "/proc/self/fd/\(rawValue)")
   }
 
-  /// Removes all that is in the open folder, and keeps the folder.
+  /// Removes everything in the open folder but keeps the folder.
   ///
-  /// - Throws: why something could not be removed, the rest being gone.
+  /// - Throws: why something could not be removed; the rest is removed.
   package borrowing func removeContents() throws(Errno) {
     let folder = rawValue
     try call { clinux_empty_folder(folder) }
@@ -44,8 +41,8 @@ extension Descriptor {
 }
 
 extension Path {
-  /// Removes an entry of the folder at a path, as `Descriptor.removeTree` does. Without the folder there is
-  /// nothing in it; where a link stands in its place, nothing is removed.
+  /// Removes an entry of `folder` like `Descriptor.removeTree`. Does nothing if `folder` is
+  /// missing; fails if it is a link.
   package static func removeTree(_ name: String, in folder: String) throws(Errno) {
     do throws(Errno) {
       try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(name)

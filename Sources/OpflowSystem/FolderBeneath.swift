@@ -1,29 +1,32 @@
 internal import CLinux
 internal import Glibc
 
-/// A folder whose contents are reached by paths that lead through no link and never out of it (openat2(2)): what
-/// others may have written into it leads nobody elsewhere.
+/// A folder whose contents are opened without following links and without leaving it (openat2(2)),
+/// so that links planted by others have no effect.
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
-  /// - Parameter followsLink: whether the folder may itself be reached through a link.
+  /// - Parameter followsLink: whether `path` itself may be a link.
   package init(_ path: String, followsLink: Bool = true) throws(Errno) {
     folder = try File.open(
       path, followsLink ? [.readOnly, .directory] : [.readOnly, .directory, .noFollow])
   }
 
-  /// - Parameter path: without `.`, `..` and empty parts, as all of these; empty for the folder itself.
+  /// Opens a file below the folder.
+  ///
+  /// - Parameter path: without `.`, `..` and empty components; empty for the folder itself. So are
+  ///   all paths of this type.
   package func open(
     _ path: String, _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
     let (at, path) = (folder.rawValue, path.isEmpty ? "." : path)
-    // A mode without a file to be made is an error here.
+    // openat2(2) rejects a mode without O_CREAT.
     let mode = flags.contains(.create) ? mode : 0
     return Descriptor(
       owning: try call { clinux_open_beneath(at, path, flags.rawValue, mode) })
   }
 
-  /// What stands there itself; nil for nothing.
+  /// The status of the entry at `path`, links not followed; nil if missing.
   package func status(_ path: String) throws(Errno) -> FileStatus? {
     let (parent, name) = Self.split(path)
     do throws(Errno) {
@@ -35,7 +38,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Makes a folder, and those above it that are missing. Returns the ones it made, outermost first.
+  /// Makes a folder and its missing parents; returns those it made, outermost first.
   @discardableResult
   package func makeFolders(_ path: String) throws(Errno) -> [String] {
     if path.isEmpty { return [] }
@@ -59,9 +62,9 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Puts a file or link in the place of what is there. Its folder must be there.
+  /// Moves a file or link to `path`, replacing what is there. The folder of `path` must exist.
   ///
-  /// - Parameter new: where it is now, in the same file system.
+  /// - Parameter new: its current path, in the same file system.
   package func place(_ new: String, at path: String) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -69,7 +72,7 @@ package struct FolderBeneath: ~Copyable {
     try call { renameat(AT_FDCWD, new, at, name) }
   }
 
-  /// Gives a file another name. Both folders must be there.
+  /// Renames a file. Both folders must exist.
   package func move(_ path: String, to new: String) throws(Errno) {
     let (oldParent, oldName) = Self.split(path)
     let (parent, name) = Self.split(new)
@@ -79,20 +82,20 @@ package struct FolderBeneath: ~Copyable {
     try call { renameat(old, oldName, at, name) }
   }
 
-  /// The names in a folder, without `.` and `..`, in no order.
+  /// The names in a folder without `.` and `..`, unsorted.
   package func names(_ path: String) throws(Errno) -> [String] {
     let folder = try open(path, [.readOnly, .directory])
     return try Path.names(in: "/proc/self/fd/\(folder.rawValue)")
   }
 
-  /// The text of a link.
+  /// The target of a link.
   package func linkTarget(_ path: String) throws(Errno) -> String {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
     return try Path.linkTarget("/proc/self/fd/\(folder.rawValue)/\(name)")
   }
 
-  /// Makes a link in the place of what is there and is no folder.
+  /// Makes a link at `path`, replacing anything but a folder.
   package func placeLink(to target: String, at path: String) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -107,8 +110,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Puts a copy of a file in the place of what is there and is no folder: for one that lies in another file
-  /// system.
+  /// Copies a file from another file system to `path`, replacing anything but a folder.
   package func placeCopy(of file: String, at path: String) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -141,7 +143,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// A name that nobody else uses.
+  /// A random temporary name.
   private static var draft: String {
     ".opflow-\(UInt64.random(in: 0 ... .max))"
   }
@@ -151,7 +153,7 @@ package struct FolderBeneath: ~Copyable {
     try open(path, [.readOnly, .directory]).setMode(mode)
   }
 
-  /// Removes a file or link, or an empty folder. Nothing there is a success.
+  /// Removes a file, a link or an empty folder. A missing one is not an error.
   package func remove(_ path: String, isFolder: Bool) throws(Errno) {
     let (parent, name) = Self.split(path)
     do throws(Errno) {
@@ -163,7 +165,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// The path above, and the last part.
+  /// Splits a path into its parent and its last component.
   private static func split(_ path: String) -> (parent: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return ("", path) }
     return (String(path[..<slash]), String(path[path.index(after: slash)...]))

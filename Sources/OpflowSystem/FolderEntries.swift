@@ -1,29 +1,29 @@
 internal import Glibc
 
-/// The entries of a folder, one after the other.
+/// Iterates over the entries of a folder.
 package enum FolderEntries {
   package enum Kind: Sendable {
     case file, directory
     case link
     case other
-    /// The file system does not tell: somebody has to look.
+    /// The file system does not say; call stat.
     case unknown
   }
 
-  /// Calls `body` for each entry but `.` and `..`, in no order, until it returns false.
+  /// Calls `body` with each entry except `.` and `..`, unsorted, until it returns false.
   ///
-  /// - Parameter body: gets the name, which may be no UTF-8.
+  /// - Parameter body: gets the name, which may not be UTF-8.
   package static func forEach(
     in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
   ) throws(Errno) {
     try forEach(inBytes: Array(folder.utf8) + [0], body)
   }
 
-  /// The same of a folder by the bytes of its path, the last of which is zero.
+  /// The same for a path given as zero-terminated bytes.
   package static func forEach(
     inBytes folder: [UInt8], _ body: (UnsafeRawBufferPointer, Kind) -> Bool
   ) throws(Errno) {
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    // SAFETY: `folder` is zero-terminated, and the call does not keep the pointer.
     let opened = folder.withUnsafeBytes { bytes in
       bytes.baseAddress.flatMap { opendir($0.assumingMemoryBound(to: CChar.self)) }
     }
@@ -43,7 +43,7 @@ package enum FolderEntries {
         case Int(DT_UNKNOWN): .unknown
         default: .other
         }
-      // SAFETY: d_name ends with a zero and stays until the next readdir.
+      // SAFETY: d_name is zero-terminated and stays until the next readdir.
       let goesOn = withUnsafePointer(to: &entry.pointee.d_name) { name in
         let start = UnsafeRawPointer(name)
         let count = strlen(start.assumingMemoryBound(to: CChar.self))

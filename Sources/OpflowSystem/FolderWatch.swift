@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Tells that something in folders has changed (inotify(7)). Not every file system tells it, those of
-/// other machines for example, so nobody may rely on it alone.
+/// Reports changes in folders (inotify(7)). Some file systems do not report all changes, for
+/// example those that other machines make on NFS, so callers must also poll.
 package struct FolderWatch: ~Copyable {
   private let descriptor: Descriptor
   private var poll = PollSet(slots: 1)
@@ -13,9 +13,8 @@ package struct FolderWatch: ~Copyable {
     self.init(descriptor)
   }
 
-  /// Watches one file of a folder, and what comes into the folder: what is written into others is nobody's concern.
-  ///
-  /// A file that takes that one's place is not watched.
+  /// Watches one file, and new entries of its folder; writes to the folder's other files are
+  /// ignored. A file that replaces the watched one is not watched.
   package init(file: String, in folder: String) throws(Errno) {
     let descriptor = try Descriptor(owning: try call { clinux_watch_create() }).aboveStandard()
     let watch = descriptor.rawValue
@@ -29,17 +28,15 @@ package struct FolderWatch: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Returns at the next change, at once when there was one since the last call, and when the time
-  /// has passed.
+  /// Returns when something has changed since the last call, or after `nanoseconds`.
   package mutating func wait(nanoseconds: Int64) throws(Errno) {
     if try poll.wait(nanoseconds: nanoseconds) { try takeChanges() }
   }
 
-  /// Readable when something has changed since `takeChanges`, for who waits for other things too.
+  /// Readable if something has changed since `takeChanges`; for pollers.
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
-  /// Takes note of all that has changed so far. What it was is of no interest: those who wait look at
-  /// everything.
+  /// Discards all pending events: callers check everything anyway.
   package func takeChanges() throws(Errno) {
     var changes = [UInt8](repeating: 0, count: 4096)
     do throws(Errno) {

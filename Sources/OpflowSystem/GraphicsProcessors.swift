@@ -1,34 +1,35 @@
-/// The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them (CUDA C++ Programming Guide, "CUDA Environment
-/// Variables").
+/// The GPUs that this process may use, named as in CUDA_VISIBLE_DEVICES (CUDA C++ Programming
+/// Guide, "CUDA Environment Variables").
 package enum GraphicsProcessors {
   package static let variable = "CUDA_VISIBLE_DEVICES"
-  /// Of srun(1), where that gave some and did not set the other one.
+  /// Set by srun(1), which does not always set CUDA_VISIBLE_DEVICES.
   private static let variableOfSlurm = "SLURM_STEP_GPUS"
 
-  /// As this process was started, and as the machine is; in the order in which tasks are given them.
+  /// The GPUs that this process was given, else all of the machine, in the order in which tasks get
+  /// them.
   package static let names: [String] = names(
     variable: Environment.value(variable) ?? Environment.value(variableOfSlurm),
     devices: { (try? Path.names(in: "/dev")) ?? [] })
 
   /// - Parameters:
-  ///   - variable: what the environment names; nil where it says nothing.
-  ///   - devices: the names of device files.
+  ///   - variable: the value of the environment variable; nil if unset.
+  ///   - devices: the names in /dev.
   package static func names(variable: String?, devices: () -> [String]) -> [String] {
     guard let variable else {
-      // Programs count them from 0 on, whichever device files there are.
+      // Programs number GPUs from 0, whatever the device files are called.
       return (0..<devices().count(where: isDevice)).map { "\($0)" }
     }
     var names: [String] = []
     for part in variable.split(separator: ",", omittingEmptySubsequences: false) {
       let name = part.trimmed
-      // What is none ends the list.
+      // An invalid entry ends the list, as in CUDA.
       guard let first = name.utf8.first, isDigit(first) || isIdentifier(name) else { break }
       names.append(String(name))
     }
     return names
   }
 
-  /// `nvidia0` and so on.
+  /// Whether it is `nvidia0`, `nvidia1` and so on.
   private static func isDevice(_ name: String) -> Bool {
     let prefix = "nvidia"
     let rest = name.utf8.dropFirst(prefix.utf8.count)

@@ -1,16 +1,16 @@
-/// Processes that the kernel ends in one stroke, whatever their session, environment and user: a
-/// control group of the second version (cgroups(7), `cgroup.kill`). There may be none to be had, so
-/// nothing may depend on one.
+/// A version 2 cgroup that kills all its processes in one step, whatever their session, environment
+/// or user (cgroups(7), `cgroup.kill`). It may be unavailable, so it is only an addition to other
+/// ways.
 package struct KillGroup: Sendable, Equatable {
   private let path: String
-  /// Tasks of its process may have groups beside it (`MemoryGroup`).
+  /// Tasks of its process may have sibling groups (`MemoryGroup`).
   private let hasOthersBeside: Bool
 
-  /// Makes the group at `path`, which is below `home`; nil where that cannot be, or where it would be
-  /// one whose processes cannot be killed.
+  /// Makes the group at `path`, a folder below `home`; returns nil if it cannot be made or has no
+  /// `cgroup.kill`.
   ///
-  /// - Parameter hasOthersBeside: tasks of its process may have groups whose names begin with its own and a dot
-  ///   (`MemoryGroup`).
+  /// - Parameter hasOthersBeside: tasks of its process may have sibling groups named after this
+  ///   one, followed by a dot (`MemoryGroup`).
   package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
@@ -24,16 +24,15 @@ package struct KillGroup: Sendable, Equatable {
     return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
   }
 
-  /// Opens it for `ProgramStart.group`; nil where that cannot be.
+  /// Opens the group for `ProgramStart.group`; nil on failure.
   package func open() -> Descriptor? {
     try? File.open(path, [.readOnly, .directory])
   }
 
-  /// The folder of the group that this process was in when it first asked for one; nil where there is no
-  /// second version.
+  /// The folder of this process's version 2 cgroup at the first call; nil without version 2.
   package static var home: String? {
     guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
-    // Beside the first version it has a folder of its own.
+    // In hybrid mode, version 2 is mounted at /sys/fs/cgroup/unified.
     for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
       let folder = path == "/" ? mount : mount + path
       if Path.exists(mount + "/cgroup.controllers"), Path.exists(folder + "/cgroup.procs") {
@@ -43,18 +42,18 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Removes it where nothing is in it any more, which is so of nearly all, and else kills what is.
+  /// Removes the group if it is empty, the usual case; otherwise kills its processes.
   package func end() {
     if hasOthersBeside || !Self.remove(path) { kill() }
   }
 
-  /// Kills all that is in it, and in the groups beside it that tasks of its process have.
+  /// Kills all processes of the group and of its sibling groups for tasks.
   package func kill() {
     Self.kill(path)
     if hasOthersBeside { for group in beside { Self.kill(group) } }
   }
 
-  /// The groups whose names begin with this one's and a dot.
+  /// The sibling groups whose names begin with this group's name and a dot.
   private var beside: [String] {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return [] }
     let folder = String(path[..<slash])
@@ -63,18 +62,18 @@ package struct KillGroup: Sendable, Equatable {
     return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
   }
 
-  /// Kills all that is in the group at `path` and in those below it.
+  /// Kills all processes of the group at `path` and of its descendants.
   package static func kill(_ path: String) {
-    // Who may not, or finds none, has other ways.
+    // Failure is fine: callers also kill by other means.
     try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
   }
 
-  /// Removes it, once nothing is in it any more.
+  /// Removes the group if it is empty.
   package func remove() { Self.remove(path) }
 
-  /// Removes an empty group; one that is not stays.
+  /// Removes the group if it is empty.
   ///
-  /// - Returns: whether it is gone.
+  /// - Returns: whether the group is gone.
   @discardableResult
   package static func remove(_ path: String) -> Bool {
     do throws(Errno) {

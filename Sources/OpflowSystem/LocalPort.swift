@@ -1,14 +1,14 @@
 internal import CLinux
 
-/// A TCP port of this machine, as who uses it from here sees it.
+/// A TCP port on the loopback addresses.
 package struct LocalPort: Sendable {
   package let number: UInt16
 
   package init(_ number: UInt16) { self.number = number }
 
-  /// A connection, non-blocking, and whether it is made; else it goes on.
+  /// Starts a non-blocking connection, which may not be complete yet (`isMade`).
   ///
-  /// - Throws: `connectionRefused` where nobody listens.
+  /// - Throws: `connectionRefused` if no process listens.
   package func connect(isIPv6: Bool) throws(Errno) -> Connection {
     var connected: Int32 = 0
     let number = self.number
@@ -25,10 +25,10 @@ package struct LocalPort: Sendable {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// Within this machine a connection is made, or refused, at once; not where too many wait for theirs.
+  /// A local connection is made or refused at once, unless the listener's backlog is full.
   private static let patienceMilliseconds: Int32 = 50
 
-  /// Whether a connection is made at once, by either version of the protocol.
+  /// Whether a connection succeeds at once, over IPv4 or IPv6.
   package var answers: Bool {
     for isIPv6 in [false, true] {
       guard let connection = try? connect(isIPv6: isIPv6) else { continue }
@@ -37,7 +37,7 @@ package struct LocalPort: Sendable {
     return false
   }
 
-  /// The processes that listen, as far as their descriptors can be read: those of this user.
+  /// The listening processes whose descriptors this user can read.
   package var listeners: [ProcessStatus] {
     let sockets = Set(
       ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path in
@@ -58,7 +58,7 @@ package struct LocalPort: Sendable {
     return found
   }
 
-  /// Inodes of the sockets of a table (proc_net(5)) that listen on the port.
+  /// The inodes of the sockets in a table (proc_net(5)) that listen on the port.
   private func listeningSockets(_ table: [UInt8]) -> [String] {
     let port = String(number, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - port.count) + port

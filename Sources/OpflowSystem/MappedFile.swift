@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// A file mapped into memory, to be read (mmap(2), private). The mapping lives until `unmap`.
+/// A read-only private mapping of a file (mmap(2)), valid until `unmap`.
 ///
-/// Reading it after somebody cut the file short raises SIGBUS: see `exitOnBusError`.
+/// If another process truncates the file, reading raises SIGBUS: see `exitOnBusError`.
 package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
 
-  /// Of a file that opflow keeps for itself.
+  /// Maps one of opflow's own files.
   package init(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, .readOnly)
     try self.init(file)
@@ -17,13 +17,13 @@ package struct MappedFile: Sendable {
   package init(_ file: borrowing Descriptor) throws(Errno) {
     let descriptor = file.rawValue
     byteCount = Int(try file.status().sizeBytes)
-    // An empty mapping is refused by the kernel (EINVAL).
+    // The kernel refuses empty mappings (EINVAL).
     guard byteCount > 0 else {
       address = 0
       return
     }
-    // Also where all of it is read: the kernel maps sixteen pages around each that is touched, which takes
-    // less than all at once by MAP_POPULATE (17 MB: 1.4 against 1.8 ms).
+    // Without MAP_POPULATE, even if all of it is read: faults map sixteen pages each, which is
+    // faster (17 MB: 1.4 against 1.8 ms).
     let start = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let start, start != MAP_FAILED else { throw Errno.current }
     address = UInt(bitPattern: start)
@@ -34,15 +34,15 @@ package struct MappedFile: Sendable {
     UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount)
   }
 
-  /// Ends the mapping of `bytes`, which must be those of a `MappedFile`, whole.
+  /// Unmaps `bytes`, which must be all bytes of a `MappedFile`.
   package static func unmap(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
-    // Fails only for an address that no mapping begins at.
+    // Fails only for an address that is not the start of a mapping.
     _ = munmap(UnsafeMutableRawPointer(mutating: start), bytes.count)
   }
 
-  /// From now on a mapped file that shrank, or whose disk fails, ends this process with exit code 74
-  /// and a clear text instead of a crash.
+  /// From now on a bus error, from a truncated mapped file or a failing disk, ends this process
+  /// with exit code 74 and a message instead of a crash.
   package static func exitOnBusError() throws(Errno) {
     try call { clinux_exit_on_bus_error(busErrorText.cString) }
   }
@@ -52,23 +52,24 @@ package struct MappedFile: Sendable {
 }
 
 extension StaticString {
-  /// The text as C has it: it lives for ever and ends with a zero.
+  /// The text as a C string, valid forever.
   fileprivate var cString: UnsafePointer<CChar> {
     // SAFETY: a static string's bytes are followed by a zero and may be read as CChar.
     UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }
 
-/// A file that is mapped for as long as anybody refers to it: what is written to it shows in the mapping, so that who looks
-/// again needs no other one while the file has its length.
+/// A mapping that lives as long as it is referenced. Later writes to the file show in it, so
+/// readers can reuse it while the length is the same.
 ///
-/// Not on a network's file system: what another machine wrote shows there in a file that was opened and mapped after that.
+/// Not on a network file system: there, writes of other machines show only in a file opened and
+/// mapped afterwards.
 package final class SharedMapping: Sendable {
   private let file: MappedFile
   private let identity: FileIdentity
   private let isNetwork: Bool
 
-  /// - Parameter path: of the file, or of a folder that it is in.
+  /// - Parameter path: the file, or a folder that contains it.
   package init(_ file: borrowing Descriptor, at path: String) throws(Errno) {
     identity = try file.status().identity
     self.file = try MappedFile(file)
@@ -79,13 +80,13 @@ package final class SharedMapping: Sendable {
 
   package var bytes: UnsafeRawBufferPointer { file.bytes }
 
-  /// Whether that is this file, and all of it is mapped and shows as it is by now. Its number is nobody else's while it is
-  /// mapped.
+  /// Whether `status` is of this file and the mapping shows all of its current content. The inode
+  /// cannot be reused while the file is mapped.
   package func isAll(of status: FileStatus) -> Bool {
     !isNetwork && status.identity == identity && status.sizeBytes == Int64(file.byteCount)
   }
 
-  /// For who is given the bytes: keeps them mapped until it is called, or gone.
+  /// A deallocator for consumers of `bytes`: the mapping lives until it is called or destroyed.
   package var release: @Sendable (UnsafeRawBufferPointer) -> Void {
     { _ in withExtendedLifetime(self) {} }
   }

@@ -1,29 +1,31 @@
-/// Having the control group of this process share out memory to groups of its own (cgroups(7), "Delegation").
+/// Lets this process's cgroup distribute memory to child groups (cgroups(7), "Delegation").
 ///
-/// A group whose memory is shared out to those below it may have no processes itself. So this process goes
-/// into a group of its own first; where others are in the group too, which are not ours to move, there is
-/// nothing to be shared out.
+/// A group that distributes memory must not contain processes itself, so this process first moves
+/// into a child group. If other processes are in the group, which opflow must not move, delegation
+/// fails.
 package struct MemoryDelegation: ~Copyable {
   private let group: String
   private let own: String
-  /// Its memory was not shared out before.
+  /// Whether this process enabled it: the memory was not distributed before.
   private let isNew: Bool
 
-  /// Why there is none, in words for a person.
+  /// Why delegation failed, as a message for the user.
   package struct Obstacle: Error {
     package let what: String
   }
 
   private static let family = "opflow-own-"
 
-  /// The folder of the group that this process is in, or was in before it went into one of its own.
+  /// The cgroup folder of this process, or its parent if the process has moved into its own child
+  /// group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
     let own = "/\(family)\(ProcessID.own)"
     return home.hasSuffix(own) ? String(home.dropLast(own.count)) : home
   }
 
-  /// Goes into a group of its own, and has memory shared out to those beside it.
+  /// Moves this process into its own child group and enables the memory controller for its
+  /// siblings.
   package static func begin() throws(Obstacle) -> MemoryDelegation {
     guard let home = Self.home else {
       throw Obstacle(what: "this machine has no control groups of version 2")
@@ -50,9 +52,9 @@ package struct MemoryDelegation: ~Copyable {
     return MemoryDelegation(group: home, own: own, isNew: isNew)
   }
 
-  /// Shares out the memory of a group below `home` to those in it.
+  /// Enables the memory controller for the children of a group below `home`.
   ///
-  /// - Returns: why not; nil where it is done.
+  /// - Returns: the error; nil on success.
   package static func enable(_ folder: String) -> Errno? {
     if words(folder + "/cgroup.subtree_control").contains("memory") { return nil }
     do throws(Errno) {
@@ -63,12 +65,12 @@ package struct MemoryDelegation: ~Copyable {
     }
   }
 
-  /// Leaves things as they were; call it when no group is left that memory is shared out to.
+  /// Undoes the delegation; by then all groups with a memory limit must be removed.
   deinit { Self.leave(group, own, isNew: isNew) }
 
   private static func leave(_ home: String, _ own: String, isNew: Bool) {
-    // Where another run has groups here, memory stays shared out and this process where it is; the next
-    // one removes what is left.
+    // If another run has groups here, these calls fail and things stay as they are; the next run
+    // cleans up.
     if isNew { try? write("-memory", to: home + "/cgroup.subtree_control") }
     try? write("\(ProcessID.own)", to: home + "/cgroup.procs")
     try? Path.removeDirectory(own)

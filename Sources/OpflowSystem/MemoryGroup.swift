@@ -1,16 +1,16 @@
-/// A control group that ends all that is in it when that uses more memory than it may.
+/// A cgroup whose processes are all killed when it exceeds its memory limit.
 package struct MemoryGroup: ~Copyable {
   private let path: String
 
-  /// Makes the group at `path`; nil where memory is not shared out there.
+  /// Makes the group at `path`; nil if memory is not distributed there.
   package init?(_ path: String, limitBytes: UInt64) {
     self.path = path
     guard (try? Path.makeDirectory(path, mode: 0o755)) != nil else { return nil }
     do throws(Errno) {
       try File.open(path + "/memory.max", .writeOnly).writeAll("\(limitBytes)")
-      // What is swapped out is used all the same. There may be no swap.
+      // Swap would evade the limit. The machine may have no swap.
       try? File.open(path + "/memory.swap.max", .writeOnly).writeAll("0")
-      // All at once: what is left of a task of which one process is gone is of no use.
+      // Kill all at once: a task that lost one process is useless.
       try File.open(path + "/memory.oom.group", .writeOnly).writeAll("1")
     } catch {
       try? Path.removeDirectory(path)
@@ -20,10 +20,10 @@ package struct MemoryGroup: ~Copyable {
 
   deinit { try? Path.removeDirectory(path) }
 
-  /// Opens it for `ProgramStart.group`; nil where that cannot be.
+  /// Opens the group for `ProgramStart.group`; nil on failure.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
-  /// Whether anything was ended in it for want of memory.
+  /// Whether the kernel killed a process in the group for lack of memory.
   package var hasOverrun: Bool {
     guard let bytes = try? File.read(path + "/memory.events") else { return false }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
@@ -33,7 +33,7 @@ package struct MemoryGroup: ~Copyable {
     }
   }
 
-  /// What was used at most, as far as the kernel tells (since 5.19).
+  /// The peak memory use; nil before kernel 5.19.
   package var peakBytes: UInt64? {
     guard let bytes = try? File.read(path + "/memory.peak") else { return nil }
     return UInt64(String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self))

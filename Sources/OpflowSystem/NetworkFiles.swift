@@ -1,29 +1,32 @@
 internal import CLinux
 
-/// Whether files lie on a network's file system, where other machines write too: what the kernel remembers of them may be
-/// older than what is there, and times that stay the same tell nothing.
+/// Whether files are on a network file system, where other machines write too: cached metadata may
+/// be stale, and unchanged times prove nothing.
 package final class NetworkFiles {
   private let isNetwork: (String) -> Bool
-  /// By device, but for the last.
+  /// By device, except `last`.
   private var known: [UInt64: Bool] = [:]
   private var last: (device: UInt64, isNetwork: Bool)?
 
-  /// - Parameter isNetwork: of a path; for tests another than what the kernel says.
+  /// - Parameter isNetwork: whether a path is on a network file system; replaced in tests.
   package init(_ isNetwork: @escaping (String) -> Bool = { NetworkFiles.isNetwork(at: $0) }) {
     self.isNetwork = isNetwork
   }
 
-  /// - Parameter path: of what has that device, or a folder that it is in.
+  /// Whether the device is that of a network file system.
+  ///
+  /// - Parameter path: a file on the device, or a folder that contains it.
   package func have(device: UInt64, path: () -> String) -> Bool {
     if let last, last.device == device { return last.isNetwork }
-    // Mostly there is one device.
+    // Usually all files are on one device.
     if let last { known[last.device] = last.isNetwork }
     let answer = known[device] ?? isNetwork(path())
     last = (device, answer)
     return answer
   }
 
-  /// The same of a folder, or of the next one above it that is there: on this machine that one may not be seen yet.
+  /// Whether `folder` is on a network file system. Falls back to its nearest visible ancestor: this
+  /// machine may not see the folder yet.
   package func have(folder: String) -> Bool {
     guard let (folder, status) = Self.seen(folder) else { return false }
     return have(device: status.identity.device) { folder }
@@ -39,8 +42,8 @@ package final class NetworkFiles {
     }
   }
 
-  /// Has the kernel look anew at what is in a folder, or in the next one above it that is there: what it remembers of that
-  /// may be old until it is listed.
+  /// Makes the kernel refresh its cache of a folder, or of its nearest existing ancestor, by
+  /// listing it.
   package static func refresh(folder: String) {
     do throws(Errno) {
       _ = try Path.names(in: folder)
@@ -52,15 +55,15 @@ package final class NetworkFiles {
     }
   }
 
-  /// No where that cannot be known.
+  /// Whether `path` is on a network file system; false if unknown.
   package static func isNetwork(at path: String) -> Bool {
     isNetwork(type: clinux_file_system_type(path))
   }
 
-  /// - Parameter type: as statfs(2) tells it.
+  /// - Parameter type: the type from statfs(2).
   package static func isNetwork(type: UInt32) -> Bool { types.contains(type) }
 
-  /// statfs(2), and the headers of those that are not in the kernel.
+  /// From statfs(2), and from the headers of file systems outside the kernel.
   private static let types: [UInt32] = [
     0x6969,  // NFS
     0x517B,  // SMB
@@ -81,45 +84,45 @@ package final class NetworkFiles {
     0x2003_0528,  // OrangeFS
   ]
 
-  /// Whether a lock that a process of another machine has on a file there is known to show here. On many file systems
-  /// each machine has locks of its own.
+  /// Whether locks of other machines' processes on a file there are visible here. On many file
+  /// systems each machine has its own locks.
   ///
-  /// - Parameter path: of what is there.
+  /// - Parameter path: an existing file or folder.
   package static func carriesLocks(at path: String) -> Bool {
     carriesLocks(type: clinux_file_system_type(path)) { mountType(at: path) }
   }
 
   /// - Parameters:
-  ///   - type: as statfs(2) tells it.
-  ///   - mountType: the name of the type of file system, as mount(8) has it; nil where that cannot be known.
+  ///   - type: the type from statfs(2).
+  ///   - mountType: the type name from the mount table; nil if unknown.
   package static func carriesLocks(type: UInt32, mountType: () -> String?) -> Bool {
     switch type {
-    // FUSE: a process decides.
+    // FUSE: it depends on the server.
     case 0x6573_5546: mountType().map { locking.contains($0) } ?? false
-    // 9P, and BeeGFS where nobody set tuneUseGlobalFileLocks.
+    // 9P, and BeeGFS unless tuneUseGlobalFileLocks is set.
     case 0x0102_1997, 0x1983_0326: false
     default: true
     }
   }
 
-  /// Those of FUSE that ask their servers for flock(2).
+  /// FUSE file systems that forward flock(2) to their servers.
   private static let locking: Set<String> = [
     "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.juicefs", "fuse.mfs",
   ]
 
-  /// By the device (proc(5), /proc/self/mountinfo).
+  /// The type name of the mount with the path's device (proc(5), /proc/self/mountinfo).
   private static func mountType(at path: String) -> String? {
     guard let device = try? Path.status(path).identity.device,
       let bytes = try? File.read("/proc/self/mountinfo")
     else { return nil }
-    // Numbers of devices are split as makedev(3) joins them.
+    // Splits the device number like makedev(3).
     let (major, minor) = (
       device >> 8 & 0xFFF | device >> 32 & ~0xFFF, device & 0xFF | device >> 12 & 0xFFFF_FF00
     )
     let wanted = "\(major):\(minor)"
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       let words = line.split(separator: " ")
-      // Fields of their own stand before the dash, in any number.
+      // Any number of optional fields precede the dash.
       guard words.count > 2, words[2] == wanted, let dash = words.firstIndex(of: "-"),
         dash + 1 < words.count
       else { continue }

@@ -1,17 +1,17 @@
 internal import CLinux
 
-/// A thread that does one thing and ends, for which nobody waits.
+/// A detached thread that runs one function.
 package enum OwnThread {
-  /// What the thread is handed.
+  /// The work of a thread.
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
   /// - Parameters:
-  ///   - name: 15 bytes at most.
-  ///   - body: called on the thread, with every signal blocked.
-  /// - Throws: why there is no thread; `body` is then not called.
+  ///   - name: at most 15 bytes.
+  ///   - body: runs on the thread with all signals blocked.
+  /// - Throws: why the thread could not start; `body` is then not called.
   package static func start(
     _ name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
   ) throws(Errno) {
@@ -33,8 +33,8 @@ package enum OwnThread {
   }
 }
 
-/// Keeps a descriptor from the children that this process makes by fork(3): so who is at its other end sees when this
-/// process is gone, whatever children it leaves. What executes another program has none of it in any case.
+/// Closes a descriptor in children made by fork(3), so that the peer sees the end of this process
+/// even if such children outlive it. Programs started with exec never inherit it.
 package struct ForkGuard: ~Copyable {
   private let place: Int32
 

@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Files by their path.
+/// Operations on paths.
 package enum Path {
-  /// The absolute path with no symbolic link in it (realpath(3)).
+  /// The absolute path without symbolic links (realpath(3)).
   package static func real(_ path: String) throws(Errno) -> String {
     try text(owning: realpath(path, nil))
   }
@@ -12,12 +12,12 @@ package enum Path {
     try text(owning: getcwd(nil, 0))
   }
 
-  /// A path that the C library made; nil when its call failed. One that is no UTF-8 would as a text
-  /// name another file.
+  /// Takes a path that the C library allocated; nil means that its call failed. A path that is not
+  /// UTF-8 is refused, since its text would name another file.
   private static func text(owning found: UnsafeMutablePointer<CChar>?) throws(Errno) -> String {
     guard let found else { throw Errno.current }
     defer { free(found) }
-    // SAFETY: a string that ends with a zero and is ours to free.
+    // SAFETY: a C string that this code owns.
     guard let text = String(validatingCString: found) else { throw .notUTF8 }
     return text
   }
@@ -26,24 +26,24 @@ package enum Path {
     try call { chdir(path) }
   }
 
-  /// Follows symbolic links.
+  /// The status of a file; follows links.
   package static func status(_ path: String) throws(Errno) -> FileStatus {
     var status = clinux_status()
     try call { clinux_stat(path, 1, &status) }
     return FileStatus(status)
   }
 
-  /// Of a symbolic link itself.
+  /// The status of a file; does not follow links.
   package static func linkStatus(_ path: String) throws(Errno) -> FileStatus {
     var status = clinux_status()
     try call { clinux_stat(path, 0, &status) }
     return FileStatus(status)
   }
 
-  /// Follows symbolic links, of a path by its bytes, the last of which is zero.
+  /// The status of a path given as zero-terminated bytes; follows links.
   package static func status(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
     var status = clinux_status()
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    // SAFETY: `path` is zero-terminated, and the call does not keep the pointer.
     try call {
       path.withUnsafeBytes {
         clinux_stat($0.baseAddress?.assumingMemoryBound(to: CChar.self), 1, &status)
@@ -52,14 +52,14 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// The status of a symbolic link itself, of a path by its bytes, the last of which is zero.
+  /// The status of a path given as zero-terminated bytes; does not follow links.
   ///
-  /// - Parameter folder: a folder that is open, or `File.workingFolder`.
+  /// - Parameter folder: an open folder, or `File.workingFolder`.
   package static func linkStatus(
     ofBytes path: [UInt8], from folder: Int32
   ) throws(Errno) -> FileStatus {
     var status = clinux_status()
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    // SAFETY: `path` is zero-terminated, and the call does not keep the pointer.
     try call {
       path.withUnsafeBytes {
         clinux_stat_in(folder, $0.baseAddress?.assumingMemoryBound(to: CChar.self), &status)
@@ -68,23 +68,23 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// What a symbolic link names (readlink(2)). Fails with `invalid` where there is no link.
+  /// The target of a symbolic link (readlink(2)). Throws `invalid` for anything else.
   package static func linkTarget(_ path: String) throws(Errno) -> String {
     String(decoding: try linkBytes(path), as: UTF8.self)
   }
 
-  /// The same, whatever bytes it has.
+  /// The target of a symbolic link, as bytes.
   package static func linkBytes(_ path: String) throws(Errno) -> [UInt8] {
     try linkBytes(ofBytes: Array(path.utf8) + [0])
   }
 
-  /// The same of a path by its bytes, the last of which is zero.
+  /// The same for a path given as zero-terminated bytes.
   package static func linkBytes(ofBytes path: [UInt8]) throws(Errno) -> [UInt8] {
     let room = Int(PATH_MAX)
     let bytes = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { bytes in
       Result { () throws(Errno) in
         let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-        // SAFETY: the zero stands there, and at most as many bytes are written as there are.
+        // SAFETY: `path` is zero-terminated, and at most `room` bytes are written.
         let count = try call {
           path.withUnsafeBytes { path in
             guard let path = path.baseAddress, let text else { return -1 }
@@ -97,16 +97,16 @@ package enum Path {
     return try bytes.get()
   }
 
-  /// Whether a path by its bytes, the last of which is zero, is known to be that of a folder to which no link
-  /// leads.
+  /// Whether a path, given as zero-terminated bytes, is known to be a folder with no link on the
+  /// way.
   package static func isFolderWithoutLinks(ofBytes path: [UInt8]) -> Bool {
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    // SAFETY: `path` is zero-terminated, and the call does not keep the pointer.
     path.withUnsafeBytes {
       clinux_is_folder_without_links($0.baseAddress?.assumingMemoryBound(to: CChar.self)) == 1
     }
   }
 
-  /// Whether nothing is there, not even a link. False where that cannot be found out.
+  /// Whether nothing exists at `path`, not even a link. False if unknown.
   package static func isMissing(_ path: String) -> Bool {
     do throws(Errno) {
       _ = try linkStatus(path)
@@ -128,7 +128,7 @@ package enum Path {
     try call { mkdir(path, mode) }
   }
 
-  /// Makes a folder and those above it that are missing. Returns the ones it made, outermost first.
+  /// Makes a folder and its missing parents; returns those it made, outermost first.
   @discardableResult
   package static func makeDirectories(
     _ path: String, mode: UInt32 = 0o700
@@ -147,7 +147,7 @@ package enum Path {
         try makeDirectory(folder, mode: mode)
         made.append(folder)
       } catch {
-        // Somebody else may have been faster.
+        // Another process may have made it first.
         guard error == .exists else { throw error }
         guard isDirectory(folder) else { throw .notADirectory }
       }
@@ -159,7 +159,7 @@ package enum Path {
     try call { unlink(path) }
   }
 
-  /// Removes a file, where there is one of that name.
+  /// Removes a file if it exists.
   package static func removeIfThere(_ path: String) throws(Errno) {
     do throws(Errno) {
       try remove(path)
@@ -176,7 +176,7 @@ package enum Path {
     try call { Glibc.rename(path, new) }
   }
 
-  /// A hard link (link(2)).
+  /// Makes a hard link (link(2)).
   package static func link(_ path: String, to new: String) throws(Errno) {
     try call { Glibc.link(path, new) }
   }
@@ -185,7 +185,7 @@ package enum Path {
     try call { symlink(target, path) }
   }
 
-  /// The names in a folder, without `.` and `..`, in no order.
+  /// The names in a folder without `.` and `..`, unsorted.
   package static func names(in folder: String) throws(Errno) -> [String] {
     guard let stream = opendir(folder) else { throw Errno.current }
     defer { closedir(stream) }
@@ -196,7 +196,7 @@ package enum Path {
         if errno != 0 { throw Errno.current }
         return names
       }
-      // SAFETY: d_name ends with a zero and stays until the next readdir.
+      // SAFETY: d_name is zero-terminated and stays until the next readdir.
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
       }
@@ -204,17 +204,17 @@ package enum Path {
     }
   }
 
-  /// Makes names that were added to or removed from a folder last (fsync(2)).
+  /// Makes the additions and removals of a folder's entries durable (fsync(2)).
   package static func syncFolder(_ path: String) throws(Errno) {
     try File.open(path, [.readOnly, .directory]).sync()
   }
 
-  /// The last part of the path, as it stands there.
+  /// The last component of the path.
   package static func name(_ path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// The path without its last part; `.` for a bare name, `/` for the root.
+  /// The path without its last component; `.` for a bare name, `/` for the root.
   package static func parent(of path: String) -> String {
     let bytes = Array(path.utf8)
     let slash = UInt8(ascii: "/")

@@ -1,12 +1,12 @@
 internal import CLinux
 
-/// Waits for a handful of descriptors (ppoll(2)): for a loop whose descriptors come and go so fast
-/// that registering each costs more than the wait.
+/// Waits for a few descriptors (ppoll(2)). Meant for loops whose descriptors change so often that
+/// epoll registration costs more than the wait.
 package struct PollSet: ~Copyable {
   package static let capacity = 8
   private var watched: [clinux_watched]
 
-  /// `slots` places, all empty.
+  /// Makes a set of `slots` empty slots.
   package init(slots: Int) {
     precondition(slots <= PollSet.capacity)
     watched = [clinux_watched](
@@ -15,7 +15,7 @@ package struct PollSet: ~Copyable {
       count: slots)
   }
 
-  /// Watches `rawDescriptor` in place of what `slot` had.
+  /// Watches `rawDescriptor` in `slot`, replacing what was there.
   package mutating func set(
     _ slot: Int, _ rawDescriptor: Int32, for interest: Readiness = .readable
   ) {
@@ -26,21 +26,21 @@ package struct PollSet: ~Copyable {
 
   package mutating func clear(_ slot: Int) { set(slot, -1) }
 
-  /// What is watched, for whoever waits for it together with other things.
+  /// The watched descriptors, for callers that wait for them in another set.
   package var rawDescriptors: [Int32] { watched.map(\.descriptor).filter { $0 >= 0 } }
 
-  /// As after a wait that found nothing.
+  /// Clears the results of the last wait.
   package mutating func forget() {
     for slot in watched.indices { watched[slot].readiness = 0 }
   }
 
-  /// What the last wait found.
+  /// The result of the last wait.
   package subscript(slot: Int) -> Readiness { Readiness(rawValue: watched[slot].readiness) }
 
-  /// Whether the last wait found anything there: bytes, a hang-up or an error.
+  /// Whether the last wait found input, a hang-up or an error.
   package func isReady(_ slot: Int) -> Bool { watched[slot].readiness != 0 }
 
-  /// Waits until a descriptor is ready or the time has passed; negative is for ever. Returns whether
+  /// Waits until a descriptor is ready or the time is over; negative means forever. Returns whether
   /// any is ready.
   package mutating func wait(nanoseconds: Int64) throws(Errno) -> Bool {
     let count = try watched.withUnsafeMutableBufferPointer { watched throws(Errno) in
@@ -54,7 +54,7 @@ package struct PollSet: ~Copyable {
 }
 
 extension PollSet {
-  /// Lets so much time pass.
+  /// Sleeps for that time.
   package static func pause(nanoseconds: Int64) throws(Errno) {
     var nothing = PollSet(slots: 0)
     _ = try nothing.wait(nanoseconds: nanoseconds)

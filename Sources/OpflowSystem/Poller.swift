@@ -7,15 +7,15 @@ package struct Readiness: OptionSet, Sendable {
 
   package static let readable = Readiness(rawValue: UInt32(CLINUX_READABLE))
   package static let writable = Readiness(rawValue: UInt32(CLINUX_WRITABLE))
-  /// The other end is gone; there may be bytes left to read. Always told, never asked for.
+  /// The other end is closed; unread bytes may remain. Always reported, never requested.
   package static let hangup = Readiness(rawValue: UInt32(CLINUX_HANGUP))
-  /// Always told, never asked for.
+  /// Always reported, never requested.
   package static let error = Readiness(rawValue: UInt32(CLINUX_ERROR))
 }
 
-/// One descriptor that became ready.
+/// A descriptor that became ready.
 package struct PollEvent: Sendable {
-  /// What the descriptor was registered with.
+  /// The token that the descriptor was registered with.
   package let token: UInt64
   package let readiness: Readiness
 }
@@ -23,17 +23,17 @@ package struct PollEvent: Sendable {
 /// Waits for many descriptors at once (epoll(7), level-triggered).
 package struct Poller: ~Copyable {
   private let descriptor: Descriptor
-  // As large as what one wait fills in.
+  // The most events that one wait returns.
   private var buffer = [clinux_event](repeating: clinux_event(), count: 256)
 
   package init() throws(Errno) {
     descriptor = Descriptor(owning: try call { clinux_epoll_create() })
   }
 
-  /// Readable when `wait` has something to tell.
+  /// Readable when `wait` would return events.
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
-  /// Watches `rawDescriptor`, which stays its owner's: it must be removed before it is closed.
+  /// Watches `rawDescriptor`. Its owner must remove it before closing it.
   package func add(
     _ rawDescriptor: Int32, token: UInt64, interest: Readiness = .readable
   ) throws(Errno) {
@@ -50,8 +50,8 @@ package struct Poller: ~Copyable {
     try control(CLINUX_REMOVE, rawDescriptor, 0, [])
   }
 
-  /// Replaces what is in `events` by what is ready, waiting at most `timeout` (nil: for ever) for
-  /// the first. At most 256 come at once; the rest comes with the next wait.
+  /// Replaces `events` with the ready descriptors, waiting at most `timeout` (nil: forever) for the
+  /// first. Returns at most 256; the next wait returns the rest.
   package mutating func wait(timeout: Duration?, into events: inout [PollEvent]) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     let epoll = descriptor.rawValue
@@ -81,7 +81,7 @@ package struct Poller: ~Copyable {
 }
 
 extension Duration {
-  /// Cut at what 64 bits hold, 292 years; 0 for a negative one.
+  /// Nanoseconds, capped at Int64.max (292 years); 0 for a negative duration.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }

@@ -1,33 +1,34 @@
 internal import Glibc
 
-/// The jobs of a terminal (credentials(7)).
+/// Process groups (credentials(7)).
 package enum ProcessGroup {
   package static var own: Int32 { getpgrp() }
 
-  /// Joins the group of the process that started this one.
+  /// Joins the parent's process group.
   ///
-  /// - Throws: EPERM where that is of another session.
+  /// - Throws: EPERM if the parent is in another session.
   package static func joinParent() throws(Errno) {
     let group = getpgid(getppid())
     try call { setpgid(0, group) }
   }
 
-  /// Whether any process is in it.
+  /// Whether the group has any process.
   package static func isThere(_ group: Int32) -> Bool {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
-  /// Kills a group and all that descends from its leader, which is a child of this process that is not reaped yet: so
-  /// the number is not another group's. What left the group when the leader had ended is not found.
+  /// Kills a group and all descendants of its leader, which must be an unreaped child of this
+  /// process, so that its number is not reused. Processes that left the group after the leader
+  /// ended are missed.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
-    // Nothing is left where this fails, or it is another user's.
+    // Fails if no process is left, or for processes of another user.
     if leader > 0 { _ = kill(-leader, Signal.kill.rawValue) }
   }
 
-  /// Whether no shell would continue this process's group, so that keys stop nobody in it (setpgid(2),
-  /// "orphaned"). Looks at this process and those above it: what else is in the group was started beside
-  /// them by the same shell, or by them.
+  /// Whether the group is orphaned (setpgid(2)): no shell would continue it, so stop keys have no
+  /// effect. Checks only the ancestors of this process: the shell, or they, started the rest of the
+  /// group.
   package static var isOrphaned: Bool {
     let group = getpgrp()
     var parent = getppid()
@@ -38,7 +39,7 @@ package enum ProcessGroup {
     return true
   }
 
-  /// The processes of this process's group that its children started, and what those started.
+  /// The descendants of this process's children that are in its process group.
   package static func grandchildren() -> [Int32] {
     let own = ProcessID.own
     let children = ProcessTree.children(of: own)
@@ -47,26 +48,26 @@ package enum ProcessGroup {
     }
   }
 
-  /// Sends it to those.
+  /// Sends a signal to `grandchildren`.
   package static func signalGrandchildren(_ signal: Signal) {
     for pid in grandchildren() {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
-      // Nothing where it is gone, or another user's by now.
+      // Fails if the process is gone or now belongs to another user.
       try? ProcessTree.send(signal, through: descriptor.rawValue)
     }
   }
 
-  /// What becomes of a process that was sent SIGTSTP.
+  /// How a process reacts to a pending SIGTSTP.
   package enum Halt: Int {
-    /// It stands still, or does not care.
+    /// It is stopped or ignores the signal.
     case none
-    /// It may have something to do before it stops, or may go on.
+    /// It may still do work before it stops, or may not stop.
     case perhaps
-    /// It stops as soon as it gets a processor, and until then may still read what is typed.
+    /// It will stop once scheduled; until then it may still read input.
     case certain
   }
 
-  /// What becomes of those of `grandchildren` that stop last.
+  /// The slowest reaction among `grandchildren`.
   package static func halt() -> Halt {
     let all = grandchildren().map { halt(of: $0).rawValue }
     return Halt(rawValue: all.max() ?? 0) ?? .none
@@ -75,17 +76,17 @@ package enum ProcessGroup {
   private static func halt(of pid: Int32) -> Halt {
     guard let signals = SignalState(of: pid), !signals.ignores(.terminalStop) else { return .none }
     if signals.catches(.terminalStop) {
-      // Its handler is to run, or runs, while the signal is blocked; wherever in the kernel it waits now.
+      // Its handler is pending or runs (with the signal blocked), wherever it sleeps in the kernel.
       return isAny(of: pid, in: "RSD") ? .perhaps : .none
     }
-    // In state D it waits for nothing that is typed: it sees the signal first, or is the parent of one that stopped on the
-    // way to its exec.
+    // A process in state D does not wait for input: it handles the signal first, or is a vfork
+    // parent whose child stopped before its exec.
     guard isAny(of: pid, in: "RS") else { return .none }
     if signals.blocks(.terminalStop) { return signals.awaits(.terminalStop) ? .perhaps : .none }
     return .certain
   }
 
-  /// Whether any thread of it is in one of those states (proc(5), stat).
+  /// Whether any thread of the process is in one of these states (proc(5), stat).
   private static func isAny(of pid: Int32, in states: String) -> Bool {
     let threads = (try? Path.names(in: "/proc/\(pid)/task")) ?? []
     return threads.contains { thread in
@@ -97,7 +98,7 @@ package enum ProcessGroup {
   }
 }
 
-/// What a process does with signals (proc(5), /proc/PID/status: masks in hexadecimal).
+/// A process's signal masks (proc(5), /proc/PID/status, hexadecimal).
 private struct SignalState {
   private var pending: UInt64 = 0
   private var blocked: UInt64 = 0

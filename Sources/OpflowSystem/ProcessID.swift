@@ -1,21 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// This process and others, by their numbers.
+/// This process and others by their IDs.
 package enum ProcessID {
-  /// The user as whom this process makes files.
+  /// The effective user ID.
   package static var ownUser: UInt32 { UInt32(geteuid()) }
 
   package static var own: Int32 { getpid() }
   package static var parent: Int32 { getppid() }
 
-  /// What a process has used so far.
+  /// Resource usage of a process.
   package struct Usage: Sendable {
     package init() {}
 
     package var userMicroseconds: Int64 = 0
     package var systemMicroseconds: Int64 = 0
-    /// Its largest resident set.
+    /// The peak resident set size.
     package var peakKibibytes: Int64 = 0
   }
 
@@ -26,20 +26,20 @@ package enum ProcessID {
     return usage
   }
 
-  /// Ends this process at once; nothing is flushed or closed (_exit(2)).
+  /// Exits at once, without flushing or closing anything (_exit(2)).
   package static func exitNow(_ code: Int32) -> Never { _exit(code) }
 
   package static func newSession() throws(Errno) {
     try call { setsid() }
   }
 
-  /// One that is blocked waits for who reads it (`SignalDescriptor`).
+  /// Sends a signal to this process; a blocked one stays pending for `SignalDescriptor`.
   package static func sendSelf(_ signal: Signal) throws(Errno) {
     try call { kill(getpid(), signal.rawValue) }
   }
 
-  /// Ends this process by a signal that ends processes by default, for whoever waits for it to see (wait(2)). Returns
-  /// where that cannot be, as for the first process of a container.
+  /// Ends this process with a signal, so that its parent sees that in wait(2). Returns if that
+  /// fails, for example for the init process of a container.
   package static func die(of signal: Signal) {
     do throws(Errno) {
       try Dispositions.restore(signal)
@@ -48,15 +48,14 @@ package enum ProcessID {
       signals.insert(signal)
       try signals.unblock()
     } catch {
-      // It ends by its exit code.
+      // The caller then exits with an exit code.
     }
   }
 
-  /// Stops this process until it is sent SIGCONT.
+  /// Stops this process until SIGCONT.
   ///
-  /// - Parameter asJob: by SIGTSTP, as the terminal stops others of its process group, which does nothing
-  ///   in one that no shell would continue (setpgid(2), "orphaned"). That signal is blocked, and does what
-  ///   signal(7) gives as its default.
+  /// - Parameter asJob: use SIGTSTP, like the terminal, which does nothing in an orphaned group
+  ///   (setpgid(2)). SIGTSTP must be blocked and have its default action.
   package static func stopSelf(asJob: Bool) throws(Errno) {
     try call { kill(getpid(), asJob ? SIGTSTP : SIGSTOP) }
     guard asJob else { return }
@@ -66,37 +65,37 @@ package enum ProcessID {
   }
 }
 
-/// What /proc/PID/stat says of a process (proc(5)).
+/// The contents of /proc/PID/stat (proc(5)).
 package struct ProcessStatus: Sendable, Equatable {
   package let pid: Int32
-  /// The program's name, cut at 15 bytes.
+  /// The program name, cut at 15 bytes.
   package let name: String
   /// `R`, `S`, `D`, `T`, `Z` and so on.
   package let state: UInt8
   package let parent: Int32
   package let group: Int32
   package let session: Int32
-  /// Since boot, in clock ticks. With the pid and the boot id it names one process for ever.
+  /// Clock ticks since boot. With the pid and the boot ID it identifies a process forever.
   package let startTime: UInt64
 
-  /// The clock of `startTime`.
+  /// The current time in the unit of `startTime`.
   package static var ticksSinceBoot: UInt64 {
     UInt64(Clock.bootNanoseconds) / (1_000_000_000 / UInt64(sysconf(Int32(_SC_CLK_TCK))))
   }
 
   package var isZombie: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
 
-  /// Why processes cannot be told by /proc; nil where they can. One of another PID namespace gives other
-  /// processes the same numbers (pid_namespaces(7)).
+  /// Why /proc cannot be used to identify processes; nil if it can. In another PID namespace the
+  /// same numbers mean other processes (pid_namespaces(7)).
   package static var obstacle: String? {
     guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
-    // All of it is not read: each run waits for this.
+    // Parse the start of the file only: every run waits for this.
     guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is something else" }
     return pid == ProcessID.own
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
-  /// What tells a person which process it is: `4711 (sleep)`, of another user `4711 (sleep, user root)`.
+  /// A process for messages: `4711 (sleep)`, or `4711 (sleep, user root)` if another user's.
   package var title: String {
     guard let user = Self.user(of: pid), user != ProcessID.ownUser else {
       return "\(pid) (\(name))"
@@ -104,43 +103,43 @@ package struct ProcessStatus: Sendable, Equatable {
     return "\(pid) (\(name), user \(user == 0 ? "root" : "\(user)"))"
   }
 
-  /// As whom a process acts (proc(5), /proc/PID/status); nil when there is no such process.
+  /// The effective user of a process (proc(5), /proc/PID/status); nil if there is no such process.
   private static func user(of pid: Int32) -> UInt32? {
     guard let bytes = try? File.read("/proc/\(pid)/status") else { return nil }
-    // Uid: real, effective, saved and that of the file system, each behind a tab.
+    // `Uid:` has the real, effective, saved and file system user, each after a tab.
     let line = bytes.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "Uid:".utf8) }
     let words = line?.split(separator: UInt8(ascii: "\t")).dropFirst(2)
     return words?.first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// nil when there is no such process.
+  /// Reads the status of a process; nil if there is no such process.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
     return ProcessStatus(stat: bytes)
   }
 
-  /// The environment that a process was started with, a zero behind each entry; nil where it cannot be read.
+  /// The initial environment of a process, zero-terminated entries; nil if unreadable.
   package static func environment(of pid: Int32) -> [UInt8]? {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The number of the scheduling group that came to be with the process's session; nil where the
-  /// kernel makes none. Unlike the session's own number it is not given again (proc(5),
-  /// /proc/PID/autogroup: `/autogroup-NUMBER nice VALUE`).
+  /// The number of the autogroup that the kernel made with the process's session; nil if autogroups
+  /// are off. Unlike session IDs it is never reused (proc(5), /proc/PID/autogroup:
+  /// `/autogroup-NUMBER nice VALUE`).
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
     let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
     return UInt64(String(decoding: number, as: UTF8.self))
   }
 
-  /// From the text of a stat file. The name in parentheses may itself hold spaces, parentheses and
-  /// line feeds, hence the search from the end.
+  /// Parses a stat file. The name in parentheses may contain spaces, parentheses and newlines,
+  /// hence the search from the end.
   package init?(stat bytes: [UInt8]) {
     guard let open = bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
       let pid = Self.number(bytes[..<open].filter { $0 != 32 })
     else { return nil }
-    // Counted as proc(5) does, the first behind the name is field 3.
+    // The first field after the name is field 3 in proc(5).
     var rest = bytes[(close + 1)...].drop { $0 == 32 }
     func next() -> ArraySlice<UInt8> { rest.takeField(before: 32) ?? [] }
     guard let state = next().first, let parent = Self.number(next()),

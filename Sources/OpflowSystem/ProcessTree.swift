@@ -1,41 +1,41 @@
 internal import CLinux
 internal import Glibc
 
-/// The processes below this one.
+/// The descendants of this process.
 ///
-/// A process that calls `becomeSubreaper` is the new parent of every descendant whose own parent
-/// ends, double forks and new sessions included, so nothing below it gets out of its reach.
+/// After `becomeSubreaper`, orphaned descendants are reparented to this process, even after double
+/// forks and setsid, so none escapes.
 package enum ProcessTree {
   package static func becomeSubreaper() throws(Errno) {
     try call { clinux_become_subreaper() }
   }
 
-  /// Sends a signal through a pidfd; nothing when the process has ended and been reaped.
+  /// Sends a signal through a pidfd; does nothing if the process is already reaped.
   package static func send(_ signal: Signal, through pidfd: Int32) throws(Errno) {
     do throws(Errno) {
       try call { clinux_pidfd_signal(pidfd, signal.rawValue) }
     } catch .noSuchProcess {}
   }
 
-  /// Sends a signal to a child that is not reaped yet, and so still has its number.
+  /// Sends a signal to an unreaped child, whose number cannot have been reused.
   static func send(_ signal: Signal, to child: Int32) throws(Errno) {
     try call { kill(child, signal.rawValue) }
   }
 
-  /// A descriptor that stands for the process which has this pid now; nil when there is none.
+  /// Opens a pidfd of the process that has this pid now; nil if there is none.
   package static func open(_ pid: Int32) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       return Descriptor(owning: try call { clinux_pidfd_open(pid) })
     } catch .noSuchProcess {
       return nil
     } catch .invalid {
-      // A thread's number, or none that a process can have.
+      // The number of a thread, or not a valid pid.
       return nil
     }
   }
 
-  /// The children of a process, zombies included (proc(5), /proc/PID/task/TID/children). The kernel
-  /// may leave some out while others end: whoever must have them all asks again.
+  /// The children of a process, including zombies (proc(5), /proc/PID/task/TID/children). The list
+  /// may be incomplete while others exit: callers that need all of them must repeat the call.
   package static func children(of pid: Int32) -> [Int32] {
     guard let threads = try? Path.names(in: "/proc/\(pid)/task") else { return [] }
     var children: [Int32] = []
@@ -48,14 +48,14 @@ package enum ProcessTree {
     return children
   }
 
-  /// All that descends from a process, parents before their children.
+  /// All descendants of a process, parents before children.
   package static func descendants(of pid: Int32) -> [Int32] {
     var walk = Walk(from: pid)
     while let next = walk.next() { walk.append(childrenOf: next) }
     return walk.found
   }
 
-  /// A way through what descends from a process, parents before their children.
+  /// An iteration over the descendants of a process, parents before children.
   private struct Walk {
     private(set) var found: [Int32] = []
     private var known: Set<Int32> = []
@@ -69,7 +69,7 @@ package enum ProcessTree {
       return found[position - 1]
     }
 
-    /// Returns those that are new.
+    /// Returns the children that are new.
     @discardableResult
     mutating func append(childrenOf pid: Int32) -> ArraySlice<Int32> {
       let before = found.count
@@ -80,25 +80,25 @@ package enum ProcessTree {
     }
   }
 
-  /// What a signal to many processes came to.
+  /// The result of a signal to many processes.
   package struct Delivery: Sendable {
-    /// The processes that were sent it, this pass and before.
+    /// The processes that got the signal, in this call or an earlier one.
     package var reached: Set<Int32> = []
-    /// Processes that it may not be sent to: they belong to another user.
+    /// Processes of other users, which may not be signalled.
     package var refused: Set<Int32> = []
     package init() {}
   }
 
-  /// Sends `signal` to every descendant of this process that `delivery` does not name yet, again
-  /// until a pass finds no new one (`passes` at most: a bomb of forks has no end), `exempt` and what
-  /// is below them left out. Returns whether any was new.
+  /// Sends `signal` to every descendant that is not in `delivery` yet, except `exempt` and their
+  /// descendants. Repeats until a pass finds no new process, at most `passes` times (a fork bomb
+  /// never ends). Returns whether any was new.
   ///
-  /// A process may answer a signal with work of its own (a shell's trap that tidies up), and what it
-  /// starts for that is no longer meant: passes after the first leave out what began later than the
-  /// first did. A kill and a halt are for all.
+  /// A process may react to a signal by starting others (a shell's cleanup trap); these must not
+  /// get it. So later passes skip processes that started after the first pass began, except for
+  /// KILL, STOP and CONT.
   ///
-  /// - Parameter isSpared: of a signal that can be answered, processes that are told by others, with all that is
-  ///   below them; not of a kill or a halt.
+  /// - Parameter isSpared: processes that get this signal another way; they and their descendants
+  ///   are skipped, except for KILL, STOP and CONT.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
@@ -111,16 +111,16 @@ package enum ProcessTree {
       var walk = Walk(from: ProcessID.own)
       var belowSpared: Set<Int32> = []
       while let pid = walk.next() {
-        // Before it is told: what it has now is told too, what it starts after that is not.
+        // Before the signal: existing children get it too, those started in response do not.
         let children = walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
-        // One that is just becoming another program may show nothing by which it can be known.
+        // A process in the middle of an exec may show nothing that identifies it, so its parent
+        // decides.
         if signal.canBeAnswered, belowSpared.contains(pid) || isSpared(pid) {
           belowSpared.formUnion(children)
           continue
         }
-        // From here on the descriptor means one process, whatever becomes of its number; then it
-        // is looked at once more whether that process is one of ours.
+        // The descriptor pins one process; then check again that it is a descendant.
         guard let descriptor = (try? open(pid)) ?? nil,
           descends(pid, from: ProcessID.own, exempt: exempt)
         else { continue }
@@ -139,10 +139,10 @@ package enum ProcessTree {
     return sentAny
   }
 
-  /// Kills a child that is not reaped yet, and all that descends from it.
+  /// Kills an unreaped child and all its descendants.
   package static func killAll(from child: Int32) {
     for pid in [child] + descendants(of: child) {
-      // From here on the descriptor means one process, whatever becomes of its number.
+      // The descriptor pins one process, even if its number is reused.
       guard let descriptor = (try? open(pid)) ?? nil,
         descends(pid, from: child, exempt: [])
       else { continue }
@@ -150,10 +150,10 @@ package enum ProcessTree {
     }
   }
 
-  /// Whether `pid` is below `ancestor` right now and not at or below one of `exempt`.
+  /// Whether `pid` is below `ancestor` now, and not at or below one of `exempt`.
   private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
     var current = pid
-    // Bounded, since the chain is read while it may change.
+    // Bounded, because the chain may change while it is read.
     for _ in 0..<4096 {
       if current == ancestor { return true }
       if current <= 1 || exempt.contains(current) { return false }

@@ -1,24 +1,24 @@
 internal import CLinux
 
-/// How a program is to be started. The pointers must stay for the call only.
+/// The description of a program start. The pointers must stay valid for the call only.
 package struct ProgramStart: ~Copyable {
-  /// A path, or, with a search path and no slash in it, a name to look for there.
+  /// A path; or, with `searchPath` and without a slash, a name to look up there.
   package var file: UnsafePointer<CChar>
-  /// Folders separated by colons, searched after the change of directory; nil: `file` as it stands.
+  /// Folders separated by colons, searched after the change of directory; nil: use `file` as it is.
   package var searchPath: UnsafePointer<CChar>?
-  /// Ended by a null pointer, the program's own name first (execve(2)).
+  /// Null-terminated; the first entry is the program's own name (execve(2)).
   package var arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>
-  /// `NAME=VALUE`, ended by a null pointer.
+  /// Null-terminated entries `NAME=VALUE`.
   package var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
-  /// nil: where this process is.
+  /// nil: the working directory of this process.
   package var directory: UnsafePointer<CChar>?
   package var input: Int32
   package var output: Int32
   package var error: Int32
   package var options: Program.Options
-  /// A folder of control groups that is open: the group to start it in, where the kernel lets us.
+  /// An open cgroup folder: the group to start the program in, if the kernel permits.
   package var group: Int32?
-  /// Two more descriptors, which the program finds as 3 and 4.
+  /// Two more descriptors, which become 3 and 4 in the program.
   package var further: (Int32, Int32)?
 
   package init(
@@ -42,7 +42,7 @@ package struct ProgramStart: ~Copyable {
   }
 }
 
-/// A program that could not be started: why, and at what.
+/// Why, and at which step, a program failed to start.
 package struct ProgramError: Error, Equatable, Sendable {
   package enum Step: Int32, Sendable {
     case process, session, descriptors, directory, execute
@@ -51,34 +51,34 @@ package struct ProgramError: Error, Equatable, Sendable {
   package let step: Step
 }
 
-/// Starting programs: with the descriptors that are given and no other, an empty signal mask and every signal at
-/// its default.
+/// Starts programs with only the given descriptors, an empty signal mask and default signal
+/// actions.
 package enum Program {
   package struct Options: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    // The standard library's own looks types up at run time when it is used from another module.
+    // The standard library's initializer looks up types at run time when used from another module.
     package init(arrayLiteral options: Options...) {
       rawValue = options.reduce(0) { $0 | $1.rawValue }
     }
 
-    /// It leads a session, and so a process group, of its own (setsid(2)).
+    /// Make the program a session and process group leader (setsid(2)).
     package static let newSession = Options(rawValue: UInt32(CLINUX_SPAWN_SESSION))
-    /// It leads a process group of its own, in this process's session (setpgid(2)).
+    /// Make the program a process group leader in this session (setpgid(2)).
     package static let newGroup = Options(rawValue: UInt32(CLINUX_SPAWN_GROUP))
-    /// The kernel kills it when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
+    /// Send it KILL when the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
     package static let diesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_DIES_WITH_PARENT))
-    /// The kernel sends it TERM when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
+    /// Send it TERM when the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
     package static let endsWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_ENDS_WITH_PARENT))
-    /// The kernel sends it CONT when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG): one that is
-    /// stopped then sees that its parent is gone.
+    /// Send it CONT when the starting thread ends (prctl(2), PR_SET_PDEATHSIG), so that a stopped
+    /// program notices that its parent is gone.
     package static let wakesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_WAKES_WITH_PARENT))
-    /// This process has every signal blocked and none ignored, and is spared some calls for it.
+    /// This process has all signals blocked and none ignored, which saves calls.
     package static let signalsPrepared = Options(rawValue: UInt32(CLINUX_SPAWN_SIGNALS_PREPARED))
   }
 
-  /// Starts a program through clone(2) with memory shared until its exec, which costs the same
-  /// however large this process is. Returns after the exec.
+  /// Starts a program with clone(2), sharing memory until its exec, so that the cost does not
+  /// depend on this process's size. Returns after the exec.
   package static func spawn(_ start: borrowing ProgramStart) throws(ProgramError) -> SpawnedProcess
   {
     var program = clinux_program(
@@ -87,7 +87,7 @@ package enum Program {
       output: start.output, error: start.error, group: start.group ?? -1,
       flags: start.options.rawValue, further: start.further ?? (-1, -1))
     var spawned = clinux_spawned()
-    // SAFETY: the shim reads the strings and arrays that the caller holds for this call.
+    // SAFETY: the caller keeps the strings and arrays valid for this call.
     if clinux_spawn(&program, &spawned) < 0 {
       throw ProgramError(
         errno: Errno.current, step: ProgramError.Step(rawValue: spawned.step) ?? .process)
@@ -96,8 +96,8 @@ package enum Program {
       pid: spawned.pid, descriptor: Descriptor(owning: spawned.pidfd))
   }
 
-  /// Starts the program at `path` with `arguments` after its name, and this process's environment
-  /// with `additions` (`NAME=VALUE`) in place of variables of the same name.
+  /// Starts the program at `path`. `additions` (`NAME=VALUE`) override variables of this process's
+  /// environment.
   package static func spawn(
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
     error: Int32, options: Options, group: Int32? = nil
@@ -122,7 +122,7 @@ package enum Program {
 }
 
 extension Program {
-  /// Whether PATH has an executable file of that name.
+  /// Whether PATH contains an executable file of that name.
   package static func isInPath(_ name: String) -> Bool {
     let folders = (Environment.value("PATH") ?? "/usr/bin:/bin").split(
       separator: ":", omittingEmptySubsequences: false)
@@ -134,8 +134,7 @@ extension Program {
     }
   }
 
-  /// Starts the program of that name, which is looked for in PATH where it has no slash, with this process's
-  /// environment.
+  /// Starts a program with this process's environment; a name without a slash is looked up in PATH.
   ///
   /// - Parameter words: its name, then its arguments.
   package static func spawn(
@@ -160,12 +159,13 @@ extension Program {
 }
 
 extension Program {
-  /// Starts a program as nobody's child, in a session of its own: this process sees nothing of its end. It is found
-  /// in PATH where its name has no slash, and has this process's environment and working folder.
+  /// Starts a program in a new session that is not a child of this process, which cannot see its
+  /// end. A name without a slash is looked up in PATH. It inherits environment and working
+  /// directory.
   ///
   /// - Parameters:
   ///   - words: its name, then its arguments.
-  ///   - kept: a further descriptor, which the program finds as 3.
+  ///   - kept: a descriptor that becomes 3 in the program.
   package static func startDetached(
     _ words: [String], input: Int32, output: Int32, error: Int32, kept: Int32
   ) throws(Errno) {
@@ -180,39 +180,39 @@ extension Program {
       environment: environment.pointers, directory: nil, input: input, output: output,
       error: error, group: -1, flags: 0, further: (kept, -1))
     var step: Int32 = 0
-    // SAFETY: the shim reads the strings and arrays that are held for this call.
+    // SAFETY: the strings and arrays stay valid for this call.
     if clinux_spawn_detached(&program, &step) < 0 { throw Errno.current }
   }
 }
 
-/// A process that this one started and has yet to reap.
+/// A child process that must still be reaped.
 package struct SpawnedProcess: ~Copyable, Sendable {
   package let pid: Int32
-  /// Readable once it has ended (pidfd_open(2)).
+  /// A pidfd, readable once the process has ended (pidfd_open(2)).
   package let descriptor: Descriptor
 
-  /// Sends it a signal; nothing when it has ended and been reaped.
+  /// Sends a signal; does nothing if the process is already reaped.
   package func signal(_ signal: Signal) throws(Errno) {
     try ProcessTree.send(signal, through: descriptor.rawValue)
   }
 
-  /// Sends it KILL, by its number where the descriptor is refused: nobody else can have the number
-  /// before this process has reaped it.
+  /// Sends KILL, by number if the descriptor is refused: the number cannot be reused before the
+  /// process is reaped.
   package func kill() {
     do throws(Errno) {
       try signal(.kill)
     } catch {
-      // Whoever waits for its end sees that there is none.
+      // If this fails too, the wait for its end shows it.
       try? ProcessTree.send(.kill, to: pid)
     }
   }
 
-  /// How it ended; nil while it has not.
+  /// Returns how the process ended; nil while it runs.
   package func reap() throws(Errno) -> EndedProcess? {
     try EndedProcess.reap(.descriptor(descriptor.rawValue), block: false)
   }
 
-  /// Waits until it ends.
+  /// Waits until the process ends.
   package func wait() throws(Errno) -> EndedProcess {
     while true {
       if let ended = try EndedProcess.reap(.descriptor(descriptor.rawValue), block: true) {

@@ -1,20 +1,20 @@
 internal import CLinux
 
-/// A TCP port of this machine that nobody uses, kept for somebody.
+/// A free TCP port of this machine, reserved for a program.
 ///
-/// A bound socket keeps it until `open`, which who is to have it needs: many a program cannot bind a port that
-/// another socket is bound to. From then on, until that program has bound it, a claim keeps it from all other
-/// reservations of this kind.
+/// A bound socket holds the port until `open`, because many programs cannot bind a port that is
+/// bound already. From then until the program binds it, a claim protects the port from other
+/// reservations.
 package final class ReservedPort {
   package let number: UInt16
   private var socket: Descriptor?
-  /// Nil where it could not be had; then only chance keeps two from the same port.
+  /// nil if the claim failed; then two programs get different ports only by chance.
   private let claim: Descriptor?
 
-  /// So many ports in a row would have to be claimed and not bound yet.
+  /// Reached only if this many ports in a row are claimed and not yet bound.
   private static let mostTries = 100
 
-  /// - Throws: where no socket, or no free port, can be had.
+  /// - Throws: if no socket or no free port is available.
   package init() throws(Errno) {
     for _ in 0..<Self.mostTries {
       var port: UInt16 = 0
@@ -35,6 +35,6 @@ package final class ReservedPort {
     throw .addressInUse
   }
 
-  /// Lets go of the port: who it was kept for is about to bind it.
+  /// Releases the port right before the program binds it.
   package func open() { socket = nil }
 }

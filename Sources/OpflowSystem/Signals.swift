@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A signal's number (signal(7)).
+/// A signal number (signal(7)).
 package struct Signal: Hashable, Sendable {
   package let rawValue: Int32
   package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -21,8 +21,7 @@ package struct Signal: Hashable, Sendable {
   package static let fileTooLarge = Signal(rawValue: SIGXFSZ)
   package static let windowChange = Signal(rawValue: SIGWINCH)
 
-  /// Whether it is the process's to say what it does when this comes (signal(7)): not for one that
-  /// ends, stops or continues it.
+  /// Whether a process can handle the signal (signal(7)): not KILL, STOP or CONT.
   var canBeAnswered: Bool { self != .kill && self != .stop && self != .proceed }
 }
 
@@ -32,7 +31,7 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
 
   package mutating func insert(_ signal: Signal) { bits |= 1 << UInt64(signal.rawValue - 1) }
 
-  /// Adds those of them that this process does not ignore.
+  /// Adds the given signals that this process does not ignore.
   package mutating func insert(unlessIgnored signals: Signal...) {
     for signal in signals where !Dispositions.isIgnored(signal) { insert(signal) }
   }
@@ -56,14 +55,13 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
   }
 }
 
-/// What a process does with signals as a whole.
+/// The signal actions of this process.
 package enum Dispositions {
-  /// Every signal does what signal(7) gives as its default, also those that were ignored when this
-  /// program was started. A hang-up that is ignored stays so: nohup(1) means all that is started under
-  /// it.
+  /// Sets all signals to their default actions (signal(7)), also those ignored at start, except an
+  /// ignored SIGHUP: nohup(1) is meant for everything started under it.
   package static func resetAll() { clinux_reset_dispositions() }
 
-  /// The signal does what signal(7) gives as its default.
+  /// Sets the signal to its default action (signal(7)).
   package static func restore(_ signal: Signal) throws(Errno) {
     try call { clinux_default_signal(signal.rawValue) }
   }
@@ -77,20 +75,20 @@ package enum Dispositions {
   }
 }
 
-/// Signals as something to be read (signalfd(2)).
+/// Signals to be read from a descriptor (signalfd(2)).
 package struct SignalDescriptor: ~Copyable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }
 
-  /// Blocks the signals in this thread, so that they come here and nowhere else. Threads that are
-  /// started later inherit that; programs that are spawned do not.
+  /// Blocks the signals in this thread so that they arrive here only. Threads started later inherit
+  /// the mask; spawned programs do not.
   package init(_ signals: SignalSet) throws(Errno) {
     try signals.block()
     descriptor = Descriptor(owning: try call { clinux_signal_descriptor(signals.bits) })
   }
 
-  /// The next pending signal and who sent it: 0 is the kernel, as for a key, and -1 a process that has no
-  /// number here (pid_namespaces(7)). nil when there is none.
+  /// Returns the next pending signal and its sender; nil if none is pending. Sender 0 is the kernel
+  /// (a key, for example), -1 a process of another PID namespace (pid_namespaces(7)).
   package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
     let rawDescriptor = descriptor.rawValue
     var received = clinux_signal()

@@ -1,42 +1,42 @@
 internal import CLinux
 internal import Glibc
 
-/// Standard input, output and error, which exist without anybody having opened them.
+/// The standard streams, which are inherited.
 package enum StandardStream: Int32, Sendable {
   case input = 0
   case output, error
 
-  /// Opens those that whoever started this program had closed, on /dev/null. Before anything else is
-  /// opened, which would get their numbers, and with them what is meant for a person.
+  /// Opens closed standard streams on /dev/null. Call it before anything is opened: a file could
+  /// get such a number and then receive messages.
   package static func openClosed() throws(Errno) {
     try call { clinux_open_standard_streams() }
   }
 
-  /// A descriptor of the same open file, away from the three.
+  /// Duplicates the descriptor to a number above 2.
   package func duplicate() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_duplicate(rawValue, 3) })
   }
 
-  /// The same, to read from.
+  /// Duplicates the descriptor for reading.
   ///
-  /// - Throws: `badDescriptor` where it was opened for writing only.
+  /// - Throws: `badDescriptor` if it is open for writing only.
   package func duplicateToRead() throws(Errno) -> Descriptor {
     let flags = try call { fcntl(rawValue, F_GETFL) }
     if flags & O_ACCMODE == O_WRONLY { throw .badDescriptor }
     return try duplicate()
   }
 
-  /// From now on this stream is what `descriptor` is.
+  /// Makes this stream refer to the file of `descriptor`.
   package func redirect(to descriptor: borrowing Descriptor) throws(Errno) {
     try descriptor.place(at: rawValue)
   }
 
-  /// From now on this stream is what `other` is.
+  /// Makes this stream refer to the file of `other`.
   package func redirect(to other: StandardStream) throws(Errno) {
     try call { dup2(other.rawValue, rawValue) }
   }
 
-  /// Whether both lead to the same file, terminal or pipe.
+  /// Whether both streams refer to the same file, terminal or pipe.
   package func isSameFile(as other: StandardStream) -> Bool {
     var own = clinux_status()
     var others = clinux_status()
@@ -46,7 +46,7 @@ package enum StandardStream: Int32, Sendable {
     return own.device == others.device && own.inode == others.inode
   }
 
-  /// Whether a write may wait for somebody to read. Into a file, or into /dev/null, none does.
+  /// Whether a write may block until the other end reads; never for a file or /dev/null.
   package var mayStall: Bool {
     var own = clinux_status()
     guard clinux_fstat(rawValue, &own) == 0 else { return true }
@@ -56,7 +56,7 @@ package enum StandardStream: Int32, Sendable {
     return status.identity != null.identity
   }
 
-  /// Writes as much as somebody takes in time, in pieces that a pipe has room for when it has any.
+  /// Writes until `patienceMilliseconds` are over, in pieces that fit into a pipe with any room.
   package func writeAll(_ bytes: [UInt8], patienceMilliseconds: Int64) throws(Errno) {
     let rawDescriptor = rawValue
     let deadline = Clock.monotonicNanoseconds + patienceMilliseconds * 1_000_000
@@ -67,7 +67,7 @@ package enum StandardStream: Int32, Sendable {
       guard try call({ poll(&waiting, 1, Int32(left)) }) > 0 else { return }
       do throws(Errno) {
         let count = try rest.prefix(4096).withUnsafeBufferPointer { piece throws(Errno) in
-          // SAFETY: the kernel reads a piece that is held for the call.
+          // SAFETY: `piece` stays valid for the call.
           try call { write(rawDescriptor, piece.baseAddress, piece.count) }
         }
         rest = rest.dropFirst(count)
@@ -77,9 +77,9 @@ package enum StandardStream: Int32, Sendable {
     }
   }
 
-  /// Writes all of it, waiting where the other end is slow and somebody made it non-blocking.
+  /// Writes all bytes, waiting for a slow reader even if the stream is non-blocking.
   ///
-  /// - Throws: `badDescriptor` where it was opened for reading only.
+  /// - Throws: `badDescriptor` if it is open for reading only.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
     let rawDescriptor = rawValue
     var written = 0
@@ -87,7 +87,7 @@ package enum StandardStream: Int32, Sendable {
       do throws(Errno) {
         let from = written
         written += try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
-          // SAFETY: the kernel reads the rest of an array that is held for the call.
+          // SAFETY: `all` stays valid for the call.
           try givenCall {
             write(rawDescriptor, all.baseAddress.map { $0 + from }, all.count - from)
           }

@@ -1,29 +1,29 @@
 internal import CLinux
 
-/// Writes to standard output and standard error without making anybody wait for who reads there: a
-/// thread that has one piece in hand at a time.
+/// Writes to standard output and standard error on a thread, so that a slow reader does not block
+/// the caller. It holds one piece at a time.
 ///
-/// The open files behind those streams are others' too (a terminal, a pipe of the parent's), so they
-/// cannot be made non-blocking. Of a reader that reads nothing the thread waits for ever, which holds
-/// neither the caller nor the end of the process.
+/// The streams cannot be made non-blocking, since other processes share their open files (a
+/// terminal, a pipe). If the reader never reads, the thread waits forever, which blocks neither the
+/// caller nor the exit of the process.
 package final class StreamWriter {
   // SAFETY: the shim frees it when the thread ends after `leave`; nothing here uses it after that.
   private let writer: OpaquePointer
 
-  /// - Parameter notification: readable once the writer is idle, where `isIdle` said that it was not.
-  ///   Must stay open for as long as this lives.
+  /// - Parameter notification: becomes readable when the writer is idle again, after `isIdle` was
+  ///   false. Must stay open while this object lives.
   package init(notifying notification: borrowing EventDescriptor) throws(Errno) {
     guard let writer = clinux_writer_start(notification.rawValue) else { throw Errno.current }
     self.writer = writer
   }
 
-  /// The thread is not waited for.
+  /// Does not wait for the thread.
   deinit { clinux_writer_leave(writer) }
 
-  /// Whether all that was put is written, or has failed.
+  /// Whether all bytes have been written or have failed.
   package var isIdle: Bool { clinux_writer_is_idle(writer) != 0 }
 
-  /// Hands over bytes while it is idle.
+  /// Writes bytes in the background; the writer must be idle.
   package func put(_ bytes: [UInt8], to stream: StandardStream) throws(Errno) {
     let writer = writer
     try bytes.withUnsafeBufferPointer { bytes throws(Errno) in
@@ -32,10 +32,10 @@ package final class StreamWriter {
     }
   }
 
-  /// Bytes that were written so far: it grows for as long as somebody reads.
+  /// The bytes written so far; the number grows as long as the reader reads.
   package var writtenBytes: UInt64 { clinux_writer_written(writer) }
 
-  /// Why a write failed since the last call, and to what.
+  /// Returns the stream and the error of a write that failed since the last call.
   package func takeFailure() -> (stream: StandardStream, error: Errno)? {
     var descriptor: Int32 = 0
     let error = clinux_writer_take_error(writer, &descriptor)

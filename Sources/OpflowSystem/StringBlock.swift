@@ -1,16 +1,16 @@
-/// Strings as execve(2) takes them: an array of pointers, ended by a null, to bytes that end with a
-/// zero. Kept between calls, so that a program is started without building its strings anew.
+/// Strings for execve(2): a null-terminated array of pointers to C strings. Reused between calls to
+/// save building the strings again.
 package final class StringBlock {
   // SAFETY: both are allocated here, sized by what was appended, and freed in deinit; pointers are
   // made only once the bytes have their final place.
   private var bytes: UnsafeMutablePointer<CChar>
   private var byteCapacity: Int
-  /// Of all strings, with their zeros.
+  /// Total bytes of all strings, zeros included.
   package private(set) var byteCount = 0
   private var starts: [Int] = []
   private var table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var tableCapacity: Int
-  /// Leading pointers of the table that are right.
+  /// The number of leading pointers in the table that are valid.
   private var currentCount = 0
 
   package init() {
@@ -34,7 +34,7 @@ package final class StringBlock {
 
   package func removeAll() { removeLast(starts.count) }
 
-  /// Takes the last strings away again.
+  /// Removes the last `count` strings.
   package func removeLast(_ count: Int) {
     guard count > 0 else { return }
     byteCount = starts[starts.count - count]
@@ -42,7 +42,7 @@ package final class StringBlock {
     currentCount = min(currentCount, starts.count)
   }
 
-  /// Adds one string; it must not hold a zero.
+  /// Adds a string, which must not contain a zero.
   package func append(_ string: String) {
     var string = string
     string.withUTF8 { append(UnsafeRawBufferPointer($0)) }
@@ -58,7 +58,7 @@ package final class StringBlock {
     end()
   }
 
-  /// Begins a string that is put together from parts; `end` ends it.
+  /// Begins a string that is built from parts; `end` ends it.
   package func begin() {
     starts.append(byteCount)
   }
@@ -75,7 +75,7 @@ package final class StringBlock {
     add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Decimal digits, with a minus sign where it is negative.
+  /// Appends decimal digits, with a minus sign if negative.
   package func add(number: Int32) {
     if number < 0 { add(UInt8(ascii: "-")) }
     var divisor: UInt32 = 1
@@ -86,7 +86,7 @@ package final class StringBlock {
     }
   }
 
-  /// Sixteen digits.
+  /// Appends sixteen hexadecimal digits.
   package func add(hexadecimal number: UInt64) {
     for shift in stride(from: UInt64(60), through: 0, by: -4) {
       let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
@@ -102,20 +102,20 @@ package final class StringBlock {
 
   package func end() { add(0) }
 
-  /// How many bytes a string has, its zero included.
+  /// The size of a string, its zero included.
   package func byteCount(_ index: Int) -> Int {
     (index + 1 < starts.count ? starts[index + 1] : byteCount) - starts[index]
   }
 
-  /// The string that has most bytes; nil where there is none.
+  /// The index of the largest string; nil if there is none.
   package var longest: Int? {
     starts.indices.max { byteCount($0) < byteCount($1) }
   }
 
-  /// Where a string stands; until something is added.
+  /// The address of a string, valid until something is added.
   package subscript(index: Int) -> UnsafeMutablePointer<CChar> { bytes + starts[index] }
 
-  /// The array; until something is added or taken away.
+  /// The array, valid until something is added or removed.
   package var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> {
     if starts.count + 1 > tableCapacity {
       table.deallocate()

@@ -1,15 +1,14 @@
 internal import CLinux
 
-/// Syncs a file without making anybody wait: one thread that calls fdatasync(2) when asked, and
-/// nothing else.
+/// Calls fdatasync(2) for a file on a separate thread.
 package struct Syncer: ~Copyable {
   private let thread: OpaquePointer
   private let notification: EventDescriptor
 
-  /// Readable after each sync that ended; read `result` then.
+  /// Readable after each finished sync; read `result` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
-  /// Syncs `file`, which must stay open for as long as this lives.
+  /// Syncs `file`, which must stay open while this object lives.
   package init(_ file: borrowing Descriptor) throws(Errno) {
     let notification = try EventDescriptor()
     guard let thread = clinux_syncer_start(file.rawValue, notification.rawValue) else {
@@ -19,20 +18,20 @@ package struct Syncer: ~Copyable {
     self.notification = notification
   }
 
-  /// Finishes what was asked, and ends the thread.
+  /// Finishes pending requests and ends the thread.
   deinit { clinux_syncer_stop(thread) }
 
-  /// Asks for everything written so far to be synced; the caller numbers it, counting up.
+  /// Requests a sync of everything written so far, under an increasing number.
   ///
-  /// - Parameter first: another file, which is synced before. While a request with one is under way, there is no other
-  ///   with one.
+  /// - Parameter first: another file to sync before. Only one request with such a file may be
+  ///   pending.
   package func request(_ sequence: UInt64, first: consuming Descriptor? = nil) {
     let raw: Int32 = if let first { first.release() } else { -1 }
     clinux_syncer_request(thread, sequence, raw)
   }
 
-  /// The number that the last completed sync covers. Throws why a sync failed: from then on nothing
-  /// is synced, since the kernel may have dropped what it could not write.
+  /// The number of the last request that is synced. Throws if a sync failed; nothing is synced
+  /// after that, since the kernel may have dropped the unwritten data.
   package func result() throws(Errno) -> UInt64 {
     try notification.take()
     var sequence: UInt64 = 0

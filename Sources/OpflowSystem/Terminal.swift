@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// What a descriptor shows its output on.
+/// Whether a descriptor is a terminal, and its properties.
 package enum Terminal {
   package static let standardInput = StandardStream.input.rawValue
   package static let standardOutput = StandardStream.output.rawValue
@@ -9,7 +9,7 @@ package enum Terminal {
 
   package static func isTerminal(_ rawDescriptor: Int32) -> Bool { isatty(rawDescriptor) == 1 }
 
-  /// Columns and rows; nil where it is no terminal or does not say.
+  /// Columns and rows; nil if it is not a terminal or does not say.
   package static func size(_ rawDescriptor: Int32) -> (columns: Int, rows: Int)? {
     var columns: Int32 = 0
     var rows: Int32 = 0
@@ -19,8 +19,8 @@ package enum Terminal {
     return (Int(columns), Int(rows))
   }
 
-  /// Whether this process is in the foreground of the terminal at `rawDescriptor`. True also where
-  /// that is not the terminal of this process's session, which has no foreground for it.
+  /// Whether this process is in the terminal's foreground. Also true for a terminal that is not the
+  /// controlling terminal, which has no foreground for this process.
   package static func isForeground(_ rawDescriptor: Int32) -> Bool {
     let foreground = tcgetpgrp(rawDescriptor)
     return foreground < 0 || foreground == getpgrp()

@@ -1,25 +1,24 @@
 internal import CLinux
 
-/// Threads that do what would make their caller wait for the disk. They are started as they are
-/// needed.
+/// Threads for work that would block the caller on the disk, started on demand.
 package final class ThreadPool {
-  /// What a thread is handed, and lets go of when it has called it.
+  /// A job, released by its thread after the call.
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  // SAFETY: created in init, freed in deinit; locks for itself.
+  // SAFETY: created in init, freed in deinit; it has its own lock.
   private let pool: OpaquePointer
   private let notification: EventDescriptor
   private var lastTicket: UInt64 = 0
 
-  /// Readable after each job that was done; call `takeDone` then.
+  /// Readable after each finished job; call `takeDone` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
   /// - Parameters:
-  ///   - threads: how many there are at most.
-  ///   - stackBytes: what each has; enough for calls of the system unless told.
+  ///   - threads: the maximum number of threads.
+  ///   - stackBytes: the stack size; the default is enough for system calls.
   package init(threads: Int32, stackBytes: Int = 256 << 10) throws(Errno) {
     notification = try EventDescriptor()
     guard let pool = clinux_thread_pool_create(threads, stackBytes, notification.rawValue) else {
@@ -28,19 +27,19 @@ package final class ThreadPool {
     self.pool = pool
   }
 
-  /// Finishes what was asked, and ends the threads.
+  /// Finishes pending jobs and ends the threads.
   deinit { clinux_thread_pool_destroy(pool) }
 
-  /// What was asked goes on until the process ends, and nobody waits for it: some of it may never be done.
+  /// Detaches the pool: pending jobs go on until the process ends, so some may never run.
   package func abandon() {
-    // The threads need what is freed with this.
+    // Leaks the pool, because the threads use what its deinit frees.
     _ = Unmanaged.passRetained(self)
   }
 
-  /// Has a thread call `body`.
+  /// Runs `body` on a thread.
   ///
   /// - Returns: the job's ticket.
-  /// - Throws: why there is not even one thread; `body` is then not called.
+  /// - Throws: why not even one thread could start; `body` is then not called.
   package func submit(_ body: @escaping @Sendable () -> Void) throws(Errno) -> UInt64 {
     let work = Unmanaged.passRetained(Work(body))
     do throws(Errno) {
@@ -61,8 +60,8 @@ package final class ThreadPool {
     return lastTicket
   }
 
-  /// Calls `body` with the ticket of each job that was done since the last call. All that the job did
-  /// is seen by its caller from then on.
+  /// Calls `body` with the ticket of each job finished since the last call. The job's memory writes
+  /// are visible from then on.
   package func takeDone(_ body: (UInt64) -> Void) throws(Errno) {
     try notification.take()
     var ticket: UInt64 = 0

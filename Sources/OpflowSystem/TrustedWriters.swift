@@ -1,17 +1,19 @@
 internal import CLinux
 
-/// The users who may have made or changed a file that opflow finds by itself, as the manifest of a folder above.
+/// The users who may own or write a file that opflow finds by itself, such as a manifest in a
+/// parent folder.
 ///
-/// Such a file has opflow run commands as the user who calls it (git's CVE-2022-24765). So it counts only where
-/// it and its folder belong to these users, and nobody else may write to them. A file that the user names is
-/// never checked.
+/// Such a file makes opflow run commands as the calling user (git's CVE-2022-24765). So it is used
+/// only if it and its folder belong to these users and cannot be written by others. Files that the
+/// user names are not checked.
 ///
-/// - Group: it may write where it is the private group of a trusted user, as Debian and Fedora make one for
-///   each user, with a umask of 002. The bits of a file with an access control list are not its group's alone.
-/// - Sticky folder, as `/tmp`: only the owner of an entry can replace it. The entry decides, the folder's bits do not.
-/// - Current folder: the user chose it. Its owner and the entry decide: another user can only put a file of his own
-///   there.
-/// - Link: its owner and its folder count, and the file that it leads to with the folder of that.
+/// - Group: may write if it is the private group of a trusted user (Debian and Fedora make one for
+///   each user, with umask 002). With an access control list, the group bits include other users.
+/// - Sticky folder (`/tmp`): only the owner can replace an entry, so the entry decides, not the
+///   folder's bits.
+/// - Current folder: chosen by the user. Its owner and the entry decide; another user can only add
+///   files of their own.
+/// - Link: its owner and folder are checked, and also its target and the target's folder.
 package struct TrustedWriters: Equatable, Sendable {
   private var users: [UInt32]
   private var groups: [UInt32] = []
@@ -19,14 +21,15 @@ package struct TrustedWriters: Equatable, Sendable {
 
   package init(users: [UInt32]) { self.users = users }
 
-  /// The user of this process, root, and for root the user who called sudo.
+  /// The user of this process and root; for root also the user who called sudo.
   package static var own: TrustedWriters {
     let user = ProcessID.ownUser
     let caller = user == 0 ? Environment.value("SUDO_UID").flatMap { UInt32($0) } : nil
     return TrustedWriters(users: [user, 0] + (caller.map { [$0] } ?? []))
   }
 
-  /// These and all who may write a file that the user named: opflow runs its commands in any case.
+  /// Returns these and all users who may write a file that the user named: opflow runs its commands
+  /// anyway.
   package func including(writersOf path: String) -> TrustedWriters {
     guard let path = try? Path.real(path), let file = try? Path.status(path),
       let folder = try? Path.status(Path.parent(of: path))
@@ -40,8 +43,8 @@ package struct TrustedWriters: Equatable, Sendable {
     return all
   }
 
-  /// Returns why a file or folder that was found does not count; nil where it does. Of a missing one
-  /// the folder alone is checked. A file that cannot be looked at cannot be opened either.
+  /// Returns why a found file or folder is not trusted; nil if it is. For a missing one only its
+  /// folder is checked. A file without a status cannot be opened either.
   package func doubt(_ path: String) -> ForeignFile? {
     let parent = Path.parent(of: path)
     guard let folder = try? Path.status(parent) else { return nil }
@@ -49,18 +52,18 @@ package struct TrustedWriters: Equatable, Sendable {
     if let doubt = doubt(parent, folder, isSafe: folder.isSticky || isHere) { return doubt }
     guard let status = try? Path.linkStatus(path) else { return nil }
     guard status.kind == .link else { return doubt(path, status, isSafe: false) }
-    // The bits of a link mean nothing.
+    // A link's permission bits mean nothing.
     if let doubt = doubt(path, status, isSafe: true) { return doubt }
     return (try? Path.real(path)).flatMap(doubt)
   }
 
-  /// Whether a file that was checked stays as it is. In a sticky folder that of another user does not, which he
-  /// changes as he likes; in any other folder whoever may write there can replace each file.
+  /// Whether a checked file cannot be changed by others afterwards. Another user's file in a sticky
+  /// folder can; in any other folder, all who may write there can replace it.
   package func mayKeep(_ status: FileStatus, in folder: String) -> Bool {
     trusts(owner: status) || (try? Path.status(folder))?.isSticky != true
   }
 
-  /// - Parameter isSafe: whoever may write there can do no harm.
+  /// - Parameter isSafe: users who may write there cannot do harm.
   private func doubt(_ path: String, _ status: FileStatus, isSafe: Bool) -> ForeignFile? {
     if isEverybody { return nil }
     if !trusts(owner: status) { return ForeignFile(path: path, fault: .owner(status.owner)) }
@@ -81,12 +84,12 @@ package struct TrustedWriters: Equatable, Sendable {
     }
   }
 
-  /// Whether a group is that of one user alone: it has the user's name, and nobody else is in it. Where the
-  /// files know neither, as with LDAP, it has the user's number.
+  /// Whether a group belongs to one user alone: it has the user's name and no other members. If the
+  /// files list neither (LDAP), its number must equal the user's.
   ///
   /// - Parameters:
-  ///   - accounts: passwd(5).
-  ///   - groups: group(5).
+  ///   - accounts: the text of passwd(5).
+  ///   - groups: the text of group(5).
   package static func isPrivate(
     _ group: UInt32, of user: UInt32, accounts: [UInt8], groups: [UInt8]
   ) -> Bool {
@@ -111,14 +114,15 @@ package struct TrustedWriters: Equatable, Sendable {
 }
 
 extension FileStatus {
-  /// It belongs to the user of this process.
+  /// Whether the file belongs to the user of this process.
   package var isOwn: Bool { owner == ProcessID.ownUser }
 
-  /// Only its owner, and that of the folder, can rename or remove an entry (inode(7), S_ISVTX).
+  /// Whether only the owners of an entry and of the folder can rename or remove it (inode(7),
+  /// S_ISVTX).
   fileprivate var isSticky: Bool { mode & 0o1000 != 0 }
 }
 
-/// A file or folder that was found and that somebody else may have written.
+/// A found file or folder that untrusted users may have written.
 package struct ForeignFile: Equatable, Sendable, CustomStringConvertible {
   package enum Fault: Equatable, Sendable {
     case owner(UInt32)

@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// Stream sockets by which processes of one machine talk (unix(7)), each a name in a folder that is open.
+/// Stream sockets between processes of one machine (unix(7)), named in an open folder.
 ///
-/// What reads and writes them is `Descriptor`. A peer that is gone shows as the end of the file, or as
-/// `brokenPipe`, whoever ignores SIGPIPE.
+/// Read and write them as a `Descriptor`. A closed peer shows as the end of the file, or as
+/// `brokenPipe` if SIGPIPE is ignored.
 package enum UnixSocket {
-  /// A socket that listens: non-blocking, and for the owner of this process alone from the moment that its
-  /// name is there.
+  /// Makes a non-blocking listening socket. Its permissions admit only this user from the moment
+  /// the name exists.
   ///
-  /// - Parameter backlog: so many may wait to be accepted; others wait in connect(2).
-  /// - Throws: `addressInUse` where there is something of that name; on file systems without sockets
-  ///   whatever they say.
+  /// - Parameter backlog: the number of clients that may wait for `accept`; others wait in
+  ///   connect(2).
+  /// - Throws: `addressInUse` if the name exists; other errors on file systems without sockets.
   package static func listen(
     _ name: String, in folder: borrowing Descriptor, backlog: Int32
   ) throws(Errno) -> Descriptor {
@@ -19,9 +19,9 @@ package enum UnixSocket {
     return Descriptor(owning: try call { clinux_socket_listen(at, name, backlog) })
   }
 
-  /// Who connected, as of then: the process may have ended since, or have handed its end on.
+  /// The process that connected, as of then: it may have exited or passed the socket on.
   package struct Peer: Equatable, Sendable {
-    /// 0 for one of another PID namespace.
+    /// 0 for a process of another PID namespace.
     package let pid: Int32
     package let user: UInt32
   }
@@ -33,9 +33,9 @@ package enum UnixSocket {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// The next one that waits, non-blocking; nil when none does.
+  /// Accepts the next connection, non-blocking; nil if none waits.
   ///
-  /// - Throws: `tooManyFiles` and the like while somebody waits: he still does.
+  /// - Throws: `tooManyFiles` and the like; the connection keeps waiting.
   package static func accept(_ listener: borrowing Descriptor) throws(Errno) -> Accepted? {
     let from = listener.rawValue
     while true {
@@ -47,13 +47,13 @@ package enum UnixSocket {
       } catch .wouldBlock {
         return nil
       } catch .connectionAborted {
-        // He gave up while he waited.
+        // The client gave up while waiting.
         continue
       }
     }
   }
 
-  /// Two sockets that are connected with each other; who made them is the peer of both.
+  /// Two connected sockets; the process that made them is the peer of both.
   package struct Pair: ~Copyable {
     package let first: Descriptor
     package let second: Descriptor
@@ -65,18 +65,18 @@ package enum UnixSocket {
       second = Descriptor(owning: ends.1)
     }
 
-    /// The first one; the other is closed.
+    /// Returns the first socket; the other is closed.
     package consuming func takeFirst() -> Descriptor { first }
   }
 
-  /// Sees whether this process was started with such a socket of that number, which no program gets from then on
-  /// that is started here. To be called before anything else may have the number.
+  /// Checks that this process inherited a socket with that number and makes it close-on-exec. Call
+  /// it before anything else can get the number.
   package static func expectInherited(_ number: Int32) throws(Errno) {
     guard DescriptorNumber.isInherited(number) else { throw .badDescriptor }
     _ = try peer(ofInherited: number)
   }
 
-  /// The socket of that number, which was found to be one; non-blocking.
+  /// Takes the socket that `expectInherited` checked; non-blocking.
   package static func takeInherited(_ number: Int32) throws(Errno) -> Accepted {
     let peer = try peer(ofInherited: number)
     return Accepted(descriptor: Descriptor(owning: number), peer: peer)
@@ -88,10 +88,10 @@ package enum UnixSocket {
     return Peer(pid: peer.pid, user: peer.user)
   }
 
-  /// Connects to what listens there.
+  /// Connects to a listening socket.
   ///
-  /// - Throws: `connectionRefused` where nobody listens any more; `wouldBlock` where those before this one
-  ///   have not been accepted for so long.
+  /// - Throws: `connectionRefused` if no process listens any more; `wouldBlock` if the backlog
+  ///   stayed full until the timeout.
   package static func connect(
     to name: String, in folder: borrowing Descriptor, timeout: Duration
   ) throws(Errno) -> Descriptor {
@@ -101,7 +101,7 @@ package enum UnixSocket {
 }
 
 extension Descriptor {
-  /// What stands at `name` in the folder that is open here, links not followed; nil where nothing does.
+  /// The status of an entry of this open folder, links not followed; nil if missing.
   package borrowing func status(of name: String) throws(Errno) -> FileStatus? {
     let folder = rawValue
     var status = clinux_status()
@@ -113,7 +113,7 @@ extension Descriptor {
     }
   }
 
-  /// Removes the name from the folder that is open here (unlinkat(2)).
+  /// Removes an entry of this open folder (unlinkat(2)).
   package borrowing func remove(_ name: String) throws(Errno) {
     let folder = rawValue
     try call { unlinkat(folder, name, 0) }
