@@ -1,6 +1,6 @@
-/// A result cannot be kept, or is not there to be brought back; for people.
+/// Why a result cannot be cached or restored, as a message for the user.
 struct CacheFault: Error, Equatable {
   let what: String
-  /// Something of the project is the reason, so that it is no news of the cache as a whole.
+  /// The cause is in the project, so other results may still work.
   var isOfProject = false
 }

@@ -1,12 +1,12 @@
-/// Where links in results may lead: within the manifest's folder, so that what a stranger may have put into a
-/// cache has no task write elsewhere.
+/// Restricts links in results to the manifest's folder, so that a manipulated cache cannot make a
+/// task write elsewhere.
 enum LinkReach {
-  /// Whether a link leads nowhere else, given that all others do not either. `..` counts at the beginning
-  /// only: behind the name of another link it leads to where nobody can tell from the text.
+  /// Whether a link stays within the folder, provided that all other links do. `..` is allowed only
+  /// at the beginning: after a name that may be a link, its meaning cannot be told from the text.
   ///
   /// - Parameters:
-  ///   - path: of the link, as seen from the manifest's folder.
-  ///   - folder: the manifest's.
+  ///   - path: the link's path, relative to the manifest's folder.
+  ///   - folder: the manifest's folder.
   static func isWithin(_ target: String, at path: String, folder: String) -> Bool {
     var depth = path.utf8.count { $0 == UInt8(ascii: "/") }
     var rest = target[...]

@@ -1,23 +1,23 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The files under a task's outputs that earlier attempts of it left, as far as they are still there: what may be
-/// replaced or removed without the loss of anything that is somebody else's. Nothing is reached through a link.
+/// The files under a task's outputs that its earlier attempts left and that still exist. Only these
+/// may be replaced or removed without losing other people's work. Links are not followed.
 final class OwnFiles {
   let project: FolderBeneath
-  /// What is in a folder stands behind it.
+  /// Folders come before their contents.
   let files: [ProjectFile]
   private let places: [String: Int]
   private let strangersOfLost: Set<String>?
   private let hash: ContentHash
-  /// Folders that nobody may write to, with their modes, while they may be written to.
+  /// Read-only folders that are writable for the moment, with their modes.
   private var opened: [String: UInt32] = [:]
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
   /// - Parameters:
-  ///   - folder: the manifest's.
+  ///   - folder: the manifest's folder.
   ///   - strangersOfLost: as in `LeftFiles`.
-  ///   - hash: by which contents of the files are known.
+  ///   - hash: the hash in `files`.
   init(
     _ folder: String, _ files: [ProjectFile], strangersOfLost: Set<String>? = nil,
     hash: ContentHash = .strong
@@ -30,7 +30,7 @@ final class OwnFiles {
       files.indices.map { (files[$0].path, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether a file or link is there that the task made, as it left it.
+  /// Whether a file or link of the task is unchanged.
   func isAsLeft(_ path: String) -> Bool {
     guard let place = places[path], let status = (try? project.status(path)) ?? nil else {
       return false
@@ -42,8 +42,8 @@ final class OwnFiles {
     return content(of: path, seen.kind, hash) == seen.content
   }
 
-  /// Whether the task would overwrite what is there, though somebody changed it: it wrote that file itself the last
-  /// time, or may have done so in an attempt of which nobody saw the end.
+  /// Whether running the task would overwrite this changed file anyway: its last attempt wrote it,
+  /// or an attempt whose end is unknown may have.
   func wouldOverwrite(_ path: String, _ status: FileStatus) -> Bool {
     guard let place = places[path] else {
       guard let strangersOfLost, !strangersOfLost.contains(path) else { return false }
@@ -57,23 +57,23 @@ final class OwnFiles {
     }
   }
 
-  /// Lets files in folders that the task left without write permission be replaced and removed.
+  /// Makes the task's read-only folders writable, so that files in them can be replaced.
   func openFolders() {
     for file in files where file.seen.kind == .folder {
       guard let status = (try? project.status(file.path)) ?? nil, status.kind == .directory,
         status.mode & 0o300 != 0o300
       else { continue }
-      // Where that fails it is told with what cannot be put there.
+      // A failure shows when the file is replaced.
       try? project.setMode(ofFolder: file.path, status.mode | 0o700)
       opened[file.path] = status.mode
     }
   }
 
-  /// Gives these folders their modes again.
+  /// Restores the modes of the folders that `openFolders` changed.
   ///
-  /// - Parameter new: modes of these and of others.
+  /// - Parameter new: more folders and their modes; they take precedence.
   func closeFolders(_ new: [String: UInt32] = [:]) {
-    // Those within others first.
+    // Inner folders first.
     for (path, mode) in opened.merging(new, uniquingKeysWith: { $1 }).sorted(by: { $0.key > $1.key }
     ) {
       try? project.setMode(ofFolder: path, mode)
@@ -86,7 +86,7 @@ final class OwnFiles {
     places[path].map { files[$0].seen.kind == .folder } ?? false
   }
 
-  /// Nil for what has none, or cannot be read.
+  /// The content hash; nil if there is no content or it cannot be read.
   func content(of path: String, _ kind: SeenFile.Kind, _ hash: ContentHash) -> PlanKey? {
     switch kind {
     case .folder, .other: return nil

@@ -1,11 +1,11 @@
 internal import OpflowCore
 
-/// A file that a task left, or folder or link, as a cache knows it.
+/// A file, folder or link that a task left, as recorded for the cache.
 struct ProjectFile {
-  /// As seen from the manifest's folder.
+  /// Relative to the manifest's folder.
   let path: String
-  /// What it was when it was looked at.
+  /// Its state when it was scanned.
   let seen: SeenFile
-  /// It lay there before the last attempt of the task, which did not write it again.
+  /// It is older than the task's last attempt, which did not write it.
   var isUntouched = false
 }

@@ -1,14 +1,15 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// A folder of results, by their keys, which several programs may use at once.
+/// A folder of cached results, which several programs may use at once.
 ///
-/// An entry is one file, which gets its name when it is whole and is never changed afterwards: it is there or it
-/// is not, and who reads it goes on reading when it is removed. Nothing in it is believed without its hash, so
-/// that nothing has to be synced. How much there is stands in a file of its own, under a lock; that number may be
-/// wrong after a crash, and is found out anew before anything goes.
+/// An entry is one file, renamed to its key when complete and never changed: readers see it whole
+/// or not at all, even while it is removed. Every read checks hashes, so nothing is synced. The
+/// total size is in a locked file; it may be wrong after a crash and is recounted before entries
+/// are evicted.
 ///
-/// Others may write into it: nothing in it is reached through a link, and what is no file of its kind is none.
+/// Others may write to the folder: links are not followed, and anything but a regular file is
+/// ignored.
 package struct ResultCache {
   private let folder: String
   private let isOwn: Bool
@@ -25,12 +26,12 @@ package struct ResultCache {
     }
   }
 
-  /// The folder itself may be a link where somebody named it.
+  /// A folder that the user named may be a link.
   private func store() throws(Errno) -> FolderBeneath {
     try FolderBeneath(folder, followsLink: !isOwn)
   }
 
-  /// Of one format, as seen from the folder: an opflow of another one finds nothing here, and harms nothing.
+  /// Each format has its own subfolder, so different versions of opflow do not disturb each other.
   private static let root = "\(CacheEntry.version)"
   private static let drafts = root + "/new"
   private static let size = root + "/size"
@@ -40,10 +41,10 @@ package struct ResultCache {
     return "\(root)/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
 
-  /// Of an entry, for people.
+  /// The path of an entry, for messages.
   func place(of key: SHA256.Digest) -> String { folder + "/" + Self.path(key) }
 
-  /// - Parameter path: as seen from the folder; nil for that itself.
+  /// - Parameter path: relative to the cache folder; nil for the folder itself.
   func unwritten(_ error: Errno, _ path: String? = nil) -> CacheFault {
     CacheFault(
       what: "a result cannot be written to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
@@ -51,7 +52,7 @@ package struct ResultCache {
 
   // MARK: - Reading
 
-  /// The entry of that key, open; nil where there is none.
+  /// Opens the entry with that key; nil if there is none.
   func open(_ key: SHA256.Digest) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       let store = try store()
@@ -61,14 +62,14 @@ package struct ResultCache {
       return file
     } catch {
       switch error {
-      // A link in its place is no entry.
+      // A link is not an entry.
       case .noSuchFile, .notADirectory, .tooManyLinks: return nil
       default: throw error
       }
     }
   }
 
-  /// Nil for an entry with an output that its owner alone may read.
+  /// nil for an entry that is readable for its owner only.
   private static func readable(
     _ path: String, in store: borrowing FolderBeneath
   ) throws(Errno) -> Descriptor? {
@@ -79,14 +80,14 @@ package struct ResultCache {
     }
   }
 
-  /// It was of use: of the entries, those leave first that were not for longest.
+  /// Marks the entry as used: eviction removes the least recently used ones first.
   func noteUse(_ entry: borrowing Descriptor) {
     if isWritable { try? entry.setModified(nanoseconds: Clock.wallMilliseconds * 1_000_000) }
   }
 
   // MARK: - Writing
 
-  /// A file that may become an entry.
+  /// A new file that may become an entry.
   struct Draft: ~Copyable {
     let file: Descriptor
     fileprivate let store: FolderBeneath
@@ -104,7 +105,7 @@ package struct ResultCache {
     return Draft(file: file, store: store, path: path)
   }
 
-  /// What killed programs left: none takes a day for one result.
+  /// Removes drafts of crashed programs: no result takes a day to write.
   private static func removeOldDrafts(in store: borrowing FolderBeneath) {
     let old = (Clock.wallMilliseconds - 86_400_000) * 1_000_000
     for (path, status) in files(of: drafts, in: store) where status.modifiedNanoseconds < old {
@@ -112,7 +113,7 @@ package struct ResultCache {
     }
   }
 
-  /// The files of a folder; of one that is a link, none.
+  /// The regular files of a folder; none if the folder is a link.
   private static func files(
     of folder: String, in store: borrowing FolderBeneath
   ) -> [(path: String, status: FileStatus)] {
@@ -127,14 +128,14 @@ package struct ResultCache {
     return files
   }
 
-  /// Whether something so large may be kept at all.
+  /// Whether a result of that size fits into the cache.
   func hasRoom(for bytes: Int64) -> Bool { bytes <= limitBytes }
 
   func drop(_ draft: consuming Draft) { try? draft.store.remove(draft.path, isFolder: false) }
 
-  /// Makes an entry of it. What was of that key before was damaged, or is the same.
+  /// Turns the draft into the entry of `key`, replacing one that was damaged or is the same.
   ///
-  /// - Parameter mode: who may read it, as far as a new file may be read.
+  /// - Parameter mode: the permission bits, limited by the umask.
   func keep(
     _ draft: consuming Draft, as key: SHA256.Digest, mode: UInt32 = 0o666
   ) throws(CacheFault) {
@@ -160,28 +161,29 @@ package struct ResultCache {
 
   // MARK: - Its size
 
-  /// What this session added while another process had the size locked.
+  /// What this session added while another process held the lock on the size.
   private final class Uncounted {
     var bytes: Int64 = 0
     var hasWaited = false
   }
 
-  /// Of what was emptied, so that the next entries need no look at all others.
+  /// Evict down to this share of the limit, so that the next entries do not trigger another scan.
   private static let emptiedPercent: Int64 = 90
-  /// Waited for once a session: an opflow that was stopped never gives the lock up, nor need anybody else who may read
-  /// the file.
+  /// Waited only once per session: a stopped opflow, or any user who can read the file, may hold
+  /// the lock forever.
   private static let lockPatience: Int64 = 200_000_000
   private static let lockPauseMilliseconds: Int32 = 20
-  /// How much of the limit may be added before somebody counts.
+  /// The share of the limit that may be added before the entries are recounted.
   private static let uncountedPercent: Int64 = 10
 
-  /// Adds to how much there is, and makes room where that is too much; later where another process has the size locked.
+  /// Adds to the recorded size and evicts if the limit is exceeded; postpones both while another
+  /// process holds the lock.
   private func count(_ added: Int64, in store: borrowing FolderBeneath) throws(Errno) {
     uncounted.bytes += added
     let file = try store.open(
       Self.size, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o666)
     let status = try file.status()
-    // A second name of it may be a file of somebody's elsewhere.
+    // A file with a second hard link may be someone's file elsewhere.
     guard status.kind == .file, status.linkCount == 1 else { throw .notSupported }
     guard try lock(file) else {
       if uncounted.bytes > limitBytes / 100 * Self.uncountedPercent { try forgetSize(in: store) }
@@ -210,20 +212,20 @@ package struct ResultCache {
     return true
   }
 
-  /// Has the next result that is kept count all entries: what is counted in the locked file is lost.
+  /// Makes the next writer recount all entries, by removing the size file.
   private func forgetSize(in store: borrowing FolderBeneath) throws(Errno) {
     try store.remove(Self.size, isFolder: false)
     uncounted.bytes = 0
   }
 
-  /// No more results come.
+  /// Call when no more results will be added.
   func leave() {
     guard uncounted.bytes != 0, let store = try? store() else { return }
-    // Where that fails there is more than the size tells, as after a crash.
+    // If that fails the recorded size is too small, as after a crash.
     try? forgetSize(in: store)
   }
 
-  /// - Returns: how much is left.
+  /// - Returns: the remaining size.
   private func makeRoom(in store: borrowing FolderBeneath) throws(Errno) -> Int64 {
     var entries: [(path: String, bytes: Int64, used: Int64)] = []
     for shelf in try store.names(Self.root) where shelf.utf8.count == 2 {

@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Makes an entry of what a task left, a piece at a time.
+/// Writes a task's results into a cache entry, one piece at a time.
 final class ResultKeeping {
   private enum Source {
     case project(ProjectFile)
@@ -21,13 +21,13 @@ final class ResultKeeping {
   private var copying: Copying?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
-  /// What is copied now.
+  /// The file that is being copied.
   private final class Copying {
     let file: Descriptor
     let source: Source
     let mode: UInt32
     let hash = SHA256()
-    /// At most so much.
+    /// The remaining byte limit.
     var rest: Int64
     var count: Int64 = 0
 
@@ -39,7 +39,7 @@ final class ResultKeeping {
     }
   }
 
-  /// - Parameter folder: the manifest's.
+  /// - Parameter folder: the manifest's folder.
   init(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, files: [ProjectFile],
     values: [SuccessRecord.Value], output: (path: String, bytes: Int64)?
@@ -61,8 +61,10 @@ final class ResultKeeping {
 
   deinit { if let draft = draft.take() { cache.drop(draft) } }
 
-  /// - Returns: whether it is done.
-  /// - Throws: why there is no entry.
+  /// Continues until the deadline.
+  ///
+  /// - Returns: whether the entry is complete.
+  /// - Throws: why the result is not cached.
   func goOn(until deadline: Int64) throws(CacheFault) -> Bool {
     repeat {
       if let copying {
@@ -124,7 +126,7 @@ final class ResultKeeping {
       let status = try open.status()
       guard status.kind == .file else { throw .noSuchFile }
       copying = Copying(open, .project(file), mode: status.mode & 0o777, atMost: .max)
-    // A device or a socket is nothing that can be kept.
+    // Devices, FIFOs and sockets cannot be cached.
     case .other: throw .notSupported
     }
   }
@@ -145,7 +147,7 @@ final class ResultKeeping {
     bytes += Int64(content.count)
   }
 
-  /// The next piece.
+  /// Copies the next piece.
   private func copy(_ copying: Copying) throws(CacheFault) {
     let wanted = Int(min(Int64(chunk.count), copying.rest))
     let got = try reading(Self.name(copying.source)) { () throws(Errno) in
@@ -205,7 +207,7 @@ final class ResultKeeping {
       cache.drop(draft)
       throw cache.unwritten(error)
     }
-    // Whoever may not read one of the outputs may not read it in the cache.
+    // The entry is not more readable than any of its files.
     let files = items.lazy.filter { $0.kind == .file || $0.kind == .executable }
     try cache.keep(draft, as: key, mode: files.reduce(0o666) { $0 & $1.mode })
   }

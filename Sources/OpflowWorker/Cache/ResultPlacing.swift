@@ -1,21 +1,21 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Puts files that came back where the task leaves them, in place of its own and of nothing else; takes them away
-/// again where they turn out not to be all of it.
+/// Moves restored files to their places, replacing only files of the same task; undoes it if the
+/// result turns out to be incomplete.
 final class ResultPlacing {
   private let own: OwnFiles
   private let kept: Set<[UInt8]>
-  /// What the task left last and leaves no more, as it left it.
+  /// Unchanged files of the last attempt that are not in this result.
   private var leaving: Set<String> = []
-  /// Folders that are there, or will be, as far as they were looked at.
+  /// Folders that exist, or will exist.
   private var folders: Set<String> = []
-  /// Items that stand there already as they are to be.
+  /// Items that are in place already.
   private var inPlace: Set<[UInt8]> = []
   private var placed: [(path: String, identity: FileIdentity)] = []
   private var made: Set<String> = []
 
-  /// - Parameter items: all that comes back.
+  /// - Parameter items: the whole result.
   init(_ own: OwnFiles, _ items: [CacheEntry.Item]) {
     self.own = own
     kept = Set(items.lazy.filter(\.kind.isOfProject).map(\.name))
@@ -30,7 +30,9 @@ final class ResultPlacing {
 
   // MARK: - What stands there
 
-  /// - Throws: what stands in the way of it.
+  /// Checks that the item can be put in its place.
+  ///
+  /// - Throws: what is in the way.
   func check(_ item: CacheEntry.Item) throws(CacheFault) {
     let path = String(decoding: item.name, as: UTF8.self)
     var end = path.startIndex
@@ -40,7 +42,7 @@ final class ResultPlacing {
       if folders.contains(folder) { continue }
       if let status = try status(folder), status.kind != .directory {
         guard leaving.contains(folder) else { throw Self.inTheWay(folder) }
-        // It will be none any more, and nothing lies in it.
+        // The file will be removed, so nothing is below it.
         return
       }
       folders.insert(folder)
@@ -95,20 +97,21 @@ final class ResultPlacing {
 
   // MARK: - Putting
 
-  /// Once all were checked. What the task left last and leaves no more goes, where nobody changed it.
+  /// Puts all items in their places, after `check` passed for each. Removes unchanged files of the
+  /// last attempt that are not in the result.
   ///
-  /// - Parameter new: where an item is now.
+  /// - Parameter new: the path where an item is now.
   func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
     own.openFolders()
     defer { closeFolders(items) }
-    // What is in a folder stands behind it.
+    // Reversed, because folders come before their contents.
     for file in own.files.reversed() {
       if leaving.contains(file.path) {
         try naming(file.path) { () throws(Errno) in
           try own.project.remove(file.path, isFolder: false)
         }
       } else if file.seen.kind == .folder, !kept.contains(Array(file.path.utf8)) {
-        // Somebody else may have put something there.
+        // Fails if the folder contains other files; it then stays.
         try? own.project.remove(file.path, isFolder: true)
       }
     }
@@ -119,7 +122,7 @@ final class ResultPlacing {
     }
   }
 
-  /// Gives the task's folders the modes that they had when they were kept.
+  /// Sets the modes that the task's folders had when they were cached.
   private func closeFolders(_ items: [CacheEntry.Item]) {
     var modes: [String: UInt32] = [:]
     for item in items where item.kind == .folder && item.mode != Self.modeOfOldFolders {
@@ -129,7 +132,7 @@ final class ResultPlacing {
     own.closeFolders(modes)
   }
 
-  /// What every folder has in the entries of earlier versions: the mode that a new one gets.
+  /// The mode of every folder in entries of earlier versions: that of a new folder.
   private static let modeOfOldFolders: UInt32 = 0o777
 
   private func put(_ item: CacheEntry.Item, _ new: String, at path: String) throws(Errno) {
@@ -153,7 +156,8 @@ final class ResultPlacing {
     if let status = try own.project.status(path) { placed.append((path, status.identity)) }
   }
 
-  /// What was put is not all of a result: it goes, so that a task that runs instead finds none of it.
+  /// Removes what was put, after an incomplete restore, so that the task, which then runs, does not
+  /// see it.
   func takeAway() {
     for path in made.sorted() { try? own.project.setMode(ofFolder: path, 0o700) }
     for (path, identity) in placed.reversed()

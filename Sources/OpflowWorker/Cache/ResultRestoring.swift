@@ -1,31 +1,31 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Brings a result back, a piece at a time: all contents are read and found to be right in a folder of their own,
-/// before the first of them is put where the task leaves it.
+/// Restores a cached result, one piece at a time. All contents are verified in a staging folder
+/// before the first one is moved to its place.
 final class ResultRestoring {
-  /// What came back besides files of the project.
+  /// The restored parts that are not project files.
   struct Brought {
     let entry: CacheEntry
-    /// Names of values, and the files that hold them until `end`.
+    /// The names of values and their files in the staging folder.
     var values: [(name: String, path: String)] = []
-    /// The file with what the task printed.
+    /// The file with the task's output.
     var output: String?
   }
 
   private let entry: CacheEntry
-  /// Where that is, for people.
+  /// The path of the entry, for messages.
   private let entryPlace: String
   private let file: Descriptor
   private let placing: ResultPlacing
   private let folder: String
-  /// Where contents are until they are known to be right.
+  /// The staging folder.
   private let stage: String
   private var next = 0
   private var checked = 0
   private var offset: Int64 = 0
   private var copying: Copying?
-  /// A link that leads out of the manifest's folder, as none does that a task left.
+  /// A link that leads out of the manifest's folder; the cache never writes such links.
   private var badLink: String?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
@@ -42,13 +42,13 @@ final class ResultRestoring {
     }
   }
 
-  /// Nil where there is no entry, or none that is whole.
+  /// nil if there is no complete entry.
   ///
   /// - Parameters:
-  ///   - folder: the manifest's.
-  ///   - stage: a folder that is made and removed here.
-  ///   - own: what earlier attempts of the task left.
-  ///   - isResult: whether the task may have left this, and all of its outputs are in it.
+  ///   - folder: the manifest's folder.
+  ///   - stage: the staging folder, made and removed by this object.
+  ///   - own: the files that earlier attempts of the task left.
+  ///   - isResult: whether the items may be a result of the task and cover all of its outputs.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
     own: OwnFiles, isResult: ([CacheEntry.Item]) -> Bool
@@ -110,8 +110,10 @@ final class ResultRestoring {
 
   // MARK: - Contents
 
-  /// - Returns: what came back; nil while that goes on.
-  /// - Throws: why nothing did. What the task left last may be gone.
+  /// Continues until the deadline.
+  ///
+  /// - Returns: the restored parts; nil if there is more to do.
+  /// - Throws: why the restore failed. Files of the last attempt may be gone.
   func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
     repeat {
       if copying != nil || next < entry.items.count {
@@ -137,7 +139,7 @@ final class ResultRestoring {
     return nil
   }
 
-  /// A link whose target was there when it was kept is not to lead to nothing here.
+  /// Fails if the target of a link, which existed when it was cached, is missing here.
   private func checkLinks() throws(CacheFault) {
     for item in entry.items where item.kind == .link {
       let path = String(decoding: item.name, as: UTF8.self)
@@ -148,7 +150,7 @@ final class ResultRestoring {
     }
   }
 
-  /// What was put in place goes again.
+  /// Removes the files that were put in place.
   func takeAway() { placing.takeAway() }
 
   private func path(_ place: Int) -> String { "\(stage)/\(place)" }
@@ -176,7 +178,7 @@ final class ResultRestoring {
     }
   }
 
-  /// The next piece.
+  /// Copies the next piece.
   private func copy(_ copying: Copying) throws(Errno) {
     let wanted = Int(min(Int64(chunk.count), copying.rest))
     if wanted > 0 {
@@ -218,7 +220,7 @@ final class ResultRestoring {
 }
 
 extension CacheEntry.Item.Kind {
-  /// Whether it lies in the project.
+  /// Whether the item is a file of the project.
   var isOfProject: Bool {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: true
@@ -228,6 +230,6 @@ extension CacheEntry.Item.Kind {
 }
 
 extension Errno {
-  /// What is read is not what was written.
+  /// The data read is not what was written.
   static var damaged: Errno { .badMessage }
 }
