@@ -1,54 +1,54 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// What every worker process shares once it is set up: the plan, the wire, and the loop that reads
-/// orders, has its role follow them, and writes what that reports.
+/// What all worker processes share: the plan, the connection to the coordinator, and the loop that
+/// reads commands, passes them to the role and writes its reports.
 ///
-/// Nothing here waits for the coordinator to read: what a full pipe does not take is kept, and while
-/// there is much of it no order is read, of which each brings a report or two.
+/// Writing never blocks: reports that do not fit into the pipe are buffered. While the buffer is
+/// large no commands are read, since each one produces reports.
 package final class WorkerFrame {
   private enum Slot {
     static let orders = 0, requests = 1, reports = 2
     static let count = 3
   }
 
-  /// Beyond that reports wait for a reader before anything else is taken on.
+  /// Above this, commands wait until reports are read.
   private static let mostUnsentBytes = 65_536
 
   package let plans: WorkerPlan
   package var plan: Plan { plans.current }
   package let run: String
   package let runFolder: String
-  /// What one of the tasks gets behind its command.
+  /// Extra arguments for the command of one task.
   package internal(set) var taskArguments: TaskArguments?
-  /// What is waited for. A role's own slots are `firstSlot` and those behind it.
+  /// The descriptors to wait for. A role's own slots start at `firstSlot`.
   package var poll: PollSet
   package static let firstSlot = Slot.count
 
   private let trade: WorkerTrade
   private let orders: Descriptor
   private let reports: Descriptor
-  /// TERM, INT and, where it is not ignored, HUP: somebody wants this worker gone.
+  /// TERM, INT and, unless ignored, HUP: requests to end this worker.
   private let requests: SignalDescriptor
   private let lock: FileLock
 
   private var input = LineBuffer()
   private var output = FieldWriter()
-  /// How many bytes of `output` the pipe has taken.
+  /// The bytes of `output` that are already sent.
   private var sentBytes = 0
-  /// When the first line of `output` must be sent at the latest.
+  /// The deadline for the first report in `output`.
   private var sendBy: Instant?
   /// The pipe is full.
   private var isBlocked = false
   private var isListening = true
-  /// Orders are not read while much is to be said.
+  /// Commands are not read while many reports are unsent.
   private var isPaused = false
   private var isDone = false
-  /// The coordinator reads no more.
+  /// The coordinator has closed the pipe.
   private var isDeaf = false
 
   private var collector = SecretCollector()
-  /// Of all secrets that were told; made when something is to be masked.
+  /// Masks all known secrets; made on first use.
   private var knownMasker: Masker?
 
   init(
@@ -69,7 +69,7 @@ package final class WorkerFrame {
     }
     poll = PollSet(slots: Slot.count + trade.slots)
     poll.set(Slot.orders, self.orders.rawValue)
-    // A process group that is not its own is sent what is for others: keys, and `kill 0` of a script.
+    // In a process group of others, signals may be meant for them: keys, or `kill 0` in a script.
     if ProcessGroup.own == ProcessID.own { poll.set(Slot.requests, requests.rawValue) }
     do throws(Errno) {
       try self.reports.setNonblocking(true)
@@ -78,7 +78,7 @@ package final class WorkerFrame {
     }
   }
 
-  /// Works until the role leaves.
+  /// Runs until the role leaves.
   func work<Role: WorkerRole>(_ role: Role) throws(Errno) {
     let memory = Int64(clamping: Machine.memoryBytes)
     let offer = WorkerOffer(
@@ -106,8 +106,9 @@ package final class WorkerFrame {
     try sendRest()
   }
 
-  /// Whether a signal came from a task, such as by `kill $PPID`: the worker may have others by now, which it is not to
-  /// end for that. Tasks are in its session; who is gone already may have been one.
+  /// Whether a task sent the signal, for example with `kill $PPID`; the worker may have other tasks
+  /// now, so it ignores that. Tasks are in the worker's session. A sender that is gone may have
+  /// been one.
   private func isOfTask(_ sender: Int32) -> Bool {
     if sender <= 0 { return false }
     guard let status = ProcessStatus.read(sender) else { return true }
@@ -118,7 +119,7 @@ package final class WorkerFrame {
 
   package var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
-  /// Tells the coordinator, at the end of this turn or at `time`.
+  /// Sends a report at the end of this turn, or by `time`.
   package func say(_ report: WorkerReport, by time: Instant = Instant(nanoseconds: 0)) {
     if let masker {
       MessageCodec.encode(report.masked(by: masker), into: &output)
@@ -129,35 +130,35 @@ package final class WorkerFrame {
     sendBy = time
   }
 
-  /// Tells the coordinator at once what it was not told yet.
+  /// Sends all buffered reports at once.
   package func send() {
     sendBy = nil
     if isBlocked { return }
     sendWhatGoes()
   }
 
-  /// Reports wait for the coordinator to read: what it can do without is better not said.
+  /// Whether reports are waiting because the pipe is full; roles then omit optional ones.
   package var isBehind: Bool { isBlocked }
 
-  /// No more is to be done.
+  /// Ends the loop.
   package func leave() { isDone = true }
 
-  /// To standard error, for the run's log.
+  /// Writes a message to standard error, which goes to the run's log.
   package func complain(_ text: String) { trade.complain(masker?.masked(text) ?? text) }
 
   // MARK: Secrets
 
-  /// The run's secrets, those of all tasks.
+  /// The run's secrets, of all tasks.
   package var secrets: [SecretValue] { collector.secrets }
 
-  /// Takes them out of what is written or sent; nil where there are none.
+  /// Masks secrets in what is written or sent; nil if there are none.
   package var masker: Masker? {
     if collector.isEmpty { return nil }
     if knownMasker == nil { knownMasker = Masker(collector.secrets) }
     return knownMasker
   }
 
-  /// False for a part that belongs to none.
+  /// Returns false for a part that does not follow the parts before it.
   private func take(_ part: SecretPart) -> Bool {
     knownMasker = nil
     return collector.take(part)
@@ -212,7 +213,7 @@ package final class WorkerFrame {
     }
   }
 
-  /// Why an order cannot be followed; nil for one that can.
+  /// Why a command is invalid; nil if it is valid.
   private func fault(in order: WorkerOrder) -> String? {
     plans.extend(to: order.lastTask)
     if let fault = order.fault(in: plan) { return fault }
@@ -220,7 +221,7 @@ package final class WorkerFrame {
     return "an order speaks of a task that is not this worker's kind"
   }
 
-  /// Whoever sends such lines is no coordinator of this version: end as if it were gone.
+  /// The sender is not a coordinator of this version: stop as if it had exited.
   private func refuseOrders<Role: WorkerRole>(_ what: String, _ role: Role, _ now: Instant) {
     complain("standard input: \(what)")
     endOrders(role, now)
@@ -259,7 +260,7 @@ package final class WorkerFrame {
     }
   }
 
-  /// What is left to say goes to whoever still reads.
+  /// Sends the remaining reports, waiting for the reader.
   private func sendRest() throws(Errno) {
     send()
     var reader = PollSet(slots: 1)

@@ -1,15 +1,15 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The plan of a worker's run, which may have grown since the worker opened it: tasks are added at its end
-/// (`PlanGrowth`), and all that was there stays as it was.
+/// The plan of the run. Tasks may be added to the end of its file (`PlanGrowth`) after the worker
+/// opened it; existing tasks do not change.
 package final class WorkerPlan {
   package private(set) var current: Plan
-  /// Nil where there is no file to look into.
+  /// nil for a plan without a file.
   private let path: String?
   private var mapping: SharedMapping?
 
-  /// One that does not grow.
+  /// Makes a plan that does not grow.
   package init(_ plan: Plan) {
     current = plan
     path = nil
@@ -22,13 +22,13 @@ package final class WorkerPlan {
     current = try Self.open(mapping, path)
   }
 
-  /// Of the run; nil where there is no file.
+  /// The run's folder; nil without a file.
   var runFolder: String? { path.map { Path.parent(of: $0) } }
 
-  /// Opens the file anew where it may have tasks that are not known here yet: an order speaks of none before they
-  /// stand there. Nor does it of one that needs legs before these do.
+  /// Reopens the file if it may have new tasks. The coordinator names a task, or a dependent of
+  /// matrix tasks, only after they are in the file.
   ///
-  /// - Parameter last: the number of the last task that is spoken of.
+  /// - Parameter last: the highest task that a command names.
   func extend(to last: TaskID) {
     guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
       let mapping = mapped(path), let grown = try? Self.open(mapping, path),
@@ -39,7 +39,7 @@ package final class WorkerPlan {
     self.mapping = mapping
   }
 
-  /// What is mapped already shows what was written into the same file.
+  /// Reuses a mapping that already shows the new content.
   private func mapped(_ path: String) -> SharedMapping? {
     if let mapping, let status = try? Path.status(path), mapping.isAll(of: status) {
       return mapping

@@ -1,29 +1,28 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// A worker from its command line to its exit code, whatever its work is:
+/// The main function of a worker process:
 ///
 ///     PROGRAM worker RUN-FOLDER RUN-ID [TASK ARGUMENT...]
 ///
-/// Orders come on standard input and reports go to standard output, as the worker protocol has them
-/// (`MessageCodec`). The plan is `RUN-FOLDER/plan`, and a shared lock is held on
-/// `RUN-FOLDER/workers.lock` for as long as the worker lives. What the worker itself has to complain of
-/// goes to standard error.
+/// Commands arrive on standard input and reports go to standard output (`MessageCodec`). The plan
+/// is `RUN-FOLDER/plan`. The worker holds a shared lock on `RUN-FOLDER/workers.lock` while it
+/// lives. Its own errors go to standard error.
 package enum WorkerProcess {
-  /// The word on the command line.
+  /// The subcommand.
   package static let command = "worker"
 
-  /// The command line, without the program's name, of a worker for a run.
+  /// The command line of a worker, without the program's name.
   ///
-  /// - Parameter task: what one of the tasks gets behind its command.
+  /// - Parameter task: extra arguments for the command of one task.
   package static func arguments(
     runFolder: String, run: String, task: TaskArguments? = nil
   ) -> [String] {
     [command, runFolder, run] + (task.map { ["\($0.task.rawValue)"] + $0.words } ?? [])
   }
 
-  /// Runs the worker that `makeRole` makes, and ends the process when its work is done. `arguments` are those
-  /// behind the command. Returns the exit code of one that cannot work: 2 for wrong arguments, 74 when the run's
+  /// Runs the worker that `makeRole` makes and exits the process when it is done. `arguments`
+  /// follow the subcommand. Returns an exit code on failure: 2 for wrong arguments, 74 if the run's
   /// files cannot be used.
   package static func run<Role: WorkerRole>(
     _ trade: WorkerTrade, arguments: [String],
@@ -39,8 +38,8 @@ package enum WorkerProcess {
         frame.taskArguments = TaskArguments(task: TaskID(task), words: Array(arguments[3...]))
       }
       try work(makeRole(frame), frame)
-      // The pipe for reports ends with the process. Closed before, it would show the coordinator a worker that
-      // says nothing more and still lives, which is killed, and is thought to have left its folders behind.
+      // Keep the report pipe open until the exit. If it closed earlier, the coordinator would see a
+      // silent, living worker, kill it and assume that it left its folders behind.
       withExtendedLifetime(frame) { ProcessID.exitNow(0) }
     } catch {
       trade.complain(error.what)
@@ -48,7 +47,7 @@ package enum WorkerProcess {
     }
   }
 
-  /// What the role holds is given back when this returns.
+  /// Releases the role's resources before it returns.
   private static func work<Role: WorkerRole>(
     _ role: Role, _ frame: WorkerFrame
   ) throws(WorkerFailure) {
@@ -63,7 +62,7 @@ package enum WorkerProcess {
     }
     try WorkerFailure.naming("cannot set up signals") { () throws(Errno) in
       Dispositions.resetAll()
-      // What is written to nobody, or beyond a limit, is told by the write.
+      // A write to a closed pipe, or beyond a limit, reports the error itself.
       try SignalSet.all.block()
       try MappedFile.exitOnBusError()
       joinSession()
@@ -78,7 +77,7 @@ package enum WorkerProcess {
       try File.openNull()
     }
     try WorkerFailure.naming("cannot redirect standard input and output") { () throws(Errno) in
-      // So that nothing which is printed by mistake gets between the lines, and no task finds them.
+      // Stray output must not mix with the reports, and tasks must not inherit the pipes.
       try StandardStream.input.redirect(to: nothing)
       try StandardStream.output.redirect(to: .error)
     }
@@ -91,15 +90,15 @@ package enum WorkerProcess {
       lock: lock)
   }
 
-  /// A session of its own, which it has already where it was started as it should be. One that is to run
-  /// what has the terminal was started at the head of a process group, where no key of the terminal reaches
-  /// it, and cannot leave the terminal's session; by now it blocks what keys send, and joins its
-  /// coordinator (`TerminalLoan`).
+  /// Starts a new session; a worker started correctly already leads one. A worker for tasks that
+  /// use the terminal must stay in the terminal's session: it was started as a process group
+  /// leader, where keys do not reach it, now blocks their signals and joins its coordinator's group
+  /// (`TerminalLoan`).
   private static func joinSession() {
     do throws(Errno) {
       try ProcessID.newSession()
     } catch {
-      // Fails for one that leads a session, which is as good.
+      // A session leader fails here too, which is harmless.
       try? ProcessGroup.joinParent()
     }
   }

@@ -1,19 +1,19 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// What a kind of worker is to the frame, before it does anything.
+/// The static properties of a kind of worker.
 package struct WorkerTrade: Sendable {
-  /// Stands in front of what it complains of.
+  /// The prefix of its error messages.
   let program: String
-  /// Its command line, for whoever got that wrong.
+  /// Its usage line.
   package let usage: String
-  /// What its hello says that it can do.
+  /// The actions that it announces to the coordinator.
   let actions: WorkerActions
-  /// Whether it takes tasks of a kind.
+  /// Whether it runs tasks of a kind.
   let takes: @Sendable (ActionKind) -> Bool
   /// Whether its command line may have arguments for a task.
   var takesArguments = false
-  /// Descriptors of its own that it watches at most.
+  /// The number of poll slots that the role needs.
   let slots: Int
 
   package init(
@@ -28,34 +28,34 @@ package struct WorkerTrade: Sendable {
   }
 
   package func complain(_ text: String) {
-    // Nobody is left to tell when this fails.
+    // A failure cannot be reported.
     try? StandardStream.error.writeAll(Array("\(program): \(text)\n".utf8))
   }
 }
 
-/// What a worker process does: takes orders, says reports through its frame, and waits for
-/// descriptors of its own. The frame calls it, one call at a time.
+/// The behavior of a worker process: takes commands, sends reports through its frame and waits for
+/// descriptors of its own. The frame makes one call at a time.
 package protocol WorkerRole: AnyObject {
   var frame: WorkerFrame { get }
 
-  /// When `passTime` is to be called at the latest; nil for never.
+  /// When `passTime` must be called; nil for never.
   var deadline: Instant? { get }
 
-  /// Does what the first order would have to wait for, while the coordinator hears of the worker.
+  /// Prepares for the first command while the coordinator handles the hello.
   func prepare()
 
-  /// Waits, at most so long (negative: for ever), until any descriptor of the frame's set is ready.
-  /// A role with other things to wait for, or with work to do, does that here, a little at a time.
+  /// Waits until a descriptor of the frame's set is ready, at most that long (negative: forever). A
+  /// role with background work does a small part of it here.
   func wait(nanoseconds: Int64) throws(Errno)
 
-  /// Takes in what the wait has found at its own descriptors. Before any order of the same turn.
+  /// Handles the role's ready descriptors; called before the commands of the same turn.
   func takeEvents(at now: Instant) throws(Errno)
 
-  /// An order of the coordinator's, which fits the plan.
+  /// Handles a command, which was checked against the plan.
   func obey(_ order: WorkerOrder, at now: Instant)
 
-  /// The coordinator is gone, or somebody wants this worker gone: end the work, then leave. May come
-  /// more than once.
+  /// Ends the work, then leaves: the coordinator is gone or this worker is asked to end. May be
+  /// called more than once.
   func endOfOrders(at now: Instant)
 
   /// Does what is due.
@@ -70,12 +70,12 @@ extension WorkerRole {
   }
 }
 
-/// Why a worker cannot work, in words for a person.
+/// Why a worker cannot work, as a message for the user.
 package struct WorkerFailure: Error {
   package let what: String
   package init(what: String) { self.what = what }
 
-  /// What `body` gives, or a failure that names what was attempted.
+  /// Returns the result of `body`, or throws a failure that names the operation.
   package static func naming<Result: ~Copyable>(
     _ what: String, _ body: () throws(Errno) -> Result
   ) throws(WorkerFailure) -> Result {
