@@ -1,23 +1,23 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The ports of services that tasks of a worker need, and of the one that it runs itself.
+/// The ports of the services that tasks of this worker use, and of the service it runs.
 struct KnownPorts {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
-  /// As orders told.
+  /// Received from the coordinator.
   private var told: [TaskID: [UInt16]] = [:]
-  /// Of the service that runs.
+  /// The ports of the running service.
   private var own: [ReservedPort] = []
 
   init(_ plans: WorkerPlan) { self.plans = plans }
 
-  /// Takes in what an order tells of ports.
+  /// Takes the ports from a command.
   mutating func note(_ order: WorkerOrder) {
     if case .ports(let service, let ports) = order { told[service] = ports }
   }
 
-  /// Finds ports for a service that is about to start.
+  /// Reserves ports for a service about to start.
   mutating func reserve(for service: TaskID) throws(Errno) -> ServicePorts {
     own = []
     let names = plan.portNames(of: service)
@@ -27,13 +27,13 @@ struct KnownPorts {
 
   var ownNumbers: [UInt16] { own.map(\.number) }
 
-  /// Its process is about to start, and to bind them.
+  /// Releases the reserved sockets right before the service binds the ports.
   func open() { for port in own { port.open() } }
 
-  /// It has ended.
+  /// Call when the service has ended.
   mutating func release() { own = [] }
 
-  /// What a task finds in its environment: the ports of the services that it needs, and those of its own.
+  /// A task's environment variables for ports: of the services that it needs, and its own.
   func variables(of task: TaskID) -> [String] {
     guard plan.hasServices else { return [] }
     var ports: [ServicePorts.Port] = []

@@ -1,26 +1,25 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What a command prints that looks whether a service is ready, of which the end is kept: nobody is to see
-/// that of each look.
+/// The end of a readiness command's output. The rest is dropped, since the command runs repeatedly.
 struct ProbeOutput: ~Copyable {
   private let command: String
   private let pipe: Descriptor
-  /// What the command before it printed last.
+  /// The output of the command's previous run.
   private let earlier: [UInt8]
-  /// Nil where there are no secrets.
+  /// nil if there are no secrets.
   private var masker: Masker?
   private var tail: [UInt8] = []
 
   private static let mostBytes = 4096
   private static let mostLines = 10
-  /// Read in one go: who prints without an end is not to keep the worker from all else.
+  /// The limit for one call, so that endless output does not block the worker.
   private static let mostChunks = 16
 
   /// - Parameters:
   ///   - words: the command, which is about to start.
-  ///   - written: what it writes to.
-  ///   - earlier: what the same command printed last before; taken for its own while it prints nothing.
+  ///   - written: the pipe it writes to.
+  ///   - earlier: the output of its previous run, used if this run prints nothing.
   init(
     of words: [String], _ written: borrowing Pipe, _ masker: Masker?, earlier: [UInt8]
   ) throws(Errno) {
@@ -32,7 +31,7 @@ struct ProbeOutput: ~Copyable {
 
   var rawDescriptor: Int32 { pipe.rawValue }
 
-  /// Reads what is there. False when there is nobody left who could write more.
+  /// Reads what is available. Returns false if all writers have closed the pipe.
   mutating func take() -> Bool {
     var chunk = [UInt8](repeating: 0, count: Self.mostBytes)
     for _ in 0..<Self.mostChunks {
@@ -44,7 +43,7 @@ struct ProbeOutput: ~Copyable {
         var text: [UInt8] = []
         chunk.withUnsafeBytes { chunk in
           let bytes = UnsafeRawBufferPointer(rebasing: chunk[..<count])
-          // Before anything is cut off.
+          // Mask before anything is cut off.
           if masker == nil { text += bytes } else { masker?.mask(bytes) { text += $0 } }
         }
         keep(text)
@@ -59,7 +58,8 @@ struct ProbeOutput: ~Copyable {
     tail = Array((tail + text).suffix(Self.mostBytes))
   }
 
-  /// The last lines, below one that tells whose they are; empty where it printed nothing.
+  /// The last lines with a header that names the command; the earlier output if this run printed
+  /// nothing.
   mutating func takeLastLines() -> [UInt8] {
     var text: [UInt8] = []
     masker?.finish { text += $0 }

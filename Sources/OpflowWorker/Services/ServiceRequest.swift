@@ -1,18 +1,18 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A GET of which only the status is wanted, that blocks nobody.
+/// A non-blocking GET request whose status alone matters.
 struct ServiceRequest: ~Copyable {
   enum Answer {
     case waits
     case answered(status: Int)
-    /// For a person.
+    /// A message for the user.
     case failed(String)
   }
 
-  /// From one look at what came to the next.
+  /// The pause between two checks for an answer.
   static let pauseMilliseconds: Int64 = 10
-  /// For an answer.
+  /// The timeout for the answer.
   private static let patienceMilliseconds: Int64 = 5_000
   private static let statusBytes = 12
 
@@ -37,7 +37,7 @@ struct ServiceRequest: ~Copyable {
       try send()
       if let status = try receive() { return status }
     } catch .wouldBlock {
-      // Nothing to be done now.
+      // Try again later.
     } catch {
       return .failed("\(error)")
     }
@@ -64,7 +64,7 @@ struct ServiceRequest: ~Copyable {
     }
   }
 
-  /// Nil while the status is not there.
+  /// nil until the status is complete.
   private mutating func receive() throws(Errno) -> Answer? {
     var chunk = [UInt8](repeating: 0, count: 256)
     while answer.count < Self.statusBytes {

@@ -1,14 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Looks whether the service that runs is ready, until it is: a little at a time, between all else that its
-/// worker does.
+/// Checks whether the running service is ready, in small steps between the worker's other work.
 struct ServiceWatch: ~Copyable {
   enum Look {
     case again
-    /// With what a person should know of it; empty for nothing.
+    /// The note is a message for the user; may be empty.
     case ready(note: String)
-    /// It is not, and is not waited for any longer.
+    /// The service is not ready and the checks have ended.
     case gaveUp(what: String)
   }
 
@@ -19,25 +18,25 @@ struct ServiceWatch: ~Copyable {
   private var timeout = Instant(nanoseconds: 0)
   private var isOver = true
   private var pausedAt: Instant?
-  /// What the last look found, for a person.
+  /// The result of the last check, for messages.
   private var found = ""
-  /// Of `file`: what stood there before the start.
+  /// For `file`: its status before the start.
   private var fileBefore: FileStatus?
   private var log: LogLines?
   private var request: ServiceRequest?
   private var hasAnswered = false
-  /// Of `exec`: the command that runs now; 0 for none.
+  /// For `exec`: the running command; 0 for none.
   private(set) var probePID: Int32 = 0
   private var isProbed = false
-  /// When it has failed though it has not ended.
+  /// When the running command times out.
   private var probeUntil = Instant(nanoseconds: .max)
-  /// It was ended for that.
+  /// It was killed for the timeout.
   private var isOverdue = false
 
-  /// For one try of `exec`: who asks a server that takes the question and answers never is to ask again.
+  /// The timeout of one `exec` try: a client of a server that never answers must be restarted.
   static let longestProbeMilliseconds: Int64 = 30_000
 
-  /// - Parameter ports: those that were found for it.
+  /// - Parameter ports: the ports reserved for the service.
   init(_ plan: Plan, _ task: TaskID, _ ports: ServicePorts) {
     readiness = plan.readiness(of: task)
     self.ports = ports
@@ -45,10 +44,11 @@ struct ServiceWatch: ~Copyable {
     if case .log(let pattern) = readiness.probe { log = LogLines(pattern) }
   }
 
-  /// Why it cannot be started: somebody else would be taken for it. Remembers what there is before.
+  /// Why the service cannot start: another process would be mistaken for it. Records the state
+  /// before the start.
   mutating func obstacle() -> String? {
     switch readiness.probe {
-    // Nobody has a port that was found for it.
+    // A reserved port is free.
     case .none, .log, .exec, .namedPort: return nil
     case .port(let number): return Self.obstacle(LocalPort(number))
     case .http(let url): return address(url).flatMap { obstacle($0) }
@@ -79,7 +79,7 @@ struct ServiceWatch: ~Copyable {
     timeout = now.advanced(byMilliseconds: Int64(clamping: readiness.timeoutMilliseconds))
   }
 
-  /// It stands still, and so does its time.
+  /// Pauses the timeout while the service is paused.
   mutating func pause(at now: Instant) { if !isOver, pausedAt == nil { pausedAt = now } }
 
   mutating func proceed(at now: Instant) {
@@ -92,19 +92,19 @@ struct ServiceWatch: ~Copyable {
     nextLook = now
   }
 
-  /// Nobody asks any more.
+  /// Ends the checks.
   mutating func end() {
     isOver = true
     request = nil
   }
 
-  /// Takes note of output.
+  /// Takes output of the service.
   mutating func note(_ chunk: UnsafeRawBufferPointer) {
     guard !isOver, log?.note(chunk) == true else { return }
     nextLook = Instant(nanoseconds: 0)
   }
 
-  /// The command that looks has ended.
+  /// Takes the exit status of the readiness command.
   mutating func noteProbe(_ status: ExitStatus, at now: Instant) {
     probePID = 0
     isProbed = status == .success
@@ -126,9 +126,11 @@ struct ServiceWatch: ~Copyable {
   private static let noEnd =
     "it did not end within \(DurationText.text(milliseconds: longestProbeMilliseconds))"
 
+  /// Makes one step of the check.
+  ///
   /// - Parameters:
   ///   - start: starts a command beside the service.
-  ///   - kill: ends it, and what it has started; how it ended is told by `noteProbe`.
+  ///   - kill: kills the command with its descendants; `noteProbe` then gets its status.
   mutating func look(
     at now: Instant, start: ([String]) throws(WatchFault) -> Int32, kill: (Int32) -> Void
   ) -> Look {
@@ -155,7 +157,7 @@ struct ServiceWatch: ~Copyable {
     return .gaveUp(what: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
   }
 
-  /// What is looked at, for a person.
+  /// What the check waits for, for messages.
   private var subject: String {
     switch readiness.probe {
     case .none: "nothing"
@@ -207,7 +209,7 @@ struct ServiceWatch: ~Copyable {
     case .waits:
       if !hasAnswered { found = "it has not answered yet" }
       request = consume asked
-      // What comes back is looked at soon; what does not ends the request in its time.
+      // An answer is checked soon; without one the request times out.
       nextLook = now.advanced(byMilliseconds: ServiceRequest.pauseMilliseconds)
       return false
     case .answered(let status):
@@ -220,7 +222,8 @@ struct ServiceWatch: ~Copyable {
     }
   }
 
-  /// Who listens there that is none of the service's processes; a container's, for example.
+  /// Describes a listening process that the service did not start, such as that of a container;
+  /// empty otherwise.
   private static func outsider(of port: LocalPort) -> String {
     let listeners = port.listeners
     if listeners.isEmpty { return "" }
@@ -237,25 +240,25 @@ struct ServiceWatch: ~Copyable {
   }
 }
 
-/// Why it makes no sense to look any longer, in words for a person.
+/// Why checking further is useless, as a message for the user.
 struct WatchFault: Error {
   let what: String
 }
 
-/// Lines of output, and whether one fitted.
+/// The output's lines, and whether one has matched.
 private struct LogLines {
   private let glob: Glob
   private var line: [UInt8] = []
-  /// What a person sees of it, without colors and other escape sequences.
+  /// The line without colors and other escape sequences.
   private var cleaned: [UInt8] = []
   private(set) var isFound = false
 
-  /// Of a longer line that much is looked at.
+  /// Only this much of a line is compared.
   private static let longestLine = 65_536
 
   init(_ pattern: String) { glob = Glob("*\(pattern)*") }
 
-  /// Whether a line fits now. One that has no end yet counts as well: many a prompt never has one.
+  /// Returns whether a line matches. An unfinished line counts too: a prompt has no newline.
   mutating func note(_ chunk: UnsafeRawBufferPointer) -> Bool {
     if isFound { return true }
     var rest = chunk[...]
@@ -271,7 +274,7 @@ private struct LogLines {
     return isFound
   }
 
-  /// Whether the pattern fits a line as it was written, or as a person sees it.
+  /// Whether the pattern matches the raw or the cleaned line.
   private mutating func isFitting(_ line: UnsafeRawBufferPointer) -> Bool {
     if glob.matches(line) { return true }
     cleaned.removeAll(keepingCapacity: true)
