@@ -1,11 +1,11 @@
 package import OpflowSystem
 
-/// Runs a command for what it prints: bounded in time and in memory, whatever it does.
+/// Runs a command and collects its output, bounded in time and memory.
 package struct PrintingCommand: ~Copyable {
-  /// Of its complaints this much is kept.
+  /// The limit for its standard error.
   private static let mostComplaintBytes = 64 << 10
 
-  /// Where no process can be made, it is tried again after pauses that double: for 10 s in all.
+  /// If no process can be made, retry after pauses that double, for 10 s in all.
   private static let firstPauseNanoseconds: Int64 = 20_000_000
   private static let lastPauseNanoseconds: Int64 = 5_120_000_000
 
@@ -20,16 +20,16 @@ package struct PrintingCommand: ~Copyable {
     static let count = 3
   }
 
-  /// How it came to its end.
+  /// How the command ended.
   package enum End {
     case exit(Int32)
     case signal(Int32)
     case printedTooMuch, tookTooLong
   }
 
-  /// Starts it in `folder`, with nothing to read.
+  /// Starts the command in `folder` with /dev/null as input.
   ///
-  /// - Parameter environment: an entry each.
+  /// - Parameter environment: entries `NAME=VALUE`.
   package init(
     _ words: [String], in folder: String, environment: [[UInt8]] = Environment.entries()
   ) throws(Errno) {
@@ -62,7 +62,7 @@ package struct PrintingCommand: ~Copyable {
             environment: environment.pointers, directory: texts[0], input: null.rawValue,
             output: output, error: errors, options: .diesWithParent))
       } catch {
-        // Others may end in a moment.
+        // Other processes may exit soon.
         guard error.step == .process, error.errno.isShortage, pause <= Self.lastPauseNanoseconds
         else { throw error.errno }
         try PollSet.pause(nanoseconds: pause)
@@ -71,7 +71,8 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Waits for its end, and returns what it printed until then, at most one byte more than the limit. What it leaves behind then is left alone: it may be an agent that holds keys.
+  /// Waits for the end and returns the output, at most `limit` + 1 bytes. Its remaining children
+  /// are left alone: one may be an agent that holds keys.
   package mutating func finish(
     limit: Int, patienceSeconds: Int64
   ) throws(Errno) -> (End, printed: [UInt8]) {
@@ -84,7 +85,7 @@ package struct PrintingCommand: ~Copyable {
       let left = deadline - Clock.monotonicNanoseconds
       if left <= 0 { return (try end(.tookTooLong), printed) }
       _ = try set.wait(nanoseconds: left)
-      // Asked before its output is read: what it wrote is there when it has ended.
+      // Checked before reading, so that all output of an ended process is read.
       let hasEnded = set.isReady(Slot.process)
       if try Self.read(output, into: &printed, limit: limit + 1) { set.clear(Slot.output) }
       if try Self.read(errors, into: &complaints, limit: Self.mostComplaintBytes) {
@@ -99,10 +100,10 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Ends it and what is below it.
+  /// Kills the command and its descendants.
   private func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
-      // One that is gone, or another user's, is none of ours.
+      // Skip a process that is gone or belongs to another user.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
       try? ProcessTree.send(.kill, through: descriptor.rawValue)
     }
@@ -111,12 +112,12 @@ package struct PrintingCommand: ~Copyable {
     return end
   }
 
-  /// Reads what is there; what is beyond the limit is dropped. Returns whether that was the end.
+  /// Reads what is available and drops bytes beyond the limit. Returns whether it reached the end.
   private static func read(
     _ stream: borrowing Descriptor, into bytes: inout [UInt8], limit: Int
   ) throws(Errno) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 16_384)
-    // Somebody may write without end.
+    // Bounded: the command may write endlessly.
     for _ in 0..<64 {
       do throws(Errno) {
         let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in

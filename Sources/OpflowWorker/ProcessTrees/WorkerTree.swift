@@ -1,31 +1,31 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The processes of the task that runs: everything below this worker, which is their subreaper.
+/// The processes of the running task: all descendants of this worker, which is their subreaper.
 struct WorkerTree {
-  /// Whose task it is.
+  /// The run of the task.
   let run: String
   private var mainPID: Int32 = 0
-  /// A process that looks whether the task is ready; 0 for none.
+  /// The readiness command; 0 for none.
   var probePID: Int32 = 0
   private(set) var usage = Usage()
-  /// What could not be ended is left behind and counts no more.
+  /// Processes that could not be killed, ignored from then on.
   private var abandoned: Set<Int32> = []
-  /// The names of processes that the task's own left alive when it ended.
+  /// The names of processes that were alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
-  /// Those of them that were killed.
+  /// Those of `leftAlive` that were killed.
   private var leftKilled: [String] = []
-  /// Those of the task that could not be ended.
+  /// Processes of this task that could not be killed.
   private var survivors: [String] = []
 
   struct Reaped {
-    /// How the task's own process ended, when it is among those that were reaped now.
+    /// The status of the task's main process, if it was reaped now.
     var status: ExitStatus?
-    /// Nothing of the tree is left.
+    /// No process of the tree is left.
     var isGone = false
-    /// Processes that were reaped.
+    /// The number of reaped processes.
     var count = 0
-    /// How the process ended that looks whether the task is ready.
+    /// The status of the readiness command.
     var probeStatus: ExitStatus?
   }
 
@@ -40,7 +40,8 @@ struct WorkerTree {
     survivors = []
   }
 
-  /// The task's own process has ended: notes what it has left behind, which a readiness probe is not.
+  /// Records the processes that are alive after the task's main process ended, except the readiness
+  /// command's.
   mutating func noteLeft() {
     var others = abandoned
     if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
@@ -50,10 +51,10 @@ struct WorkerTree {
     }
   }
 
-  /// What was left behind and may still run; else what did not end by itself before it was killed.
+  /// Processes that may still run; otherwise those that had to be killed.
   var left: LeftBehind? { LeftBehind(survivors, areAlive: true) ?? LeftBehind(leftKilled) }
 
-  /// Reaps what has ended, and sums what it used.
+  /// Reaps ended processes and adds up their usage.
   mutating func reap() throws(Errno) -> Reaped {
     var reaped = Reaped()
     while true {
@@ -75,7 +76,7 @@ struct WorkerTree {
 
   private mutating func note(_ ended: EndedProcess, _ reaped: inout Reaped) {
     reaped.count += 1
-    // A straggler of an earlier task is not this one's to pay.
+    // An abandoned process of an earlier task does not count for this one.
     if abandoned.remove(ended.pid) != nil { return }
     if let name = leftAlive.removeValue(forKey: ended.pid),
       ended.status == .signal(Signal.kill.rawValue)
@@ -97,8 +98,8 @@ struct WorkerTree {
     }
   }
 
-  /// Sends a signal to every process of the tree. What is of a run that the task runs is that run's to tell, where
-  /// it can be told at all: it has rules of its own for how its tasks end, and is told itself.
+  /// Signals all processes of the tree. Processes of a nested opflow run are left to that run,
+  /// unless the signal cannot be handled: it gets the signal and stops its tasks by its own rules.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
     ProcessTree.signalAll(signal, exempt: abandoned, sparing: isOfRunWithin, &delivery)
@@ -108,7 +109,8 @@ struct WorkerTree {
     ProcessStatus.environment(of: pid).map { RunsAround.isWithin(run, $0) } == true
   }
 
-  /// Gives up what cannot be ended: processes of another user, and those that the kernel does not let go.
+  /// Gives up on processes that cannot be killed: those of other users and those stuck in the
+  /// kernel.
   mutating func abandon() {
     let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
     abandoned.formUnion(left)
