@@ -1,56 +1,57 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// What is the matter with a value, in words for a person.
+/// Why a value is not usable, as a message for the user.
 package struct ValueFault: Error, Equatable {
   package let what: String
   package init(what: String) { self.what = what }
 }
 
-/// The folders that tries leave values in, and what stands there when their trees are gone.
+/// The folders in which attempts leave values.
 ///
-/// What a try left that did not succeed is read by nobody and may hold a secret, so that it goes as soon as
-/// somebody is there to see it. A try's folder is made, empty, before its process exists, and then
+/// Values of an unsuccessful attempt are never read and may hold a secret, so they are removed as
+/// soon as possible. The folder is made, empty, before the attempt's process exists. Then:
 ///
-/// - the try succeeds: what it left is looked through and stays;
-/// - it ends otherwise, or what it left is refused: its worker removes the folder before it tells the end;
-/// - its worker is lost: the coordinator removes it when all of the try's processes are ended;
-/// - coordinator and worker are lost, or a success was not written down: the next drive of the run removes
-///   every folder that is of no success, before it starts anything.
+/// - The attempt succeeds: its values are checked and kept.
+/// - It fails, or its values are refused: the worker removes the folder before it reports the end.
+/// - The worker is lost: the coordinator removes the folder when all processes of the attempt are
+///   gone.
+/// - Coordinator and worker are lost, or a success is not recorded: the run's next session first
+///   removes all folders that do not belong to a success.
 ///
-/// Folders are removed by what is open, never by a path, and links in them or in their place are not followed.
+/// Folders are removed through descriptors, not paths, and links are not followed.
 package struct LeftValues {
-  /// Of the run's `values` folder.
+  /// The run's `values` folder.
   let folder: String
 
   package init(folder: String) { self.folder = folder }
 
-  /// The folder of one try.
+  /// The folder of one attempt.
   func path(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     folder + "/" + ValueFolder.name(of: task, attempt: attempt)
   }
 
-  /// Makes a folder for a try, with nothing in it.
+  /// Makes an empty folder for an attempt.
   func make(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
     let path = path(of: task, attempt: attempt)
     do throws(Errno) {
       try Path.makeDirectory(path)
     } catch .noSuchFile {
-      // It is the first one of the run.
+      // The run's first attempt with values.
       try Path.makeDirectories(path, mode: 0o700)
     } catch .exists {
-      // A try whose line is lost had the number too: what it left is nobody's.
+      // An unrecorded attempt had the same number; its values are discarded.
       try remove(of: task, attempt: attempt)
       try Path.makeDirectory(path)
     }
   }
 
-  /// Removes what a try left that did not succeed, where it left anything.
+  /// Removes the values of an unsuccessful attempt, if any.
   package func remove(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
     try Path.removeTree(ValueFolder.name(of: task, attempt: attempt), in: folder)
   }
 
-  /// Removes the folders of all tries but those with these names.
+  /// Removes all folders of attempts except those with these names.
   package func removeAll(but kept: Set<String>) throws(Errno) {
     var names: [String] = []
     do throws(Errno) {
@@ -64,7 +65,8 @@ package struct LeftValues {
     for name in names where !kept.contains(name) { try Path.removeTree(name, in: folder) }
   }
 
-  /// Puts there what a task left in another run, by which it is up to date. The folder is that of no try.
+  /// Writes the values of an up-to-date task, which another run recorded. The folder does not
+  /// belong to any attempt.
   func put(
     _ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer
   ) throws(ValueFault) {
@@ -88,7 +90,7 @@ package struct LeftValues {
     }
   }
 
-  /// What a task left, if it is as it was looked through.
+  /// The files of a task's values; throws if they changed since `collect`.
   static func files(
     of values: [TaskValue], in path: String
   ) throws(ValueFault) -> [SuccessRecord.Value] {
@@ -104,12 +106,12 @@ package struct LeftValues {
     return files
   }
 
-  /// Reads what a task left, by name.
+  /// Reads and checks the values that a task left, sorted by name.
   ///
   /// - Parameters:
-  ///   - keepsTexts: an `if` may read them.
-  ///   - hasSecret: whether a secret is in a text.
-  ///   - lasts: makes them durable, since the task must not run again.
+  ///   - keepsTexts: keep the texts, for `if` conditions.
+  ///   - hasSecret: whether a text contains a secret.
+  ///   - lasts: sync the files, because the task will not run again.
   static func collect(
     _ path: String, keepsTexts: Bool, lasts: Bool, hasSecret: ([UInt8]) -> Bool
   ) throws(ValueFault) -> [TaskValue] {
@@ -148,7 +150,7 @@ package struct LeftValues {
     return values
   }
 
-  /// The bytes of a file that is a value.
+  /// Reads a file that is a value.
   private static func read(
     _ name: String, in folder: String, lasts: Bool
   ) throws(ValueFault) -> [UInt8] {
@@ -158,7 +160,7 @@ package struct LeftValues {
           + " letters, digits and _")
     }
     let path = folder + "/" + name
-    // Before it is opened: to open a device may do something.
+    // Checked before opening: opening a device may have side effects.
     let kind = try doing("read", name) { () throws(Errno) in try Path.linkStatus(path).kind }
     guard kind == .file else {
       throw ValueFault(what: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")

@@ -1,24 +1,23 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// What a task reads of others, filled in as it starts.
+/// The values that a task reads, filled in when it starts.
 package struct LateValues {
-  /// By place in the task's environment list, and in its words.
+  /// By index in the task's environment list.
   package var environment: [Int: [UInt8]] = [:]
   package var words: [Int: [UInt8]] = [:]
   package var url: String?
   package var sha256: String?
-  /// It finds all that its needs left as files.
+  /// The task wants all values of its dependencies as files.
   package var wantsFolder = false
 }
 
-/// The values that tasks read, as the coordinator tells whose.
+/// The values that tasks may read, as the coordinator reported them.
 package struct NeededValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folder: String
-  /// Of tasks that have values: the try whose they are, and by name what is known of those that a task
-  /// reads.
+  /// By task with values: the attempt that left them, and their hashes by name.
   private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
   package init(_ plans: WorkerPlan, runFolder: String) {
@@ -26,7 +25,7 @@ package struct NeededValues {
     folder = runFolder + "/" + ValueFolder.name
   }
 
-  /// Takes in what an order tells of values.
+  /// Takes the values from a command.
   package mutating func note(_ order: WorkerOrder) {
     if case .values(let task, let attempt) = order {
       left[task] = attempt.map { ($0, [:]) }
@@ -34,7 +33,7 @@ package struct NeededValues {
     if case .value(let task, let name, let hash) = order { left[task]?.hashes[name] = hash }
   }
 
-  /// What a task reads; nil for one that reads nothing.
+  /// The values that a task reads; nil if it reads none.
   package func late(of task: TaskID) throws(ValueFault) -> LateValues? {
     guard plan.flags(task).contains(.readsValues) else { return nil }
     var late = LateValues()
@@ -42,7 +41,7 @@ package struct NeededValues {
       guard let slot = item.slot else { continue }
       func text() throws(ValueFault) -> [UInt8] { try evaluate(item.program, of: task) }
       switch slot {
-      // The coordinator has decided it.
+      // Evaluated by the coordinator.
       case .condition: break
       case .environment: late.environment[Int(item.position)] = try text()
       case .word: late.words[Int(item.position)] = try text()
@@ -75,7 +74,7 @@ package struct NeededValues {
     "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))/\(name)"
   }
 
-  /// The paths of the files with all that those left whose values a task reads.
+  /// The paths of all value files of the dependencies that a task reads from.
   func files(readBy task: TaskID) -> [String] {
     guard plan.flags(task).contains(.readsValues) else { return [] }
     return plan.valueSources(of: task).flatMap { need in
@@ -83,7 +82,7 @@ package struct NeededValues {
     }
   }
 
-  /// The file of a value. One that is another by now is not what the journal says that the task reads.
+  /// Reads a value's file. Throws if it differs from the hash in the journal.
   private func read(
     _ name: String, of need: TaskID, _ attempt: Int32, _ hash: UInt64
   ) throws(ValueFault) -> [UInt8] {
@@ -103,8 +102,8 @@ package struct NeededValues {
     return bytes
   }
 
-  /// Makes the folder in which a task finds all that its needs left: `ID/NAME`, and `ID/NAME/LEG` of the
-  /// legs of a family. They are copies: what the task does to them changes no value.
+  /// Makes a folder with copies of the values of a task's dependencies: `ID/NAME`, or
+  /// `ID/NAME/INSTANCE` for matrix tasks. The task may change the copies.
   ///
   /// - Returns: its path.
   func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
@@ -142,7 +141,7 @@ package struct NeededValues {
 
   private func make(_ path: String, _ name: String) throws(ValueFault) {
     try Self.making { () throws(Errno) in
-      // One of a try whose line is lost, which had the number too, and that of no value at all.
+      // May be left from an unrecorded attempt with the same number.
       try Path.removeTree(name, in: folder)
       try Path.makeDirectories(path, mode: 0o700)
     }
@@ -156,19 +155,19 @@ package struct NeededValues {
     }
   }
 
-  /// Removes what `makeFolder` made, and what the task made of it.
+  /// Removes the folder that `makeFolder` made.
   func removeFolder(of task: TaskID, attempt: Int32) throws(Errno) {
     try Path.removeTree(
       ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt), in: folder)
   }
 
-  /// What stands between the brackets of a leg's id, in which `%XX` stands for most bytes already.
+  /// The part in brackets of a matrix task's ID, which already has most bytes as `%XX`.
   private func leg(_ task: TaskID, familyBytes: Int) -> String {
     let values = plan.nameBytes(task).dropFirst(familyBytes + 1).dropLast()
     return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
   }
 
-  /// A hash as a download takes it.
+  /// Checks and normalizes the SHA-256 of a download.
   private static func hash(_ text: [UInt8]) throws(ValueFault) -> String {
     let hash = String(decoding: text, as: UTF8.self).lowercased()
     let isHash =
