@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The folders that a task finds: its own for what is of use to nobody else, and that of its values.
+/// The folders of a task: its temporary folder and that of its values.
 extension CommandWorker {
-  /// Where there is none to be had, tasks run all the same: most use none.
+  /// If no folder can be made, tasks run anyway: most do not use it.
   func prepareFolder() {
     if let error = taskFolder.prepare() {
       frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
@@ -29,7 +29,7 @@ extension CommandWorker {
     )
   }
 
-  /// The first task that declares files may have been added to the run.
+  /// Opens the records if the first task that declares files was just added to the run.
   func openFiles(_ now: Instant) {
     guard files == nil, plan.declaresFiles else { return }
     do throws(WorkerFailure) {

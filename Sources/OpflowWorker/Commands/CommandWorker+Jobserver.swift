@@ -2,13 +2,13 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension CommandWorker {
-  /// Takes in an order about tokens of a jobserver.
+  /// Handles a command about jobserver tokens.
   func noteTokens(_ order: WorkerOrder, at now: Instant) {
     jobserver.note(order, running: running, at: now)
     awaitTokens()
   }
 
-  /// Takes back tokens that are owed, or that nobody uses.
+  /// Takes back tokens that were reclaimed or are unused.
   func takeTokens(at now: Instant) {
     if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
       report(tokens: jobserver.takeOwed())
@@ -23,7 +23,7 @@ extension CommandWorker {
 
   private func awaitTokens() { frame.poll.set(Slot.tokens, jobserver.awaited ?? -1) }
 
-  /// Makes the jobserver of a task that is about to start; nil where it has none.
+  /// Makes the jobserver of a task about to start; nil if it has none.
   func beginJobserver(_ task: TaskID) throws(WorkerRefusal) -> JobserverOffer? {
     guard let style = plan.jobserver(of: task) else { return nil }
     do {

@@ -1,12 +1,14 @@
 internal import OpflowCore
 
 extension CommandWorker {
-  /// - Returns: the control group that a task is to start in; nil for this process's own.
+  /// Makes the memory cgroup of a task.
+  ///
+  /// - Returns: the folder of the group to start the task in; nil for the worker's own group.
   func beginLimit(of task: TaskID) -> Int32? {
     limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }
 
-  /// The task and all that it started are gone: sees whether that was for want of memory.
+  /// Sets the outcome if the task, which is gone, exceeded its memory limit.
   func endLimit(of task: TaskID, _ attempt: Int32, _ outcome: inout Outcome) {
     defer { limit.end() }
     guard !outcome.isSuccess, outcome.reason == nil, let what = limit.overrun() else { return }

@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Results of tasks that come back from a cache.
+/// Results that are restored from a cache.
 extension CommandWorker {
-  /// Its files are back: its values follow.
+  /// Restores the values after the files.
   func takeValuesBroughtBack() {
     guard let files else { return }
     do throws(WorkerRefusal) {
@@ -11,19 +11,19 @@ extension CommandWorker {
       try values.take(files.broughtValues)
       files.noteValuesBroughtBack(values.files(frame.masker))
     } catch {
-      // A further begin makes the folder anew.
+      // The next `begin` makes the folder again.
       files.giveUpBringingBack(CacheFault(what: error.what))
     }
   }
 
-  /// It is written down: what it printed then comes again.
+  /// Replays the output of a restored result, which is recorded by now.
   func takeBroughtBack(_ result: RecordResult, _ now: Instant) {
     if let path = files?.broughtOutput { replay(path) }
     checkLog(now)
     tell(.broughtBack(result), now)
   }
 
-  /// What the task left before cannot be removed: it does not start.
+  /// Ends a task whose old outputs could not be removed.
   func endUncleaned(_ what: String, _ now: Instant) {
     files?.end()
     tell(.unfit(what: what), now)

@@ -2,7 +2,7 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension CommandWorker {
-  /// Looks whether the service that runs is ready, when that is due.
+  /// Checks whether the service is ready, if that is due.
   func lookAtService(_ now: Instant) {
     guard let deadline = service?.deadline, deadline <= now else { return }
     let look = service?.look(
@@ -20,9 +20,9 @@ extension CommandWorker {
     }
   }
 
-  /// Makes ready what a service needs before it starts.
+  /// Reserves a service's ports and prepares the check of its readiness.
   ///
-  /// - Returns: why it cannot be started; nil where it can.
+  /// - Returns: why it cannot start; nil if it can.
   func prepareService(_ task: TaskID) -> String? {
     do throws(Errno) {
       var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
@@ -34,9 +34,9 @@ extension CommandWorker {
     }
   }
 
-  /// A command that looks whether the service is ready. What it prints last is shown where it never is.
+  /// Starts the readiness command. Its last output is shown if the service never becomes ready.
   ///
-  /// - Returns: its number; 0 where there is no process for it at the moment.
+  /// - Returns: its pid; 0 if no process can be made at the moment.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()
@@ -68,7 +68,7 @@ extension CommandWorker {
     }
   }
 
-  /// Reads what the command printed that looks whether the service is ready.
+  /// Reads output of the readiness command.
   func takeProbeOutput() {
     if probeOutput?.take() != true { frame.poll.clear(Slot.probe) }
   }

@@ -1,15 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The work of a command worker: tells `WorkerState` what happened, and does what that decides.
+/// Runs commands: passes events to `WorkerState` and performs its actions.
 ///
-/// Each call of the kernel counts, since most tasks of a large run are short: a silent task that ends
-/// by itself costs a pipe, a clone, two waits, two reaps, one write and three closes.
+/// System calls matter, since most tasks of a large run are short: a silent task costs a pipe, a
+/// clone, two waits, two reaps, one write and three closes.
 final class CommandWorker: WorkerRole {
-  /// For so long `started` may wait for company, so that a short task costs one write.
+  /// `started` is held back this long, so that a short task costs one write.
   private static let holdNanoseconds: Int64 = 5_000_000
   private static let chunkBytes = 65536
-  /// What is read at a task's end at most: more than a pipe holds comes from somebody else.
+  /// The most chunks read at a task's end: more than a full pipe comes from another process.
   private static let finalChunks = 64
 
   enum Slot {
@@ -32,43 +32,44 @@ final class CommandWorker: WorkerRole {
   var plan: Plan { frame.plan }
   let launcher: WorkerLauncher
   private let logs: Descriptor
-  /// CHLD. Looked at only while a task runs for longer, so that a short one is spared a read.
+  /// SIGCHLD. Polled only for longer tasks, which saves a read for short ones.
   private let children: SignalDescriptor
 
   private var state: WorkerState
   private var watch = WorkerWatch()
-  /// Nil while no service runs.
+  /// nil if no service runs.
   var service: ServiceWatch?
-  /// Of the last command that looked whether it is ready, until nobody can write to it.
+  /// The output of the last readiness command, until its writers are gone.
   var probeOutput: ProbeOutput?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
-  /// Nil where no task has GPUs of its own.
+  /// nil if the plan has no GPUs.
   private var devices: RunningDevices?
   var limit: RunningLimit
   var tree: WorkerTree
   private(set) var log = WorkerLog(attempt: 0)
   var taskFolder: TaskFolder
-  /// Of the output of the task that runs; nil where there are no secrets.
+  /// Masks the running task's output; nil without secrets.
   private(set) var masker: Masker?
   var values: RunningValues
-  /// Nil where no task declares any.
+  /// nil if no task declares files.
   var files: DeclaredFiles?
   private let lateFiles: LateFiles
-  /// What the task that is to start reads is not all to be seen yet.
+  /// The start waits for inputs that are not visible yet.
   private var awaitsFiles = false
   private var isLogFailureTold = false
   var running: TaskID = .none
-  /// The task that runs has the terminal. What the terminal does to it, it does by itself.
+  /// The running task uses the terminal, whose keys signal it directly.
   private var isInteractive = false
-  /// The task that runs was sent its stop signal.
+  /// The running task was sent its stop signal.
   private var isStopped = false
   private var process: SpawnedProcess?
   private var pipe: Pipe?
-  /// When the task counts as one that takes its time, until it does.
+  /// When to start polling `children`.
   private var watchChildrenAt: Instant?
   private var actions: [WorkerAction] = []
-  // SAFETY: only what was read into it is looked at. Zeroing it would touch pages that a short task has no use for.
+  // SAFETY: only bytes that were read into it are used. Zeroing it would touch pages that a short
+  // task does not need.
   var chunk = [UInt8](unsafeUninitializedCapacity: CommandWorker.chunkBytes) { $1 = $0.count }
   private var isPerforming = false
 
@@ -111,7 +112,7 @@ final class CommandWorker: WorkerRole {
     return next
   }
 
-  /// What is to be looked at of files is looked at a little at a time.
+  /// File checks proceed in small steps between the waits.
   func wait(nanoseconds: Int64) throws(Errno) {
     var most = nanoseconds < 0 ? Int64.max : nanoseconds
     let patience = files?.patienceNanoseconds
@@ -157,8 +158,8 @@ final class CommandWorker: WorkerRole {
     lookAtService(now)
     if plan.hasJobservers { takeTokens(at: now) }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
-    // The task takes its time: from now on watch what it leaves behind, or it would fill the
-    // process table with what ended.
+    // The task is a longer one: reap its orphans from now on, or zombies would fill the process
+    // table.
     if let time = watchChildrenAt, time <= now { watchChildren() }
   }
 
@@ -171,7 +172,7 @@ final class CommandWorker: WorkerRole {
 
   func tell(_ event: WorkerEvent, _ now: Instant) {
     state.handle(event, at: now, into: &actions)
-    // What is done may add to what is to be done.
+    // Performing an action may add further ones.
     if isPerforming { return }
     isPerforming = true
     defer { isPerforming = false }
@@ -233,7 +234,7 @@ final class CommandWorker: WorkerRole {
   }
 
   private func start(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
-    // What ended before must not wait for the start of what comes next.
+    // Reports of earlier tasks must not wait for the next start.
     frame.send()
     running = task
     isInteractive = plan.flags(task).contains(.interactive)
@@ -254,9 +255,9 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// What the task reads is there, as far as that is known.
+  /// Starts the task once its inputs are visible, as far as known.
   private func begin(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
-    // From before the spawn: it returns after the exec, when a short task is half done.
+    // Measured before the spawn, which returns after the exec, when a short task is half done.
     let began = frame.now
     do throws(LookFault) {
       if let files, try !files.begin(task, frame.masker) {
@@ -275,7 +276,7 @@ final class CommandWorker: WorkerRole {
     launch(task, attempt, began, now)
   }
 
-  /// - Parameter began: when its start began.
+  /// - Parameter began: when the start began.
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
     do throws(WorkerRefusal) {
@@ -303,9 +304,9 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// What it printed is whole: nothing of it lives.
+  /// Starts recording; no process of the task is left, so its output is complete.
   private func record(_ task: TaskID, isSuccess: Bool) {
-    // What was held back becomes no secret any more.
+    // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
     masker = nil
     let name = LogName.of(plan.nameBytes(task))
@@ -321,8 +322,8 @@ final class CommandWorker: WorkerRole {
     let pipe = try makePipe()
     let process = try launch(task, attempt, late, .logged(output: pipe.write.rawValue))
     frame.poll.set(Slot.output, pipe.read.rawValue)
-    // The writing end stays open here: the end of a task shows at its pidfd, and a hang-up before
-    // it would only be one more thing to wake up for.
+    // Keep the write end open: the pidfd shows the task's end, and a hang-up before it would be one
+    // more wakeup.
     self.pipe = consume pipe
     return process
   }
@@ -374,9 +375,8 @@ final class CommandWorker: WorkerRole {
     guard process != nil else { return }
     let reaped = try tree.reap()
     if reaped.isGone {
-      // Nothing can have been written after the wait that found its one process ended, and the
-      // output empty. Where the task's own process ended before, that wait says nothing of the one
-      // that was still there and may have written since.
+      // If the only process of the task ended and the wait found no output, none can follow. If the
+      // main process ended earlier, other processes may have written since the wait.
       let isSilent =
         reaped.count == 1 && reaped.status != nil && !frame.poll.isReady(Slot.output)
         && frame.poll.isReady(Slot.task)
@@ -393,15 +393,15 @@ final class CommandWorker: WorkerRole {
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
     if reaped.status != nil || reaped.isGone { service?.end() }
     if reaped.status != nil, !reaped.isGone {
-      // Its descriptor stays readable for good; what it left behind shows by CHLD.
+      // The pidfd stays readable; the remaining processes are reported by SIGCHLD.
       frame.poll.clear(Slot.task)
       watchChildren()
     }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
-  /// Reads once what a wait found to be there; whether there was anything. The pipe blocks, which
-  /// spares every silent task the calls to change that.
+  /// Reads once after a wait found output; returns whether there was any. The pipe is blocking,
+  /// which saves the calls to change that for silent tasks.
   private func readOutput() -> Bool {
     chunk.withUnsafeMutableBytes { chunk in
       guard let count = try? pipe?.read.read(into: chunk), count > 0 else {
@@ -412,10 +412,10 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Adds lines, masked already, to what the task printed.
+  /// Appends lines, already masked, to the task's output.
   func keepLines(_ lines: [UInt8], _ now: Instant) {
     if lines.isEmpty { return }
-    // What is held back of a line that has no end becomes no secret any more.
+    // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
     masker = frame.masker
     ((log.endsWithinLine ? [Field.lineFeed] : []) + lines).withUnsafeBytes { keep($0) }
@@ -432,7 +432,7 @@ final class CommandWorker: WorkerRole {
     service?.note(bytes)
   }
 
-  /// A task whose log cannot be written is stopped, once.
+  /// Stops a task whose log cannot be written.
   func checkLog(_ now: Instant) {
     guard let failure = log.failure, !isLogFailureTold else { return }
     isLogFailureTold = true
@@ -440,7 +440,7 @@ final class CommandWorker: WorkerRole {
     tell(.outputFailed(errorNumber: failure.rawValue), now)
   }
 
-  /// Reads all that is there, and waits for nothing more.
+  /// Reads all available output without waiting.
   private func drainOutput() {
     guard pipe != nil else { return }
     var set = PollSet(slots: 1)
@@ -458,7 +458,7 @@ final class CommandWorker: WorkerRole {
     awaitsFiles = false
     lateFiles.end()
     files?.end()
-    // What was held back becomes no secret any more.
+    // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
     masker = nil
     log.close()
@@ -479,7 +479,7 @@ final class CommandWorker: WorkerRole {
       outcome.reason = .output
       outcome.errorNumber = failure.rawValue
     }
-    // What could not be ended may still write there.
+    // Collected now if abandoned processes prevented it before.
     if outcome.isSuccess, let fault = values.collect(frame.masker) {
       outcome.reason = .value
       frame.say(.fault(task, attempt: attempt, what: fault.what))

@@ -1,22 +1,22 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What a command worker does about the files that tasks declare: it looks whether tasks are up to date, and
-/// keeps records of those that it runs. All of it a little at a time, since somebody may ask it for a sign of
-/// life, or to end what it runs.
+/// The files that tasks declare: checks whether tasks are up to date and records the tasks that
+/// run. Works in small steps, so that the worker can answer heartbeats and commands in between.
 final class DeclaredFiles {
   enum News {
     case said(WorkerReport)
     case recorded(RecordResult)
-    /// The files of a result came back from a cache: its values are to follow.
+    /// The files of a cached result are restored; its values follow.
     case filesBroughtBack
-    /// And it is written down.
+    /// The whole result is restored and recorded.
     case broughtBack(RecordResult)
-    /// It did not, or what the task left before is removed: the task is to run.
+    /// The restore failed, or old outputs are removed: run the task.
     case notBroughtBack
-    /// That cannot be removed, so that the task is not to run; for people.
+    /// Old outputs cannot be removed, so the task must not run. A message for the user.
     case uncleaned(String)
-    /// The cache, or what files had in them, cannot be kept, and no task is the worse for it; for people.
+    /// A problem of the cache or of stored hashes that does not affect any task. A message for the
+    /// user.
     case complained(String)
   }
 
@@ -25,7 +25,7 @@ final class DeclaredFiles {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let records: RecordPlace
-  /// Where what was seen of tasks is kept until they start.
+  /// The folder that keeps the scanned inputs of tasks until they start.
   private let seen: String
   private let book: RecordBook
   private let readings: TaskReadings
@@ -34,18 +34,18 @@ final class DeclaredFiles {
   private var masker: Masker?
 
   private var questions: [TaskCheck] = []
-  /// Of the moment that is worked for: no other run had any task when the records were read on last.
+  /// No other run holds any task, and the records are current; valid for one step.
   private var isUpToNow = false
-  /// Before there is anything else to do the records are read: those of a large project take longer than the
-  /// coordinator to bring its own files to the disk, before which it asks nothing.
+  /// Read the records while idle: for a large project this takes longer than the coordinator needs
+  /// to write its own files, before which it does not ask anything.
   private var readsAhead: Bool
   private var look: (check: TaskCheck, look: TaskLook)?
-  /// Questions about tasks that another run has, or that cannot start since another process has the records.
+  /// Checks that wait for another run's task or for the lock on the records.
   private var waiting: [TaskCheck] = []
   private var isHeldUp = false
-  /// Until when inputs that are missing on a network's file system may still be seen, by the questions' numbers.
+  /// By check: until when a missing input on a network file system may still appear.
   private var lateUntil: [Int32: Int64] = [:]
-  /// Patterns of inputs that were waited for in vain, from the root: once is enough.
+  /// Absolute input patterns that stayed unmatched after the wait, which is not repeated.
   private var unmatched: Set<String> = []
   private var askAgainAt: Int64 = 0
 
@@ -60,9 +60,9 @@ final class DeclaredFiles {
   private var isHeldUpTold = false
   private var news: [News] = []
 
-  /// Of work between two looks at what else there is.
+  /// The length of one step of work.
   private static let sliceNanoseconds: Int64 = 2_000_000
-  /// Between two looks at whether another run still has a task, or the records.
+  /// The pause before waiting checks are repeated.
   private static let patience: Int64 = 100_000_000
 
   private init(
@@ -84,7 +84,7 @@ final class DeclaredFiles {
     readings = TaskReadings(plans, records: records, book: book, hashes: hashes)
   }
 
-  /// Nil where no task of the plan declares any.
+  /// nil if no task of the plan declares files.
   static func of(
     _ plans: WorkerPlan, runFolder: String, network: NetworkFiles = NetworkFiles()
   ) throws(WorkerFailure) -> DeclaredFiles? {
@@ -110,7 +110,7 @@ final class DeclaredFiles {
 
   // MARK: - The worker's turn
 
-  /// How long may be waited for something else, in nanoseconds; nil where there is nothing to do here.
+  /// Nanoseconds until the next step; nil if there is nothing to do.
   var patienceNanoseconds: Int64? {
     let isLooking = readsAhead || look != nil || !questions.isEmpty
     let pausedUntil = isRecording ? running?.lookAgainAt : nil
@@ -119,7 +119,7 @@ final class DeclaredFiles {
     return next.map { max(0, $0 - Clock.monotonicNanoseconds) }
   }
 
-  /// Works for a moment.
+  /// Does one step of work.
   func goOn() {
     let deadline = Clock.monotonicNanoseconds + Self.sliceNanoseconds
     hashes.holdFolders()
@@ -143,7 +143,7 @@ final class DeclaredFiles {
   }
 
   private func readAhead() {
-    // Who asks finds what stands against that, and tells it.
+    // An error is reported by the next check.
     readsAhead = (try? !book.followALittle()) ?? false
   }
 
@@ -160,7 +160,7 @@ final class DeclaredFiles {
 
   func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
 
-  /// There is nothing more to do.
+  /// Cleans up at the end.
   func leave() {
     book.shortenIfWasteful()
     cache?.leave()
@@ -168,13 +168,15 @@ final class DeclaredFiles {
 
   // MARK: - Looking
 
-  /// - Parameter masker: finds secrets, which are in no value.
+  /// Queues a check.
+  ///
+  /// - Parameter masker: finds secrets, which must not be in values.
   func ask(_ check: TaskCheck, _ masker: Masker?) {
     self.masker = masker
     questions.append(check)
   }
 
-  /// - Returns: whether there is more to do.
+  /// Returns whether there is more to do.
   private func lookOn(until deadline: Int64) -> Bool {
     if look == nil {
       guard !questions.isEmpty else { return false }
@@ -214,7 +216,7 @@ final class DeclaredFiles {
     say(check, .unfit(what: fault.what))
   }
 
-  /// Whether an input that is missing may be one that another machine wrote, and that is to be looked for again.
+  /// Whether a missing input may have been written by another machine and not be visible yet.
   private func mayBeLate(_ input: FileLook.Item, _ check: TaskCheck) -> Bool {
     if plan.needs(check.task).isEmpty { return false }
     let folder = declaring(check.task).absolute(input.surroundingFolder)
@@ -243,10 +245,8 @@ final class DeclaredFiles {
     }
   }
 
-  /// Whether no other run has the task. Then its record is read, too.
-  ///
-  /// Mostly no other run has any: to ask for that once a moment, and not for each task, spares three calls of the
-  /// kernel a task.
+  /// Whether no other run holds the task; reads new records then. Usually no run holds any task,
+  /// and one test for that per step saves three system calls per task.
   private func isFree(_ declaring: DeclaringTask) throws(LookFault) -> Bool {
     if isUpToNow { return true }
     readsAhead = false
@@ -259,7 +259,7 @@ final class DeclaredFiles {
     }
   }
 
-  /// Another run has the task: what comes of it is to be seen first.
+  /// Postpones the check until the run that holds the task is done with it.
   private func wait(_ check: TaskCheck) {
     postpone(check)
     news.append(.said(.awaits(check.task, serial: check.serial)))
@@ -297,7 +297,7 @@ final class DeclaredFiles {
         say(check, .unwritten(what: error.what))
       }
     case .stale(let reasons, let record):
-      // It could not start.
+      // The task could not start now.
       guard book.isFree(isPatient: true) else {
         isHeldUp = true
         tellHeldUp()
@@ -318,7 +318,7 @@ final class DeclaredFiles {
         ) { piece throws(Errno) in try file.writeAll(piece) }
         say(check, .stale(why: Staleness.text(reasons)))
       } catch {
-        // Its part would take the room that the journal may need to say so.
+        // Remove the partial file: the journal may need the space to record the error.
         try? Path.removeIfThere(seenPath(check.task))
         let fault = LookFault(
           unwritten: seenPath(check.task), error, what: "what was seen of its inputs")
@@ -331,7 +331,7 @@ final class DeclaredFiles {
     masker.map { record.namesSecret($0) } ?? false
   }
 
-  /// Nothing is lost but time where that fails, which is told once.
+  /// Runs `body`, which only saves time for later runs; reports its first failure.
   private func refresh(_ body: () throws(Errno) -> Void) {
     do throws(Errno) {
       try body()
@@ -343,7 +343,7 @@ final class DeclaredFiles {
     }
   }
 
-  /// What a task that is up to date left is put where those find it in this run that read it, and is told.
+  /// Makes the values of an up-to-date task available in this run and reports them.
   private func handOn(_ left: [SuccessRecord.Value], _ check: TaskCheck) throws(ValueFault) {
     guard plan.flags(check.task).contains(.leavesValues) else { return }
     try values.put(left, of: plan.nameBytes(check.task))
@@ -359,7 +359,7 @@ final class DeclaredFiles {
 
   // MARK: - Running
 
-  /// A task is about to start; false where another run has it.
+  /// Prepares the start of a task; returns false if another run holds it.
   func begin(_ task: TaskID, _ masker: Masker?) throws(LookFault) -> Bool {
     readsAhead = false
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
@@ -370,8 +370,8 @@ final class DeclaredFiles {
     return try keeping.begin()
   }
 
-  /// Begins to bring its result back from a cache, or to remove what it left before; false where there is neither, and
-  /// the task is to run.
+  /// Starts to restore the task's result from a cache, or to remove its old outputs. Returns false
+  /// if there is neither, so that the task runs now.
   func beginBringingBack() -> Bool {
     do throws(CacheFault) {
       bringing = try running?.beginBringingBack(stage: stage) == true ? .files : nil
@@ -408,7 +408,7 @@ final class DeclaredFiles {
     }
   }
 
-  /// Whether there is something to do for that here.
+  /// Whether a restore or removal has work to do here.
   private var isBringing: Bool {
     bringing == .files || bringing == .record || bringing == .cleaning
   }
@@ -430,13 +430,13 @@ final class DeclaredFiles {
     }
   }
 
-  /// After `filesBroughtBack`: the values are there too.
+  /// Continues after `filesBroughtBack`, once the values are restored too.
   func noteValuesBroughtBack(_ values: Result<[SuccessRecord.Value]?, ValueFault>) {
     running?.values = values
     bringing = .record
   }
 
-  /// The task is to run all the same.
+  /// Abandons the restore; the task runs.
   func giveUpBringingBack(_ fault: CacheFault) {
     bringing = nil
     running?.forgetBroughtBack()
@@ -445,13 +445,13 @@ final class DeclaredFiles {
     if bringing == nil { news.append(.notBroughtBack) }
   }
 
-  /// Names of values that came back, and the files that hold them until `end`.
+  /// The names of restored values and their files, valid until `end`.
   var broughtValues: [(name: String, path: String)] { running?.brought?.values ?? [] }
 
-  /// The file with what the task printed that came back; until `end`.
+  /// The file with the restored output, valid until `end`.
   var broughtOutput: String? { running?.brought?.output }
 
-  /// Once where it is of the cache: every task may find the same.
+  /// Problems of the cache itself are reported once, since every task may meet them.
   private func complain(_ fault: CacheFault) {
     if !fault.isOfProject {
       if isCacheFaultTold { return }
@@ -461,11 +461,11 @@ final class DeclaredFiles {
     news.append(.complained("cache: \(task)\(fault.what)"))
   }
 
-  /// It has succeeded, or failed and may.
+  /// Starts recording a task that succeeded, or failed with an allowed failure.
   ///
   /// - Parameters:
-  ///   - values: what it left for others; nil where nobody reads that.
-  ///   - output: its log, where it printed anything, and how many bytes of the end of that are of this try.
+  ///   - values: its values; nil if they are not read.
+  ///   - output: its log, and the size of this attempt's part at the end; nil without output.
   func record(
     _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?,
     isSuccess: Bool
@@ -482,7 +482,7 @@ final class DeclaredFiles {
     news.append(.recorded(running.stop()))
   }
 
-  /// The task that ran is over, however.
+  /// Releases the state of the task that ran.
   func end() {
     isRecording = false
     bringing = nil

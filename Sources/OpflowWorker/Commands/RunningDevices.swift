@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The GPUs of tasks, which orders tell before their start.
+/// The GPUs assigned to tasks, which the coordinator sends before the start.
 struct RunningDevices {
   private var told: [TaskID: DeviceSet] = [:]
   private let names: [String]
@@ -12,7 +12,7 @@ struct RunningDevices {
     if case .devices(let task, let devices) = order { told[task] = devices }
   }
 
-  /// The variable that tells a task's programs which are its own; nil for a task that has none.
+  /// The environment variable with the task's GPUs; nil if it has none.
   mutating func takeVariable(of task: TaskID) throws(WorkerRefusal) -> String? {
     guard !told.isEmpty, let devices = told.removeValue(forKey: task) else { return nil }
     if let missing = devices.numbers.first(where: { $0 >= names.count }) {

@@ -1,37 +1,36 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The jobserver of the task that runs: a pipe with a byte for each job that may start beside the first one
-/// (GNU make's manual, "POSIX Jobserver Interaction"). Who takes a byte may start a job, and puts it back when
-/// the job has ended.
+/// The jobserver of the running task: a pipe with one byte for each additional job (GNU make's
+/// manual, "POSIX Jobserver Interaction"). A program takes a byte, runs a job and puts the byte
+/// back.
 ///
-/// The pipe has no name, so nothing of it is left when this process is killed: programs find it by
-/// descriptors that they inherit, or by this process's entry for its own under /proc, which they open as they
-/// would a fifo. This process uses descriptors of its own (`O_NONBLOCK` belongs to a description, and some
-/// makes set it on theirs). When the task and all that it started are gone, so is every token that was lent:
-/// one that a killed make had taken is not lost.
+/// The pipe has no name, so a killed worker leaves nothing behind: programs inherit its descriptors
+/// or open this process's entry under /proc like a FIFO. The worker uses separate open files, since
+/// `O_NONBLOCK` belongs to the open file and some makes set it on theirs. When all processes of the
+/// task are gone all lent tokens return, even those that a killed make held.
 struct RunningJobserver: ~Copyable {
-  /// What an order told of a task before its start.
+  /// The tokens that the coordinator announced for a task before its start.
   private var told: (task: TaskID, own: Int32, all: Int32)?
-  /// As the task's programs have it.
+  /// The descriptors for the task's programs.
   private var pipe: Pipe?
   private var reading: Descriptor?
   private var readingNumber: Int32 = -1
   private var writing: Descriptor?
   private var own: Int32 = 0
   private var lent: Int32 = 0
-  /// Of these, how many are asked back.
+  /// The number of lent tokens that the coordinator wants back.
   private var owed: Int32 = 0
-  /// How many of those that are lent nobody had taken at the last look.
+  /// The number of lent tokens that were unused at the last check.
   private var unused: Int32 = 0
-  /// When to look whether what is lent is used, and no more than that; nil for never.
+  /// When to check for unused tokens; nil for never.
   private(set) var deadline: Instant?
 
   private static let lookMilliseconds: Int64 = 200
 
-  /// Takes in an order about a task's tokens.
+  /// Handles a command about a task's tokens.
   ///
-  /// - Parameter running: the task that runs.
+  /// - Parameter running: the running task.
   mutating func note(_ order: WorkerOrder, running: TaskID, at now: Instant) {
     if case .jobs(let task, let own, let all) = order { told = (task, own, all) }
     guard case .tokens(let task, let count) = order, task == running else { return }
@@ -50,7 +49,7 @@ struct RunningJobserver: ~Copyable {
     deadline = now.advanced(byMilliseconds: Self.lookMilliseconds)
   }
 
-  /// Makes that of a task which is about to start; none for one that has no jobserver.
+  /// Makes the jobserver of a task about to start; nil if it has none.
   mutating func begin(
     _ task: TaskID, _ style: JobserverStyle?, at now: Instant
   ) throws(Errno) -> JobserverOffer? {
@@ -64,7 +63,7 @@ struct RunningJobserver: ~Copyable {
     let (own, all) = told?.task == task ? (told?.own ?? 0, told?.all ?? 1) : (0, 1)
     told = nil
     self.own = own
-    // Something may have been lent while it was looked for in a cache.
+    // Tokens may have been lent during a restore from the cache.
     put(own + lent)
     watch(from: now)
     return JobserverOffer(
@@ -72,7 +71,7 @@ struct RunningJobserver: ~Copyable {
       write: write)
   }
 
-  /// The task and all that it started are gone.
+  /// Releases the jobserver; all processes of the task are gone.
   mutating func end() {
     pipe = nil
     reading = nil
@@ -82,13 +81,13 @@ struct RunningJobserver: ~Copyable {
     deadline = nil
   }
 
-  /// What to wait for while tokens are asked back; nil while none are.
+  /// The descriptor to poll while tokens are owed; nil otherwise.
   var awaited: Int32? { owed > 0 && readingNumber >= 0 ? readingNumber : nil }
 
-  /// Nobody has what is owed: there is no program yet.
+  /// Owed tokens can be returned at once: the task has no process yet.
   var isOwedAtOnce: Bool { owed > 0 && readingNumber < 0 }
 
-  /// Takes back what was asked for, as far as it is there.
+  /// Takes back owed tokens that are in the pipe.
   ///
   /// - Returns: how many.
   mutating func takeOwed() -> Int32 {
@@ -97,14 +96,14 @@ struct RunningJobserver: ~Copyable {
     return count
   }
 
-  /// Takes back what nobody had a use for, when it is time to look.
+  /// Takes back tokens that were unused at this check and the last one, if a check is due.
   ///
   /// - Returns: how many.
   mutating func takeUnused(at now: Instant) -> Int32 {
     guard let deadline, deadline <= now else { return 0 }
     let isThere = readingNumber >= 0
     let readable = isThere ? (try? reading?.readableByteCount()) ?? 0 : lent
-    // Programs put more back than they took: with these there would be more jobs than there may be.
+    // Remove surplus tokens, which a faulty program put back: they would allow too many jobs.
     if isThere { drop(readable - own - lent) }
     let free = min(readable, lent - owed)
     let taken = take(min(free, unused))
@@ -123,7 +122,7 @@ struct RunningJobserver: ~Copyable {
 
   private func put(_ count: Int32) {
     if count <= 0 { return }
-    // A pipe holds more than there are jobs on any machine: where it is full, that many are enough.
+    // A pipe holds more bytes than any machine has jobs; if it is full, there are enough.
     try? writing?.writeAll([UInt8](repeating: Self.token, count: Int(count)))
   }
 
@@ -135,7 +134,7 @@ struct RunningJobserver: ~Copyable {
     }
     var buffer = [UInt8](repeating: 0, count: Int(count))
     let taken = buffer.withUnsafeMutableBytes { buffer in
-      // Nothing is there: others were first.
+      // Nothing is read if programs took the tokens first.
       (try? reading?.read(into: buffer)) ?? 0
     }
     lent -= Int32(taken)
@@ -143,21 +142,21 @@ struct RunningJobserver: ~Copyable {
   }
 }
 
-/// A jobserver as a task's programs come to know of it.
+/// The description of a jobserver for a task's programs.
 struct JobserverOffer {
   let style: JobserverStyle
-  /// That it may come to have in all: what it has of its own, and what may be lent to it.
+  /// The maximum number of jobs: the task's own and those that may be lent.
   let jobs: Int
   let path: String
-  /// Of this process.
+  /// Descriptors of this process.
   let read: Int32
   let write: Int32
 
-  /// The numbers of the descriptors where programs inherit them (`ProgramStart.further`).
+  /// The descriptor numbers for programs that inherit them (`ProgramStart.further`).
   static let inherited = (read: 3, write: 4)
 
-  /// Whether the `make` of a task is one that knows of paths: 4.4 and later. By an option that the program
-  /// has since then, so that it need not be run.
+  /// Whether this `make` supports FIFO paths (4.4 and later). Searches the program for an option of
+  /// these versions instead of running it.
   static func knowsPaths(make: String) -> Bool {
     guard let program = try? File.read(make) else { return false }
     return program.withUnsafeBytes { program in

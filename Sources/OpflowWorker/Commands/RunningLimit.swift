@@ -1,21 +1,23 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The limit of memory of the task that runs: a control group beside that of this worker, where its coordinator
-/// found that such groups can be (it says so where not).
+/// The memory limit of the running task: a cgroup next to the worker's own, if the coordinator
+/// could delegate one (it warns otherwise).
 struct RunningLimit: ~Copyable {
   private let run: String
   private var group: MemoryGroup?
   private var folder: Descriptor?
   private var limitBytes: UInt64 = 0
-  /// A name is not used again: a group may be there for a moment after the last of its processes.
+  /// Numbers the groups: a group may outlive its last process for a moment, so names are not
+  /// reused.
   private var count = 0
 
   init(run: String) { self.run = run }
 
-  /// Makes the group of a task that is about to start.
+  /// Makes the group of a task about to start.
   ///
-  /// - Returns: its folder, for `ProgramStart.group`; nil where the task has no limit, or it cannot be kept.
+  /// - Returns: its folder, for `ProgramStart.group`; nil if the task has no limit or no group can
+  ///   be made.
   mutating func begin(limitBytes: UInt64) -> Int32? {
     end()
     guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else {
@@ -28,7 +30,7 @@ struct RunningLimit: ~Copyable {
     return folder?.rawValue
   }
 
-  /// What is to be told of a task that was ended because it used more; nil where it was not.
+  /// A message if the task was killed for exceeding its limit; nil otherwise.
   mutating func overrun() -> String? {
     guard let hasOverrun = group?.hasOverrun, hasOverrun else { return nil }
     let what = "it used more memory than its limit of \(SizeText.text(bytes: limitBytes))"
@@ -36,7 +38,7 @@ struct RunningLimit: ~Copyable {
     return "\(what) (\(SizeText.text(bytes: peak)) at its peak)"
   }
 
-  /// The task and all that it started are gone.
+  /// Removes the group; all processes of the task are gone.
   mutating func end() {
     folder = nil
     group = nil

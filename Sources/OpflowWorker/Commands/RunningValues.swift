@@ -1,27 +1,27 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The values of the task that a command worker runs: what it reads of others, and what it leaves.
+/// The values of the running task: those it reads and those it leaves.
 ///
-/// A task that neither reads nor leaves any, in a run without secrets, costs no call here.
+/// A task without values, in a run without secrets, does not cost any system call here.
 struct RunningValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folders: LeftValues
-  /// Where tasks leave values that nobody reads: apart from those of others.
+  /// The shared folder for values that are not read.
   private let unread: String
   private var needed: NeededValues
   private var task: TaskID = .none
   private var attempt: Int32 = 0
-  /// Where the task leaves values, if it has a folder of its own for them.
+  /// The task's own folder for values, if it has one.
   private var own: String?
-  /// Whether what it leaves there may be read.
+  /// Whether the task's values may be read by others.
   private var isRead = false
-  /// Where it finds what its needs left, if it asks for that.
+  /// The folder with its dependencies' values, if the task wants one.
   private(set) var needsPath: String?
-  /// How its own process ended, where it has a folder.
+  /// The status of its main process, if it has its own folder.
   private var status: ExitStatus?
-  /// What it left, once its tree is gone.
+  /// Its values, once all of its processes are gone.
   private(set) var collected: [TaskValue]?
 
   init(_ plans: WorkerPlan, runFolder: String) {
@@ -31,21 +31,22 @@ struct RunningValues {
     needed = NeededValues(plans, runFolder: runFolder)
   }
 
-  /// Where the task finds the folder for its values.
+  /// The folder for the task's values.
   var path: String { own ?? unread }
 
-  /// Takes in what an order tells of values.
+  /// Takes the values from a command.
   mutating func note(_ order: WorkerOrder) { needed.note(order) }
 
-  /// The paths of the files with values that a task reads.
+  /// The paths of the value files that a task reads.
   func files(readBy task: TaskID) -> [String] { needed.files(readBy: task) }
 
   // MARK: A try
 
-  /// Makes ready what a try reads and leaves. Also where that fails, `end` is to follow.
+  /// Prepares the values of an attempt. Call `end` afterwards, even if this fails.
   ///
-  /// - Parameter mayHoldSecrets: what it leaves; then it has a folder of its own, which is removed.
-  /// - Returns: what it reads, if it reads anything.
+  /// - Parameter mayHoldSecrets: whether its values may contain secrets; they then get their own
+  ///   folder, to be removed.
+  /// - Returns: the values that it reads, if any.
   mutating func begin(
     _ task: TaskID, _ attempt: Int32, mayHoldSecrets: Bool
   ) throws(WorkerRefusal) -> LateValues? {
@@ -74,7 +75,7 @@ struct RunningValues {
     }
   }
 
-  /// Processes of the task were reaped: with the last of them what it left is taken in.
+  /// Collects the values when the last process was reaped and the task succeeded.
   mutating func reaped(
     status: ExitStatus?, isGone: Bool, _ masker: Masker?
   ) -> ValueFault? {
@@ -83,7 +84,7 @@ struct RunningValues {
     return isGone && self.status == .success ? collect(masker) : nil
   }
 
-  /// Takes in, once, what a task left that ended with success.
+  /// Collects the values of a successful task, once.
   mutating func collect(_ masker: Masker?) -> ValueFault? {
     guard let own, isRead, collected == nil else { return nil }
     let flags = plan.flags(task)
@@ -100,15 +101,15 @@ struct RunningValues {
     }
   }
 
-  /// What a task left that succeeded; nil where nobody reads that.
+  /// The values of a successful task; nil if they are not read.
   mutating func files(_ masker: Masker?) -> Result<[SuccessRecord.Value]?, ValueFault> {
-    // What could not be ended may still write there.
+    // Collected now if abandoned processes prevented it before.
     if let fault = collect(masker) { return .failure(fault) }
     guard let own, let collected else { return .success(nil) }
     return Result { () throws(ValueFault) in try LeftValues.files(of: collected, in: own) }
   }
 
-  /// Puts values there that the task left another time, with the same inputs.
+  /// Copies restored values to the task's folder.
   func take(_ values: [(name: String, path: String)]) throws(WorkerRefusal) {
     guard isRead, let own else { return }
     for (name, path) in values {
@@ -126,13 +127,13 @@ struct RunningValues {
     }
   }
 
-  /// The try has ended. Only a success leaves values.
+  /// Ends the attempt and removes its values unless it succeeded.
   ///
-  /// - Returns: why what it left is still there, where it is not to be.
+  /// - Returns: the error if they could not be removed.
   mutating func end(isSuccess: Bool) -> Errno? {
     if needsPath != nil {
       needsPath = nil
-      // What stays are copies.
+      // Leftovers are only copies.
       try? needed.removeFolder(of: task, attempt: attempt)
     }
     guard own != nil else { return nil }

@@ -1,35 +1,35 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The environment of tasks as execve(2) takes it, kept for as long as successive tasks share one.
+/// The environment of tasks for execve(2), reused while successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
-  /// Where its variables stand, by the hash of their names.
+  /// The indices of inherited variables by the hash of their names.
   private let inheritedPlaces: [UInt64: [Int]]
   private let run: String
   private let runFolder: String?
-  /// That run and those around it, as tasks find them.
+  /// The value of the variable with this run and the runs around it.
   private let runs: String
   private let folder: String
-  /// What this worker was told to be a part of; nil for nothing.
+  /// The trace context that the worker got; nil for none.
   private let trace: TraceParent?
-  /// `TRACEPARENT=` up to the span.
+  /// `TRACEPARENT=` up to the span ID.
   private let tracePrefix: [UInt8]
   private let traceSuffix: [UInt8]
-  /// The task's lists have no such variable of their own.
+  /// The task does not set TRACEPARENT itself.
   private var givesTrace = false
   private let block = StringBlock()
-  /// The plan's lists that `block` holds, of variables and of secrets; nil for none yet.
+  /// The plan's lists of variables and secrets that `block` contains; nil for none.
   private var lists: (variables: UInt32, secrets: ListIndex)?
-  /// Where `PATH=` stands in the block.
+  /// The index of `PATH` in the block.
   private var pathIndex: Int?
-  /// Strings at the end of the block that are one task's own.
+  /// The number of strings at the end of the block that belong to one task.
   private var ownCount = 0
-  /// Functions that bash exported (BASH_FUNC_NAME%%), which may have any command's name.
+  /// Whether bash exported functions (BASH_FUNC_NAME%%), which may replace any command.
   let hasShellFunctions: Bool
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
-  /// Of a task with a jobserver: what it has in `MAKEFLAGS` otherwise.
+  /// The value of `MAKEFLAGS` that a task with a jobserver would have without it.
   private var makeFlags: [UInt8] = []
 
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
@@ -41,13 +41,12 @@ struct TaskEnvironment: ~Copyable {
     "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
-  /// Those of ports of services.
+  /// The names of the variables for service ports.
   private let ports: [String]
 
   /// - Parameters:
-  ///   - runFolder: of the run; nil where it has none.
-  ///   - sharesDevices: GPUs are given out: a task that has none is to see none, since each of them may be
-  ///     another's.
+  ///   - runFolder: the run's folder; nil if it has none.
+  ///   - sharesDevices: opflow assigns GPUs: a task without any must not see any.
   init(
     inherited: [[UInt8]], run: String, runFolder: String?, folder: String, ports: [String] = [],
     sharesDevices: Bool = false
@@ -58,7 +57,7 @@ struct TaskEnvironment: ~Copyable {
     tracePrefix = Array("\(TraceParent.variable)=".utf8) + text.prefix(TraceParent.spanStart)
     traceSuffix = Array(text.dropFirst(TraceParent.spanStart + 16))
     let own = Self.own + ports + [TraceParent.variable]
-    // Nobody gave a state where nobody gave a parent (`WorkerProgram`).
+    // An empty state stands for a missing one (`WorkerProgram`).
     let noState = Array("\(TraceParent.stateVariable)=".utf8)
     var kept: [[UInt8]] = []
     kept.reserveCapacity(inherited.count + 1)
@@ -81,8 +80,7 @@ struct TaskEnvironment: ~Copyable {
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
   }
 
-  /// The jobs of a make that this process was started by are not the task's: what it may start is told by
-  /// what it holds.
+  /// Removes the jobserver of an outer make: tasks do not belong to it.
   private static func withoutJobs(_ entry: [UInt8]) -> [UInt8] {
     for name in jobVariables where isOf(name, entry) {
       let flags = Array(entry.dropFirst(name.utf8.count + 1))
@@ -92,9 +90,9 @@ struct TaskEnvironment: ~Copyable {
     return entry
   }
 
-  /// Keeps what a task with a jobserver has in `MAKEFLAGS`, and leaves out what goes in place of it.
+  /// Remembers the value of `MAKEFLAGS`, which the jobserver's setting extends.
   ///
-  /// - Returns: whether the variable is one of those.
+  /// - Returns: whether the jobserver replaces the variable.
   private mutating func takeMakeFlags(
     _ name: some Sequence<UInt8>, _ entry: [UInt8] = [], text: [UInt8]? = nil
   ) -> Bool {
@@ -105,13 +103,13 @@ struct TaskEnvironment: ~Copyable {
     return name.elementsEqual(Self.cargoVariable.utf8)
   }
 
-  /// Tells a task's programs which GPUs are its own.
+  /// Adds the variable with the task's GPUs.
   mutating func set(devices: String) {
     block.append(devices)
     ownCount += 1
   }
 
-  /// Tells a task's programs where its jobserver is; last of all that is set.
+  /// Adds the jobserver's variables; must be called last.
   mutating func set(_ jobserver: JobserverOffer, isInherited: Bool) {
     let path = "fifo:\(jobserver.path)"
     let (read, write) = JobserverOffer.inherited
@@ -132,7 +130,8 @@ struct TaskEnvironment: ~Copyable {
     return entry.map { String(decoding: $0.dropFirst(name.utf8.count + 1), as: UTF8.self) }
   }
 
-  /// Whether `NAME=VALUE` is of that variable. The sign is looked at first: mostly it is not there.
+  /// Whether the entry `NAME=VALUE` is for that variable. The `=` is tested first, as it rules out
+  /// most.
   private static func isOf(_ name: String, _ entry: [UInt8]) -> Bool {
     let count = name.utf8.count
     return entry.count > count && entry[count] == UInt8(ascii: "=") && entry.starts(with: name.utf8)
@@ -142,7 +141,7 @@ struct TaskEnvironment: ~Copyable {
 
   var byteCount: Int { block.byteCount }
 
-  /// The variable that has most bytes, its name and the zero behind it included.
+  /// The largest variable, in bytes with its name and zero.
   var longest: (name: String, byteCount: Int) {
     guard let index = block.longest else { return ("", 0) }
     // SAFETY: nothing is added meanwhile.
@@ -152,16 +151,16 @@ struct TaskEnvironment: ~Copyable {
 
   var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> { block.pointers }
 
-  /// The task's own PATH, or what execvp(3) takes where there is none.
+  /// The task's PATH, or the default of execvp(3).
   var searchPath: UnsafePointer<CChar> {
     guard let pathIndex else { return UnsafePointer(defaultPath[0]) }
     return UnsafePointer(block[pathIndex] + 5)
   }
 
-  /// Makes the environment that of the plan's lists, over the inherited one: variables, and the names of
-  /// secrets. Returns the name of one that is not among `secrets`.
+  /// Builds the environment from the inherited one and the plan's lists of variables and secrets.
+  /// Returns the name of a secret that is missing from `secrets`.
   ///
-  /// - Parameter late: values in place of those of the list, by their place.
+  /// - Parameter late: values that replace those of the list, by index.
   mutating func set(
     _ plan: Plan, _ index: UInt32, _ secretList: ListIndex, _ secrets: [SecretValue],
     _ late: [Int: [UInt8]], hasJobserver: Bool = false, hasDevices: Bool = false
@@ -176,7 +175,7 @@ struct TaskEnvironment: ~Copyable {
     pathIndex = nil
     let items = plan.environmentList(index)
     let names = plan.list(secretList)
-    // One that somebody wrote holds.
+    // A value in the manifest takes precedence.
     let variable = TraceParent.variable.utf8
     givesTrace =
       trace != nil && !items.contains { plan.text($0.name).elementsEqual(variable) }
@@ -232,7 +231,7 @@ struct TaskEnvironment: ~Copyable {
     if let runFolder { block.append("\(RunsAround.folderVariable)=\(runFolder)") }
     block.append("\(RunsAround.variable)=\(runs)")
     block.append("OPFLOW_TMP=\(folder)")
-    // Another task with those lists has other values.
+    // Another task with the same lists may have other values.
     if !isOwn { lists = (index, secretList) }
     return nil
   }

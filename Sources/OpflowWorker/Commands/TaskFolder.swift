@@ -1,36 +1,35 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// `OPFLOW_TMP`: a folder of the task that runs, which is empty when it starts and whose contents are
-/// removed when it ends.
+/// `OPFLOW_TMP`: a folder for the running task, empty at its start and emptied at its end.
 ///
-/// To make one and to remove it for each task would cost two calls of the kernel that write to a file
-/// system, and most tasks use none. So a worker has one for all its tasks, one after the other, and looks
-/// once after each whether the folder is as it was: one call that writes nothing. Only where it is not does
-/// the worker look into it. A change shows in the folder's own time, which is set far into the past as long
-/// as the folder is empty: beside the time of day it could not be told from one within the same tick of the
-/// clock of files.
+/// Making and removing a folder for each task would cost two writing system calls, and most tasks
+/// do not use it. So a worker has one folder for all its tasks and checks after each, with one
+/// call, whether it changed; only then is it read. The folder's modification time shows changes. It
+/// is set far into the past while the folder is empty: the current time could equal that of a
+/// change within the same clock tick.
 ///
-/// Its name ends in a random number, so that nobody who may write to the place as well makes it beforehand.
-/// Where there is no place for it, or no room, tasks find a path at which nothing is, and never an empty
-/// text: `rm -rf "$OPFLOW_TMP"/*` must not mean all there is.
+/// The name ends in a random number, so that other users cannot make it first. If the folder cannot
+/// be made, the variable names a missing path, never an empty string: `rm -rf "$OPFLOW_TMP"/*` must
+/// not delete everything.
 ///
-/// A worker removes its folder as it leaves. That of one which was killed is removed by its coordinator, and
-/// what both left by the next drive of the run, as far as it has the same `TMPDIR`: each finds it by its
-/// name. On a machine that only a worker saw it stays.
+/// A worker removes its folder when it leaves; its coordinator removes that of a killed worker, and
+/// the next session with the same `TMPDIR` what both left. On a machine that only a worker used, it
+/// stays.
 package struct TaskFolder: ~Copyable {
   private let prefix: String
   private var name: String
   var path: String { "\(Self.place)/\(name)" }
-  /// What tasks made in these could not be removed.
+  /// Folders whose contents could not be removed.
   private var givenUp: [String] = []
-  /// Nil before the first task, and while there is none to be had.
+  /// nil before the first task and if the folder cannot be made.
   private var folder: Descriptor?
-  /// As it is while it is empty; nil while that is not known.
+  /// Its state while empty; nil if unknown.
   private var empty: Mark?
   private var isLackTold = false
 
-  /// What differs once somebody made, removed or renamed something in it, moved it or changed its bits.
+  /// Differs after anything in the folder was made, removed or renamed, or the folder was moved or
+  /// its mode changed.
   private struct Mark: Equatable {
     let modifiedNanoseconds: Int64
     let changedNanoseconds: Int64
@@ -45,7 +44,7 @@ package struct TaskFolder: ~Copyable {
     }
   }
 
-  /// No time that an archive gives to what is taken out of it.
+  /// An odd time that archives do not set on extracted files.
   private static let longAgoNanoseconds: Int64 = 86_399_123_456_789
 
   init(run: String, worker: Int32) {
@@ -57,9 +56,9 @@ package struct TaskFolder: ~Copyable {
     prefix + Hexadecimal.text(.random(in: .min ... .max))
   }
 
-  /// Makes it for a task, where it is not there.
+  /// Makes the folder for a task if it is missing.
   ///
-  /// - Returns: why there is none, when that is to be told: once in a row.
+  /// - Returns: the error, only the first in a row.
   mutating func prepare() -> Errno? {
     do throws(Errno) {
       try make()
@@ -70,13 +69,13 @@ package struct TaskFolder: ~Copyable {
     }
   }
 
-  /// Makes it where it is not there. Before the first task nobody has to know why that fails: there may be none.
+  /// Makes the folder if it is missing.
   mutating func make() throws(Errno) {
     if folder != nil { return }
     do throws(Errno) {
       try Path.makeDirectory(path)
     } catch .exists {
-      // It could not be opened before.
+      // An earlier call could not open it.
       try removeWhole()
       try Path.makeDirectory(path)
     }
@@ -92,9 +91,9 @@ package struct TaskFolder: ~Copyable {
     empty = Mark(status)
   }
 
-  /// A task has ended: removes what it left there.
+  /// Removes what the task left in the folder.
   ///
-  /// - Throws: why something could not be removed. The next task gets another folder.
+  /// - Throws: why something could not be removed. The next task then gets another folder.
   mutating func clean() throws(Errno) {
     do throws(Errno) {
       try cleanInPlace()
@@ -108,13 +107,13 @@ package struct TaskFolder: ~Copyable {
 
   private mutating func cleanInPlace() throws(Errno) {
     guard let status = try folder?.status() else {
-      // A task that found nothing there may have made it.
+      // The task may have made the missing folder itself.
       if isLackTold { try? removeWhole() }
       return
     }
     if Mark(status) == empty { return }
     guard status.linkCount > 0, (try? Path.linkStatus(path))?.identity == status.identity else {
-      // It is gone, or was taken elsewhere for good; what came in its place goes.
+      // The task removed or moved it; remove what replaced it.
       folder = nil
       try removeWhole()
       return
@@ -126,20 +125,20 @@ package struct TaskFolder: ~Copyable {
 
   private static let mode: UInt32 = 0o700
 
-  /// No more tasks come.
+  /// Removes the folder at the end.
   mutating func remove() {
     for name in givenUp { try? Self.openPlace().removeTree(name) }
     if folder == nil { return }
     folder = nil
-    // Mostly it is empty. What is left is left for the next drive.
+    // Usually it is empty. The next session removes leftovers.
     if (try? Path.removeDirectory(path)) == nil { try? removeWhole() }
   }
 
   private func removeWhole() throws(Errno) { try Self.openPlace().removeTree(name) }
 
-  // MARK: - For whoever cleans up
+  // MARK: - Cleaning up after killed workers
 
-  /// Where the folders of all workers are, which may be a link.
+  /// The parent of all workers' folders; may be a link.
   private static var place: String {
     let place = Environment.value("TMPDIR") ?? ""
     return place.hasPrefix("/") ? place : "/tmp"
@@ -153,13 +152,13 @@ package struct TaskFolder: ~Copyable {
     "opflow-\(run)-" + (worker.map { "\($0)-" } ?? "")
   }
 
-  /// Removes what workers of a run left that were killed.
+  /// Removes the folders of a run's killed workers.
   ///
-  /// - Parameter worker: the process of one; nil for all of the run.
+  /// - Parameter worker: the pid of one worker; nil for all of the run.
   package static func removeLeft(run: String, worker: Int32? = nil) {
     let prefix = Array(Self.prefix(run: run, worker: worker).utf8)
     var names: [String] = []
-    // Where it cannot be read there was no folder to be made, or somebody else has to remove it.
+    // If the place cannot be read, no folder was made there, or another user must remove it.
     try? FolderEntries.forEach(in: place) { name, _ in
       if name.starts(with: prefix) { names.append(String(decoding: name, as: UTF8.self)) }
       return true
@@ -169,10 +168,10 @@ package struct TaskFolder: ~Copyable {
     for name in names where isOwn("\(place)/\(name)") { try? folder.removeTree(name) }
   }
 
-  /// Others may give such names, too.
+  /// Other users may use such names too.
   private static func isOwn(_ path: String) -> Bool {
     guard let status = try? Path.linkStatus(path) else { return false }
-    // A file has the script of a task (`WorkerLauncher.scriptFile`).
+    // A file is a task's script (`WorkerLauncher.scriptFile`).
     return [.directory, .file].contains(status.kind) && status.isOwn
   }
 }

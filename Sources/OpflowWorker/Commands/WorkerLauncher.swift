@@ -1,13 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Why a task could not be started, in words for a person.
+/// Why a task could not be started, as a message for the user.
 struct WorkerRefusal: Error {
   let errorNumber: Int32
   let what: String
-  /// What it reads of other tasks is not there.
+  /// A value that it reads is missing.
   var isOfValues = false
-  /// It may be possible in a moment.
+  /// A retry may succeed soon.
   var isShortage = false
 
   var event: WorkerEvent {
@@ -16,13 +16,13 @@ struct WorkerRefusal: Error {
   }
 }
 
-/// What a task reads and writes, and the process group it is in.
+/// The streams and groups of a task.
 struct TaskStreams {
   fileprivate let input: Int32
   fileprivate let output: Int32
-  /// A process group of its own.
+  /// Whether it gets its own process group.
   fileprivate let leadsGroup: Bool
-  /// The control group that it is in; nil for this process's own.
+  /// The cgroup folder; nil for the worker's own group.
   var group: Int32?
   /// The ends of a jobserver's pipe.
   fileprivate var jobs: (Int32, Int32)?
@@ -31,36 +31,36 @@ struct TaskStreams {
     TaskStreams(input: StandardStream.input.rawValue, output: output, leadsGroup: true)
   }
 
-  /// Of an `interactive` task: it is in the process group of worker and coordinator, as it would be in
-  /// that of a shell script (`TerminalLoan`).
+  /// For an `interactive` task, which runs in the process group of worker and coordinator, like a
+  /// command of a shell script (`TerminalLoan`).
   static func terminal(_ rawDescriptor: Int32) -> TaskStreams {
     TaskStreams(input: rawDescriptor, output: rawDescriptor, leadsGroup: false)
   }
 }
 
-/// Starts tasks. Keeps what successive tasks have in common: the environment, and room for strings.
-/// A task's standard input is this process's own, which is /dev/null. It leads a process group, and
-/// stays in the worker's session: by that a resume finds it when worker and coordinator were killed
-/// in one instant, and a session more costs more than all else that is done for a task.
+/// Starts tasks; reuses the environment and string buffers. Standard input is this process's own,
+/// /dev/null. A task leads a process group but stays in the worker's session: a resume finds it by
+/// the session if worker and coordinator were killed together, and a session per task would cost
+/// more than all other work.
 final class WorkerLauncher {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private var environment: TaskEnvironment
   private let words = StringBlock()
   private let folder = StringBlock()
-  /// The last shell looked at; successive tasks mostly share one.
+  /// The last shell checked; successive tasks usually share one.
   private var knownShell: (list: ListIndex, isDefault: Bool)?
 
   private let arguments: TaskArguments?
   private let run: String
   private var taskFolder: String
   private var hasScriptFile = false
-  /// That the environment was made for.
+  /// The plan that `environment` was made for.
   private var seen: Plan
 
   /// - Parameters:
-  ///   - arguments: what one of the tasks gets behind its command.
-  ///   - taskFolder: what tasks find in `OPFLOW_TMP`.
+  ///   - arguments: extra arguments for the command of one task.
+  ///   - taskFolder: the value of `OPFLOW_TMP`.
   init(_ plans: WorkerPlan, run: String, arguments: TaskArguments?, taskFolder: String) {
     self.plans = plans
     self.arguments = arguments
@@ -79,14 +79,14 @@ final class WorkerLauncher {
       ports: plan.portVariables, sharesDevices: plan.gpuResource != nil)
   }
 
-  /// - Parameter taskFolder: what tasks find in `OPFLOW_TMP` from now on.
+  /// Changes the value of `OPFLOW_TMP`.
   func use(taskFolder: String) {
     if taskFolder == self.taskFolder { return }
     self.taskFolder = taskFolder
     environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
-  /// Where services were added, no task finds variables of theirs by accident.
+  /// After services were added, drops inherited variables with the names of their ports.
   private func heedGrowth() {
     if seen === plan { return }
     let knew = seen.portVariables.count
@@ -95,16 +95,17 @@ final class WorkerLauncher {
     environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
-  /// Starts a task with those streams. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
-  /// of `secrets` it finds those that it may know.
+  /// Starts a task.
   ///
   /// - Parameters:
-  ///   - valuesPath: where it may leave values.
-  ///   - needsPath: where it finds what its needs left; nil where it does not ask.
-  ///   - late: what it reads of others.
-  ///   - ports: variables with those of services, `NAME=NUMBER`.
-  ///   - devices: the variable that tells which GPUs are its own; nil where it has none.
-  ///   - jobserver: where its programs may take jobs from; nil for nowhere.
+  ///   - conclusion: the value of `OPFLOW_RUN_STATE`.
+  ///   - secrets: the run's secrets; the task gets those that it declares.
+  ///   - valuesPath: the folder for its values.
+  ///   - needsPath: the folder with its dependencies' values; nil if not wanted.
+  ///   - late: the values that it reads.
+  ///   - ports: variables for service ports, `NAME=NUMBER`.
+  ///   - devices: the variable with its GPUs; nil if it has none.
+  ///   - jobserver: nil if it has none.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
     valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],
@@ -134,8 +135,8 @@ final class WorkerLauncher {
       do throws(ProgramError) {
         return try spawn(streams, hasDirectory: !directory.isEmpty)
       } catch {
-        // Where it cannot be executed the shell says so, or runs what the kernel does not (a script
-        // with no first line of its own): its words and its exit code are what a person expects.
+        // If it cannot be executed, let the shell report that in its usual words and exit code, or
+        // run what the kernel refuses (a script without a `#!` line).
         if error.step != .execute { throw refusal(error, in: directory) }
       }
     }
@@ -147,7 +148,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// The descriptors of a jobserver, where programs are to find it by these.
+  /// The jobserver's descriptors, if programs must inherit them.
   private func inherited(
     of jobserver: JobserverOffer, in folder: UnsafeRawBufferPointer
   ) -> (Int32, Int32)? {
@@ -155,14 +156,14 @@ final class WorkerLauncher {
     case .fifo: return nil
     case .pipe: return (jobserver.read, jobserver.write)
     case .ofMake:
-      // SAFETY: looks at the task's environment, as its start will.
+      // SAFETY: reads the task's environment, which its start uses too.
       let make = found("make", in: String(decoding: folder, as: UTF8.self))
       let knowsPaths = make.map { JobserverOffer.knowsPaths(make: $0) } ?? true
       return knowsPaths ? nil : (jobserver.read, jobserver.write)
     }
   }
 
-  /// Starts a command beside the task that was started last: in its folder, with its environment.
+  /// Starts a command in the folder and environment of the task that was started last.
   func startBeside(_ command: [String], output: Int32) throws(ProgramError) -> Int32 {
     words.removeAll()
     for word in command { words.append(Array(word.utf8)) }
@@ -170,10 +171,10 @@ final class WorkerLauncher {
     return process.pid
   }
 
-  /// Sets the words of a script that is one plain command for the default shell, so that it needs
-  /// none. False for anything else.
+  /// Sets the words of a script that is one plain command for the default shell, which is then
+  /// started without a shell. Returns false for other scripts.
   private func setPlainWords(of task: TaskID) -> Bool {
-    // Without a PATH every shell has one of its own, and bash takes functions from the environment.
+    // Without PATH a shell uses its own default, and bash imports functions from the environment.
     guard plan.kind(task) == .shell, environment.hasPath, !environment.hasShellFunctions,
       isDefaultShell(plan.record(task).shell)
     else { return false }
@@ -184,7 +185,7 @@ final class WorkerLauncher {
     return true
   }
 
-  /// Sets the words as the manifest has them, the shell's in front of a script.
+  /// Sets the words of the manifest; for a script, those of the shell come first.
   private func setWords(
     of task: TaskID, _ late: [Int: [UInt8]]
   ) throws(WorkerRefusal) {
@@ -210,7 +211,7 @@ final class WorkerLauncher {
     case .download, .approve, .block:
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, and nothing else")
     }
-    // Wherever the run's folder is, what adds to the run is to find it.
+    // Generators find the run by this folder, wherever it is.
     if plan.makesLegs(task), let folder = plans.runFolder { words.append(Array(folder.utf8)) }
     if let arguments, arguments.task == task {
       for word in arguments.words { words.append(word) }
@@ -218,10 +219,10 @@ final class WorkerLauncher {
     guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
   }
 
-  /// What the kernel takes at most of each argument and variable, the zero behind it included (execve(2)).
+  /// The kernel's limit for one argument or variable, its zero included (execve(2)).
   private static let longestWord = 32 * 4096
 
-  /// Has a script that is too long for an argument in a file, which the shell reads.
+  /// Writes a script that is too long for an argument to a file, which the shell reads.
   private func setScriptFile(of task: TaskID) throws(WorkerRefusal) {
     let script = plan.script(task)
     guard let before = plan.wordsBeforeScriptFile(task) else {
@@ -247,11 +248,11 @@ final class WorkerLauncher {
 
   static func scriptFile(beside taskFolder: String) -> String { taskFolder + ".script" }
 
-  /// Removes the script of a task that has ended, where that was in a file.
+  /// Removes the script file of a task that has ended.
   func endScript() {
     if !hasScriptFile { return }
     hasScriptFile = false
-    // What cannot be removed is left for the next session (`TaskFolder.removeLeft`).
+    // The next session removes leftovers (`TaskFolder.removeLeft`).
     try? Path.removeIfThere(Self.scriptFile(beside: taskFolder))
   }
 
@@ -262,7 +263,7 @@ final class WorkerLauncher {
     return isDefault
   }
 
-  /// What this process is, whatever PATH finds by its name.
+  /// This program, independent of PATH.
   private static let ownProgram = "/proc/self/exe"
 
   private static let options: Program.Options = [.diesWithParent, .signalsPrepared]
@@ -302,7 +303,7 @@ final class WorkerLauncher {
     return WorkerRefusal(errorNumber: error.errno.rawValue, what: what)
   }
 
-  /// What the kernel's error leaves unsaid.
+  /// A hint that the kernel's error does not give.
   private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
     switch error {
     case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
@@ -316,7 +317,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// Which of its arguments and variables are too long.
+  /// Which arguments or variables are too long.
   private var excess: String {
     let most = "the kernel takes 128 KiB at most of each"
     let variable = environment.longest
@@ -336,7 +337,7 @@ final class WorkerLauncher {
     path.hasPrefix("/") ? path : directory + "/" + path
   }
 
-  /// The first file of that name in a folder of PATH.
+  /// The first file of that name in the task's PATH.
   private func found(_ name: String, in directory: String) -> String? {
     // SAFETY: the environment is still that of the call that failed.
     let folders = String(cString: environment.searchPath)

@@ -1,15 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The log file of one try of a task: made when the first byte comes, so that a silent task has none.
+/// The log file of one attempt, made with the first byte of output.
 struct WorkerLog: ~Copyable {
   let attempt: Int32
   private var file: Descriptor?
-  /// Bytes of output, those that could not be written included.
+  /// The size of the output, including bytes that could not be written.
   private(set) var byteCount: Int64 = 0
-  /// What came last has no line feed.
+  /// Whether the output does not end with a newline.
   private(set) var endsWithinLine = false
-  /// Why the log could not be written; from then on what comes is dropped.
+  /// Why the log could not be written; later output is dropped.
   private(set) var failure: Errno?
 
   init(attempt: Int32) { self.attempt = attempt }
@@ -29,7 +29,7 @@ struct WorkerLog: ~Copyable {
     }
   }
 
-  /// A later try appends after a header line, which begins a line of its own.
+  /// Opens the log; a later attempt appends a header, on a line of its own.
   private func open(
     _ name: String, in folder: borrowing Descriptor
   ) throws(Errno) -> Descriptor {

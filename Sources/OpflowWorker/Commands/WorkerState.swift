@@ -1,94 +1,94 @@
 package import OpflowCore
 
-/// What happens to a worker.
+/// An event of a worker. Messages are for the user.
 package enum WorkerEvent {
   case order(WorkerOrder)
-  /// The coordinator is gone, or this worker was told to end by a signal.
+  /// The coordinator is gone, or a signal asked this worker to end.
   case endOfOrders
-  /// The process that `start` asked for exists.
+  /// The process of `start` exists.
   case started(pid: Int32)
   case refused(errorNumber: Int32, what: String)
-  /// No process can be made for it at the moment.
+  /// No process can be made at the moment.
   case lacking(what: String)
-  /// Children were reaped. `status` is that of the task's own process, once it is among them;
-  /// `isGone` tells that nothing of the tree is left.
+  /// Children were reaped. `status` is that of the task's main process, if it was among them;
+  /// `isGone` means that no process of the task is left.
   case reaped(status: ExitStatus?, isGone: Bool)
   case outputFailed(errorNumber: Int32)
-  /// It cannot be started: what it reads of others is not there.
+  /// The task cannot start: a value that it reads is missing.
   case valueMissing(what: String)
-  /// What it left for others is no value; before the word that its tree is gone.
+  /// A value of the task is invalid; sent before `reaped` with `isGone`.
   case valueFailed(what: String)
-  /// It cannot be started now: another run of the state folder has it.
+  /// The task cannot start now: another run of the state folder holds it.
   case busy
-  /// An input or output of it cannot be looked at, or made room for, before its start; what, for people.
+  /// An input or output cannot be checked or prepared before the start.
   case unfit(what: String)
-  /// That it starts cannot be written down; what and where, for people.
+  /// The start cannot be recorded.
   case unwritten(what: String)
-  /// What `record` was to do is done, or was stopped.
+  /// The end of `record`, finished or stopped.
   case recorded(RecordResult)
-  /// The task that `start` was about has its result already, which is brought back first; or what it reads is waited for.
+  /// The task does not start yet: its cached result is being restored, or it waits for inputs.
   case bringingBack
-  /// It was; what came of the look at it.
+  /// The cached result is restored and recorded.
   case broughtBack(RecordResult)
-  /// The result could not be; or the wait is over.
+  /// The restore failed, or the wait for inputs is over.
   case notBroughtBack
-  /// A service cannot be started: somebody else would be taken for it; who, for people.
+  /// A service cannot start: another process would be mistaken for it.
   case obstructed(what: String)
-  /// The service that runs is ready.
+  /// The service is ready.
   case ready(ports: [UInt16])
-  /// It is not, and is not waited for any longer; why, for people.
+  /// The service did not become ready.
   case unready(what: String)
   /// A deadline may have passed.
   case timer
 }
 
-/// What a worker is to do, in this order.
+/// What a worker must do, in this order.
 package enum WorkerAction {
   /// Answered by `started`, `refused` or `bringingBack`.
   case start(TaskID, attempt: Int32)
-  /// What `start` was about, after `notBroughtBack`. Answered by `started` or `refused`.
+  /// Start the task of `start` after `notBroughtBack`. Answered by `started` or `refused`.
   case launch(TaskID, attempt: Int32)
   case report(WorkerReport)
-  /// The number of a signal, to every process of the tree.
+  /// Send the signal to all processes of the task.
   case signal(Int32)
   case proceed
   case suspend
-  /// The task's own process has ended, and others of its tree live: note which.
+  /// The main process ended before others: note which are alive.
   case noteLeft
-  /// KILL to what there is of the tree now; answered by `reaped` sooner or later.
+  /// Send KILL to all processes of the task; answered by `reaped`.
   case kill
-  /// Look at its inputs and outputs, and write down what they are; answered by `recorded`, at once or later.
+  /// Scan and record inputs and outputs; answered by `recorded`, at once or later.
   case record(TaskID, isSuccess: Bool)
-  /// That is not to be waited for any more: `recorded` is to come at once.
+  /// Stop recording; `recorded` follows at once.
   case stopRecording
-  /// What could not be killed is left behind, and named.
+  /// Leave behind what cannot be killed, and name it.
   case abandon
-  /// Read what there is of the output, close, and report the end.
+  /// Read the rest of the output, close the log and report the end.
   case finish(TaskID, attempt: Int32, Outcome)
   case leave
 }
 
 /// The decisions of a command worker: which task runs, which are next, and how one ends.
 ///
-/// One task runs at a time; those that were handed ahead wait in their order. The one that runs goes
-/// through
+/// One task runs at a time; prefetched ones wait in order. The phases of the running task:
 ///
 ///     starting ─► running ─► stopping ─► killing ─► recording ─► (gone)
 ///        ││          └──────────┴───────────┘
 ///        │└► (refused)
-///        └► restoring ─► recording; or starting, where no result comes back
+///        └► restoring ─► recording; or starting, if the restore fails
 ///
-/// `running`: its own process lives. `stopping`: the stop signal was sent, and what descends from it
-/// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
-/// nothing is left or, for what cannot be killed, a second deadline has passed. `recording`: nothing is left, it
-/// succeeded, or failed and may, and its files are looked at, if it declares any. `restoring`: its result comes from a cache, or what it
-/// reads is waited for, and no process of it exists. It is suspended in `running` only.
+/// - `running`: its main process lives. Only here can it be suspended.
+/// - `stopping`: the stop signal was sent; its processes have until a deadline, even if the main
+///   process ends earlier.
+/// - `killing`: KILL is repeated until no process is left or a second deadline passes.
+/// - `recording`: no process is left; after a success or allowed failure its files are scanned.
+/// - `restoring`: its result is restored from a cache, or it waits for inputs; it has no process.
 package struct WorkerState {
-  /// How long KILL is repeated before what is left counts as impossible to end: another user's
-  /// processes, or such as sleep in the kernel.
+  /// How long KILL is repeated before the rest counts as unkillable: processes of other users, or
+  /// stuck in the kernel.
   static let killPatienceMilliseconds: Int64 = 3000
   static let killIntervalMilliseconds: Int64 = 20
-  /// At most, when the coordinator is gone: a resume may be waiting.
+  /// The longest grace period once the coordinator is gone: a resume may be waiting.
   static let lastGraceMilliseconds: Int64 = 500
 
   private enum Phase {
@@ -104,17 +104,17 @@ package struct WorkerState {
     let policy: TaskPolicy
     var phase = Phase.starting
     var begin = Instant(nanoseconds: 0)
-    /// When its time is up; nil for no timeout, and while it is suspended.
+    /// The deadline; nil without a timeout and while suspended.
     var timeout: Instant?
-    /// What is left of the timeout, while it is suspended.
+    /// The rest of the timeout while suspended.
     var remainingNanoseconds: Int64?
     var isSuspended = false
     var status = ExitStatus.unknown
     var reason: EndReason?
     var errorNumber: Int32 = 0
-    /// What is the matter with its values, its outputs or its record.
+    /// A problem with its values, outputs or record.
     var fault: String?
-    /// How long it ran, once it has ended.
+    /// How long it ran; set at its end.
     var wallMicroseconds: Int64 = 0
 
     var isRecording: Bool { if case .recording = phase { true } else { false } }
@@ -125,19 +125,19 @@ package struct WorkerState {
   }
 
   private let policy: (TaskID) -> TaskPolicy
-  /// `Plan.recordsEnd`
+  /// See `Plan.recordsEnd`.
   private let recordsEnd: (TaskID, Outcome) -> Bool
   private var current: Held?
-  /// What it was handed ahead, in the order in which it is to be started.
+  /// The prefetched tasks, in order.
   private var ahead: [(task: TaskID, attempt: Int32)] = []
-  /// No more work comes: leave once idle.
+  /// Leave when idle.
   private var isLeaving = false
-  /// Whether the last task ended so that the one handed ahead may follow.
+  /// Whether the last task succeeded, so that a prefetched one may follow.
   private var hasEndedWell = false
   /// The coordinator is gone.
   private var isForsaken = false
 
-  /// What a task finds in `OPFLOW_RUN_STATE`.
+  /// The value of `OPFLOW_RUN_STATE` for tasks.
   package private(set) var conclusion: RunState?
 
   package init(
@@ -248,7 +248,7 @@ package struct WorkerState {
     }
   }
 
-  /// Gives back a task that it was handed ahead; false when it was not.
+  /// Returns a prefetched task to the coordinator; false if it was not prefetched.
   private mutating func giveBack(
     _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
   ) -> Bool {
@@ -271,7 +271,7 @@ package struct WorkerState {
     actions.append(.start(task, attempt: attempt))
   }
 
-  /// Starts a task, or keeps it for when the one before it has ended.
+  /// Starts a task, or queues it behind the running one.
   private mutating func take(
     _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
   ) {
@@ -309,7 +309,7 @@ package struct WorkerState {
     actions.append(.proceed)
   }
 
-  /// The coordinator is gone: nobody is told anything any more.
+  /// Stops everything because the coordinator is gone; reports are useless then.
   private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
     isLeaving = true
     isForsaken = true
@@ -342,7 +342,7 @@ package struct WorkerState {
       current?.timeout = now.advanced(byMilliseconds: limit)
     }
     actions.append(.report(.started(held.task, attempt: held.attempt, pid: pid)))
-    // It may have been found out while the process was made.
+    // The coordinator may have gone during the start.
     if isForsaken { endAll(at: now, into: &actions) }
   }
 
@@ -354,7 +354,7 @@ package struct WorkerState {
     if isGone {
       finish(at: now, into: &actions)
     } else if status != nil, case .running = held.phase {
-      // What it left behind goes at once.
+      // Kill the remaining processes at once.
       actions.append(.noteLeft)
       beginKilling(at: now, into: &actions)
     } else if case .killing(_, let until) = held.phase {
@@ -362,16 +362,16 @@ package struct WorkerState {
     }
   }
 
-  /// Ends the tree by the task's stop rule, or at once.
+  /// Ends the task by its stop rule, or kills it at once.
   private mutating func stop(
     at now: Instant, atOnce: Bool, into actions: inout [WorkerAction]
   ) {
     guard let held = current else { return }
     switch held.phase {
     case .starting, .killing: return
-    // Nothing of it lives.
+    // It has no process.
     case .restoring: finish(into: &actions)
-    // It has succeeded, and is not made to wait for what only serves the next run.
+    // It has succeeded; recording only helps later runs.
     case .recording: actions.append(.stopRecording)
     case .running:
       if atOnce || held.policy.stopGraceMilliseconds == 0 {
@@ -380,7 +380,7 @@ package struct WorkerState {
         let grace = Int64(held.policy.stopGraceMilliseconds)
         current?.phase = .stopping(until: now.advanced(byMilliseconds: grace))
         actions.append(.signal(Int32(clamping: held.policy.stopSignal)))
-        // A stopped process does not see the signal before it goes on.
+        // A stopped process handles the signal only after CONT.
         actions.append(.proceed)
       }
     case .stopping: if atOnce { beginKilling(at: now, into: &actions) }
@@ -392,7 +392,7 @@ package struct WorkerState {
     goOnKilling(at: now, until: until, into: &actions)
   }
 
-  /// However often children end, what cannot be ended is given up in time.
+  /// Repeats KILL until the deadline, however often children end meanwhile.
   private mutating func goOnKilling(
     at now: Instant, until: Instant, into actions: inout [WorkerAction]
   ) {
@@ -463,7 +463,7 @@ package struct WorkerState {
     next(afterSuccess: false, into: &actions)
   }
 
-  /// The task that is about to start does not.
+  /// Ends a task that cannot start.
   private mutating func endBeforeStart(
     _ reason: EndReason, _ what: String, into actions: inout [WorkerAction]
   ) {

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// The last line of output of the task that somebody watches, told at most ten times a second.
+/// The last output line of a watched task, reported at most ten times a second.
 struct WorkerWatch {
   static let intervalMilliseconds: Int64 = 100
   static let longestLineBytes = 400
@@ -22,7 +22,7 @@ struct WorkerWatch {
 
   func isWatched(_ task: TaskID) -> Bool { watched == task }
 
-  /// Takes note of output: the last line in it that holds anything.
+  /// Remembers the last non-empty line of the output.
   mutating func note(_ chunk: UnsafeRawBufferPointer) {
     let isBreak = { (byte: UInt8) in byte == Field.lineFeed || byte == Field.carriageReturn }
     guard let last = chunk.lastIndex(where: { !isBreak($0) }) else { return }
@@ -32,10 +32,10 @@ struct WorkerWatch {
     isNew = true
   }
 
-  /// When there is something to tell; nil for nothing.
+  /// When a report is due; nil for never.
   var deadline: Instant? { isNew ? nextTime : nil }
 
-  /// The report that is due, if one is.
+  /// Returns a report if it is due.
   mutating func takeReport(at now: Instant) -> WorkerReport? {
     guard isNew, let watched, nextTime <= now else { return nil }
     isNew = false
