@@ -1,10 +1,10 @@
 internal import OpflowCore
 
-/// What a result of a task has to hold, and what alone it may.
+/// The outputs that a task's cached result must contain; nothing else may be in it.
 struct CachedOutputs {
   private let project: String
   private var declared = DeclaredOutputs()
-  /// Names from the root.
+  /// Split into names, from the root.
   private var paths: [[[UInt8]]] = []
   private var patterns: [PlacedPattern] = []
 
@@ -16,7 +16,7 @@ struct CachedOutputs {
 
   /// - Parameters:
   ///   - project: the manifest's folder.
-  ///   - folder: the task's.
+  ///   - folder: the task's folder.
   init(project: String, folder: String, _ outputs: [FileLook.Item]) {
     self.project = project
     for output in outputs {
@@ -29,7 +29,7 @@ struct CachedOutputs {
     }
   }
 
-  /// Whether these are all of its outputs, each where there can be one.
+  /// Whether the items cover all outputs and are only outputs, at possible places.
   func areAll(_ items: [CacheEntry.Item]) -> Bool {
     var places: Set<[[UInt8]]> = []
     var folders: Set<[[UInt8]]> = []
@@ -39,7 +39,7 @@ struct CachedOutputs {
       places.insert(names)
       if item.kind == .folder { folders.insert(names) }
     }
-    // Nothing lies in a file, or in what a link leads to.
+    // Files and links must not have items below them.
     for names in places {
       for count in names.indices.dropFirst() {
         let above = Array(names[..<count])

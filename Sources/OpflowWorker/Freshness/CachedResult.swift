@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The result of one task in a cache: brought back before it is run, or kept when it has succeeded.
+/// The result of one task in a cache: restored instead of running it, or stored after its success.
 final class CachedResult {
   private let declaring: DeclaringTask
   private let cache: ResultCache
@@ -9,10 +9,10 @@ final class CachedResult {
   private let key: SHA256.Digest
   private var restoring: ResultRestoring?
   private var keeping: ResultKeeping?
-  /// What came back.
+  /// The restored result.
   private(set) var brought: ResultRestoring.Brought?
 
-  /// - Parameter seen: what was seen of the task before its start.
+  /// - Parameter seen: the task's inputs as scanned before its start.
   init(_ declaring: DeclaringTask, _ cache: ResultCache, _ seen: SuccessRecord) {
     self.declaring = declaring
     self.cache = cache
@@ -22,11 +22,13 @@ final class CachedResult {
 
   private var folder: String { declaring.plan.string(declaring.plan.manifest.folder) }
 
-  // MARK: - Bringing back
+  // MARK: - Restoring
 
+  /// Looks for a cached result to restore.
+  ///
   /// - Parameters:
-  ///   - stage: a folder of the file system that the project is in, where possible.
-  ///   - own: what earlier attempts of the task left.
+  ///   - stage: the staging folder, in the project's file system if possible.
+  ///   - own: the files that earlier attempts of the task left.
   /// - Returns: whether there is a result.
   func begin(stage: String, own: OwnFiles) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
@@ -36,14 +38,14 @@ final class CachedResult {
     return restoring != nil
   }
 
-  /// - Returns: whether all of it is back.
+  /// Returns whether the restore is complete.
   func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
     guard let restoring, let brought = try restoring.goOn(until: deadline) else { return false }
     self.brought = brought
     return true
   }
 
-  /// Whether what is there is what was brought back.
+  /// Whether the files on disk are those that were restored.
   func isWhole(_ outputs: SeenFiles) -> Bool {
     guard let brought, let files = declaring.projectFiles(outputs) else { return false }
     let byPath = Dictionary(files.map { (Array($0.path.utf8), $0.seen) }) { first, _ in first }
@@ -66,9 +68,9 @@ final class CachedResult {
     }
   }
 
-  // MARK: - Keeping
+  // MARK: - Storing
 
-  /// - Returns: whether that is done.
+  /// Returns whether the result is stored.
   func keep(
     _ outputs: SeenFiles, values: [SuccessRecord.Value]?,
     output: (path: String, bytes: Int64)?, until deadline: Int64
@@ -89,10 +91,10 @@ final class CachedResult {
     return try keeping?.goOn(until: deadline) ?? true
   }
 
-  /// What came back turns out not to be a result.
+  /// Removes the restored files, which turned out not to be a result.
   func takeAway() { restoring?.takeAway() }
 
-  /// What was begun is over.
+  /// Ends a restore or storing.
   func end() {
     brought = nil
     restoring = nil

@@ -1,8 +1,8 @@
 internal import OpflowCore
 
-/// What tasks leave, to be asked whether some path is of that.
+/// Tells whether a path belongs to the outputs of tasks.
 struct DeclaredOutputs {
-  /// Names from the root.
+  /// Split into names, from the root.
   private var paths: Set<[[UInt8]]> = []
   private var patterns: [PlacedPattern] = []
 
@@ -14,7 +14,7 @@ struct DeclaredOutputs {
     }
   }
 
-  /// Whether it is one of them, or lies in one.
+  /// Whether the path is an output or lies in one.
   func contains(_ path: [UInt8], in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }

@@ -1,9 +1,9 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Where the records of a plan's tasks stand, and what they call its manifest.
+/// Where the records of a plan's tasks are, and the manifest's name in them.
 package struct RecordPlace {
-  /// The folder of the records and runs.
+  /// The state folder, which contains the records and runs.
   let state: String
   let manifest: String
 
@@ -16,7 +16,7 @@ package struct RecordPlace {
   }
 }
 
-/// A task of a plan that declares files, as those who look at them see it.
+/// A task that declares files, as the scans of files see it.
 package struct DeclaringTask {
   package let plan: Plan
   package let task: TaskID
@@ -28,24 +28,24 @@ package struct DeclaringTask {
     self.records = records
   }
 
-  /// The folder of the records and runs.
+  /// The state folder, which contains the records and runs.
   private var state: String { records.state }
 
-  /// By which records know it, in all runs of the state folder.
+  /// The key of the task's records in all runs of the state folder.
   var identity: UInt64 {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
-  /// By which a cache knows what it leaves.
+  /// The key of the task's result in a cache.
   ///
-  /// - Parameter seen: what is seen of it before it starts.
+  /// - Parameter seen: the task's inputs as scanned before its start.
   func cacheKey(_ seen: SuccessRecord) -> SHA256.Digest {
     CacheKey.of(
       seen, name: plan.nameBytes(task), keepsValues: plan.flags(task).contains(.leavesValues),
       architecture: CacheKey.architecture)
   }
 
-  /// What it left, as others of the run may read it; nothing where none does.
+  /// The values that other tasks of the run may read; empty if none does.
   func handedOn(_ left: [SuccessRecord.Value]) -> [TaskValue] {
     let flags = plan.flags(task)
     guard flags.contains(.leavesValues) else { return [] }
@@ -75,8 +75,8 @@ package struct DeclaringTask {
     }
   }
 
-  /// How links among its inputs count. What the task leaves itself, and what runs are kept in, is no input,
-  /// though a pattern, a folder or a link has it.
+  /// How links among the inputs count. The task's own outputs and the state folder are not inputs,
+  /// even if a pattern, folder or link includes them.
   var followedLinks: FileLook.Links {
     var own = LeftOutPaths(folder)
     for output in outputs { own.add(output) }
@@ -86,7 +86,7 @@ package struct DeclaringTask {
       LeftOut(path: own.contains, target: own.containsTarget))
   }
 
-  /// The same among its outputs, for the tasks that need it.
+  /// How links among the outputs count when dependents read them.
   var followedOutputLinks: FileLook.Links {
     var own = LeftOutPaths(folder)
     own.add(.path(state))
@@ -95,24 +95,25 @@ package struct DeclaringTask {
       LeftOut(path: { _ in false }, target: own.containsTarget))
   }
 
-  /// Why a path that looks like a pattern is none, for a message that it is missing; empty for any other.
+  /// A note for the message that a path is missing: it looks like a pattern but is a plain name.
+  /// Empty for other paths.
   func nameNote(_ path: String) -> String {
     plan.writtenText(ofPath: path, of: task).map {
       "; it comes from `\($0)`, so it is a name and not a pattern"
     } ?? ""
   }
 
-  /// A path of it from the root.
+  /// Makes a path of the task absolute.
   func absolute(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
   }
 
-  /// The same of a path by its bytes.
+  /// Makes a path in `folder` absolute.
   static func absolute(_ path: [UInt8], in folder: String) -> [UInt8] {
     path.first == slash ? path : Array(folder.utf8) + [slash] + path
   }
 
-  /// A path, or the nearest folder above it whose path is UTF-8.
+  /// The path, or its nearest ancestor that is UTF-8.
   static func readable(_ path: [UInt8]) -> String {
     var path = path[...]
     while true {
@@ -121,7 +122,7 @@ package struct DeclaringTask {
     }
   }
 
-  /// A path of it as seen from the manifest's folder; nil for one that leads out of that.
+  /// Makes a path relative to the manifest's folder; nil if it is outside.
   func projectPath(_ path: [UInt8]) -> [UInt8]? {
     let root = Self.names(plan.string(plan.manifest.folder), in: "/")
     let names = Self.names(path, in: folder)
@@ -129,10 +130,10 @@ package struct DeclaringTask {
     return Array(names.dropFirst(root.count).joined(separator: [Self.slash]))
   }
 
-  /// Nil where one of them lies outside of the project, or its path is not UTF-8.
+  /// The files relative to the manifest's folder; nil if one is outside or not UTF-8.
   func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
     var found: [ProjectFile] = []
-    // One output may be declared under two spellings, and is then seen twice.
+    // One output may be declared in two spellings and then occurs twice.
     var paths: Set<[UInt8]> = []
     for file in files {
       guard let bytes = projectPath(file.path), let path = String(validating: bytes, as: UTF8.self)
@@ -144,7 +145,8 @@ package struct DeclaringTask {
     return found
   }
 
-  /// What earlier attempts left of what the task still declares: only that may be replaced or removed.
+  /// The files of earlier attempts that are still declared as outputs: only these may be replaced
+  /// or removed.
   func ownFiles(_ left: LeftFiles) throws(Errno) -> OwnFiles {
     let leaves = leaves
     let named = left.made.lazy.filter { String(validating: $0.path, as: UTF8.self) != nil }
@@ -162,7 +164,7 @@ package struct DeclaringTask {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// Whether a path, as seen from the manifest's folder, is an output of the task, or lies in one.
+  /// Tells whether a path relative to the manifest's folder is an output or lies in one.
   var leaves: ([UInt8]) -> Bool {
     let project = plan.string(plan.manifest.folder)
     var declared = DeclaredOutputs()
@@ -170,7 +172,8 @@ package struct DeclaringTask {
     return { [declared] in declared.contains($0, in: project) }
   }
 
-  /// The names on the way from the root, by their bytes: texts are equal, too, that only look the same.
+  /// Splits a path into names from the root. As bytes, because Swift strings of different bytes may
+  /// be equal.
   static func names(_ path: String, in folder: String) -> [[UInt8]] {
     names(Array(path.utf8), in: folder)
   }
@@ -187,7 +190,7 @@ package struct DeclaringTask {
     return names
   }
 
-  /// A variable as the task finds it.
+  /// The value of a variable in the task's environment.
   func variable(_ name: String) -> [UInt8]? {
     let environment = plan.environmentEntry(plan.record(task).environment)
     for list in [environment.own, environment.base] {
@@ -198,8 +201,8 @@ package struct DeclaringTask {
     return Environment.entries().first { $0.starts(with: start) }.map { Array($0[start.count...]) }
   }
 
-  /// All of them, without those from which secrets come: workers start without these, and who only looks has
-  /// them still.
+  /// The task's environment without the variables that secrets come from: workers do not have
+  /// these, but a process that only checks does.
   var environment: [[UInt8]] {
     let items = plan.environmentList(plan.record(task).environment)
     let hidden = Set(items.map { Array(plan.text($0.name)) } + plan.secretVariables)

@@ -1,15 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Removes what earlier attempts of a task left and nobody changed since, a file at a time, before the task starts.
+/// Removes unchanged files of the task's earlier attempts before it starts, one at a time.
 final class FileCleaning {
   private let own: OwnFiles
   private let isOfOther: (String) -> Bool
   private var left: Int
-  /// A file that lies behind a link, and stays.
+  /// A file that was kept because it is behind a link.
   private(set) var behindLink: String?
 
-  /// - Parameter isOfOther: whether another task may have left a file as well.
+  /// - Parameter isOfOther: whether another task may have written a file too.
   init(_ own: OwnFiles, isOfOther: @escaping (String) -> Bool) {
     self.own = own
     self.isOfOther = isOfOther
@@ -19,11 +19,13 @@ final class FileCleaning {
 
   deinit { own.closeFolders() }
 
-  /// - Returns: whether all are gone.
+  /// Continues until the deadline.
+  ///
+  /// - Returns: whether all files are gone.
   /// - Throws: what cannot be removed.
   func goOn(until deadline: Int64) throws(LookFault) -> Bool {
     while left > 0 {
-      // What is in a folder stands behind it.
+      // In reverse, because folders come before their contents.
       left -= 1
       let file = own.files[left]
       do throws(Errno) {
@@ -45,7 +47,7 @@ final class FileCleaning {
     case .other: return
     case .file, .executable, .link, .absent:
       if own.isAsLeft(file.path) { try own.project.remove(file.path, isFolder: false) }
-    // Somebody else may have put something there.
+    // Fails if the folder contains other files; it then stays.
     case .folder: try? own.project.remove(file.path, isFolder: true)
     }
   }

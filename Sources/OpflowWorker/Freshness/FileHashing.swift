@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Reads a file for a hash of it, a piece at a time.
+/// Hashes a file, one piece at a time.
 final class FileHashing {
   private let file: Descriptor
   private let expected: FileStamp
@@ -11,9 +11,9 @@ final class FileHashing {
   private var count: Int64 = 0
 
   /// - Parameters:
-  ///   - file: that is open.
-  ///   - expected: of the file that was found there.
-  ///   - piece: to read into.
+  ///   - file: the open file.
+  ///   - expected: the stamp found by the scan.
+  ///   - piece: the buffer.
   init(
     _ file: consuming Descriptor, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash,
     _ piece: FilePiece
@@ -26,13 +26,14 @@ final class FileHashing {
     self.piece = piece
   }
 
-  /// Whether one piece is all that should be there.
+  /// Whether the file should fit into one piece.
   var isShort: Bool { expected.sizeBytes <= FilePiece.size }
 
-  /// The next piece; what was seen once all was read. What changed meanwhile is not known again.
+  /// Reads the next piece; returns the result at the end. A file that changed meanwhile gets no
+  /// stamp, so it is read again next time.
   func goOn() throws(Errno) -> SeenFile? {
-    // Where all of it was read that it should have, its status tells that there is no more. Files that a kernel
-    // makes up say that they are empty.
+    // After all expected bytes, the status shows that there are no more. Generated kernel files
+    // claim to be empty.
     if count > 0, count == expected.sizeBytes, try stamp() == expected {
       return whole
     }
@@ -45,15 +46,15 @@ final class FileHashing {
     }
     hash.add(UnsafeRawBufferPointer(rebasing: piece.bytes[..<got]))
     count += Int64(got)
-    // What grows as fast as it is read has no end.
+    // A file that grows while it is read might never end.
     if got > 0, count <= expected.sizeBytes { return nil }
     let stamp = try stamp()
     if count != expected.sizeBytes || stamp != expected { seen.stamp = nil }
     return whole
   }
 
-  /// What is open for writing may be changed through a mapping without a trace: a page that was written and is not on
-  /// the disk yet changes no time when it is written again.
+  /// The result. A file open for writing gets no stamp: a write through a mapping changes no time
+  /// if the page is dirty already.
   private var whole: SeenFile {
     var seen = seen
     seen.content = hash.content
@@ -61,9 +62,9 @@ final class FileHashing {
     return seen
   }
 
-  /// Of what is open there.
+  /// The current stamp of the open file.
   ///
-  /// - Throws: `noSuchFile` where something else was put in the file's place.
+  /// - Throws: `noSuchFile` if it is not a regular file.
   private func stamp() throws(Errno) -> FileStamp {
     let status = try file.status()
     guard status.kind == .file else { throw .noSuchFile }
@@ -71,12 +72,12 @@ final class FileHashing {
   }
 }
 
-/// Room for a piece of a file. One for all files that a process reads: to make it takes longer than to read
-/// most of them.
+/// A buffer, shared by all files that a process reads: allocating it takes longer than reading most
+/// files.
 final class FilePiece {
   fileprivate static let size = 256 << 10
 
-  // SAFETY: of this object alone, for as long as it lives.
+  // SAFETY: owned by this object alone, for as long as it lives.
   fileprivate let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
 
   deinit { bytes.deallocate() }

@@ -1,23 +1,23 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Something cannot be looked at; for people.
+/// Why files cannot be scanned, as a message for the user.
 package struct LookFault: Error, Equatable {
   package let what: String
-  /// Of an input that is missing.
+  /// The missing input.
   private(set) var path: String?
-  /// It is a file of the records that cannot be written, and nothing of the task's own.
+  /// The records cannot be written; the task's own files are fine.
   private(set) var isOfRecords = false
 
   init(what: String) { self.what = what }
 
-  /// What was to be written there cannot be.
+  /// A file of the records cannot be written.
   init(unwritten path: String, _ error: Errno, what: String) {
     self.what = "\(what) cannot be written to \(path): \(error)"
     isOfRecords = true
   }
 
-  /// Reads records.
+  /// Runs `body`, which reads records.
   static func reading<Result>(
     _ body: () throws(Errno) -> Result
   ) throws(LookFault) -> Result {
@@ -34,44 +34,44 @@ package struct LookFault: Error, Equatable {
   }
 }
 
-/// Looks at files, a little at a time: what they are, and what is in them, by memory where that holds.
+/// Scans files in small steps: their kinds and content hashes, reusing hashes of unchanged files.
 package final class FileLook {
   /// How links count.
   enum Links {
-    /// As their texts, and by whether they lead to something.
+    /// As their texts, and whether their targets exist.
     case themselves
-    /// As their texts and as what they lead to.
+    /// As their texts and their targets.
     ///
-    /// `project` is the manifest's folder: how that is reached does not count.
+    /// `project` is the manifest's folder; links on the way to it do not count.
     case followed(project: String, LeftOut)
   }
 
   private let folder: String
   private let memory: SeenFiles
-  /// The first of the memory that what comes may be.
+  /// The first entry of `memory` that may match the next path.
   private var remembered = 0
   private let places: FilePlaces
   private let follows: Bool
   private var next = 0
   private var hashing: FileHashing?
-  /// Shared between looks of one process: two tasks may read one file.
+  /// Shared by the scans of one process, since tasks may read the same file.
   private let hashes: FileMemory
 
-  /// As many of the memory, from its first one on, are as they were, and are all that was seen so far.
+  /// The number of leading entries of `memory` that equal the result so far.
   private var unchanged = 0
-  /// What was seen once that is not so any more.
+  /// The result, once it differs from `memory`.
   private var own: SeenStates?
-  /// Places that went meanwhile.
+  /// The indices of paths that disappeared during the scan.
   private var gone: Set<Int32> = []
 
-  /// Paths that were named and are not there, and patterns that nothing fits.
+  /// Named paths that are missing; `unmatched` are patterns without matches.
   package private(set) var missing: [String]
   package var unmatched: [String] { places.unmatched }
   /// Links that a pattern does not enter, and the pattern that would.
   var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
-  /// Of the memory what was replaced or written since, whatever it holds now.
+  /// Files of `memory` that were replaced or rewritten, even with the same content.
   package private(set) var replaced: [[UInt8]] = []
-  /// Whether anything had to be read that need not be the next time.
+  /// Whether files were read whose hashes are worth recording.
   package private(set) var hasRead = false
 
   /// A path or a pattern.
@@ -79,7 +79,7 @@ package final class FileLook {
     case path(String)
     case glob(String)
 
-    /// The folder that what it names lies in, as far as that is one for all.
+    /// The folder that contains all files of the item.
     var surroundingFolder: String {
       switch self {
       case .path(let path): return Path.parent(of: path)
@@ -96,9 +96,9 @@ package final class FileLook {
   }
 
   /// - Parameters:
-  ///   - folder: where relative paths start.
-  ///   - memory: what was seen before, sorted by the paths.
-  ///   - written: when the file counts that is called exactly as a pattern is written.
+  ///   - folder: the base of relative paths.
+  ///   - memory: the last scan, sorted by path.
+  ///   - written: when a file counts whose name is the pattern's text.
   init(
     _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory, links: Links,
     written: FileNames.WrittenName = .beside
@@ -111,7 +111,7 @@ package final class FileLook {
     follows = if case .followed = links { true } else { false }
   }
 
-  /// What was seen, sorted by the paths; once all was.
+  /// The result, sorted by path, once the scan is complete.
   package var files: SeenFiles {
     guard let own else {
       return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
@@ -121,22 +121,22 @@ package final class FileLook {
     return SeenFiles(paths.picked((0..<Int32(paths.count)).filter { !gone.contains($0) }), own)
   }
 
-  /// The links on the way to the files, sorted by their paths.
+  /// The links on the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
-  /// The text of one of them.
+  /// The text of one of these links.
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// Folders, besides those of the paths, in which something may change.
+  /// More folders in which changes may matter: those of link targets.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ place: Int) -> [UInt8] {
     DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
-  /// Goes on until then.
+  /// Continues until the deadline.
   ///
-  /// - Returns: whether all was seen.
+  /// - Returns: whether the scan is complete.
   package func goOn(until deadline: Int64) throws(LookFault) -> Bool {
     var count = 0
     repeat {
@@ -148,7 +148,7 @@ package final class FileLook {
         return true
       }
       count += 1
-      // To look at the clock takes a good part of a look at a file.
+      // Reading the clock takes a good part of the time of checking a file.
     } while hashing?.isShort ?? true && count % 32 != 0 || Clock.monotonicNanoseconds < deadline
     return hashing == nil && next == places.paths.count
   }
@@ -158,15 +158,16 @@ package final class FileLook {
       let status = try status(of: place)
       let (stamp, kind) = (status.stamp, status.kind)
       let none = PlanKey(high: 0, low: 0)
-      // Nothing is there to be known again.
+      // There is no stamp to compare.
       if follows, kind == .absent { return add(kind, none, nil) }
-      // Another machine may write it, and what is known here of its times be old: it is read, whatever is remembered.
+      // On a network file system another machine may write the file, and the times cached here may
+      // be old: always read it.
       let isOnNetwork = hashes.network.have(device: stamp.device) {
         DeclaringTask.readable(absolute(place))
       }
       let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
-        // A file has another device and number on each machine.
+        // Device and inode differ between machines, so they prove nothing on a network file system.
         if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
         if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
           return keep(known)
@@ -175,7 +176,7 @@ package final class FileLook {
       let now = Clock.wallMilliseconds * 1_000_000
       let trusted = !isOnNetwork && stamp.isTelling(atNanoseconds: now) ? stamp : nil
       switch kind {
-      // Its entries tell what is in it.
+      // Its entries represent its content.
       case .folder, .other: add(kind, none, nil)
       case .link, .absent:
         let target = try Path.linkBytes(ofBytes: absolute(place) + [0])
@@ -226,7 +227,7 @@ package final class FileLook {
     }
   }
 
-  /// What comes next is as the memory has it.
+  /// Takes the next entry from `memory`.
   private func keep(_ known: Int) {
     if own == nil, known == unchanged {
       unchanged += 1
@@ -255,13 +256,13 @@ package final class FileLook {
         } : nil
       throw LookFault(what: "cannot read `\(path)`\(target ?? ""): \(error)")
     }
-    // It was there when it was looked for.
+    // It disappeared after it was found.
     missing.append(path)
     gone.insert(Int32(next))
     next += 1
   }
 
-  /// The place of a path in the memory. Both are sorted.
+  /// The index of a path in `memory`. Both are sorted.
   private func remembered(of path: UnsafeRawBufferPointer) -> Int? {
     while remembered < memory.count {
       switch memory.withPath(remembered, { ByteOrder($0, path) }) {

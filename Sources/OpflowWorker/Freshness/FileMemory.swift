@@ -1,15 +1,15 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// What this process has read of files and folders, by what they are known again by.
+/// The hashes of files and the listings of folders that this process has read.
 package final class FileMemory {
-  /// By a hash of stamps.
+  /// By a hash of the stamp.
   private var contents: [PlanKey: PlanKey] = [:]
 
-  /// Contents that are kept, of some 60 bytes each.
+  /// The limit for stored hashes, of about 60 bytes each.
   private static let mostContents = 250_000
 
-  /// By which contents are known here.
+  /// The hash function for contents.
   package let hash: ContentHash
   let folders: FolderMemory
   let links = LinkWalk()
@@ -18,7 +18,7 @@ package final class FileMemory {
   private var folder = HeldFolder()
   private var keepsAccessTimes = true
 
-  /// Whether a file may be looked at again, for another task.
+  /// Whether several tasks may read one file.
   private let keepsContents: Bool
 
   package init(
@@ -30,7 +30,7 @@ package final class FileMemory {
     self.keepsContents = keepsContents
   }
 
-  /// For the tasks of a plan.
+  /// Makes a memory for the tasks of a plan.
   package convenience init(_ plan: Plan, network: NetworkFiles = NetworkFiles()) {
     let readers = plan.tasks.lazy.filter { plan.isChecked(TaskID($0)) }
     self.init(
@@ -52,7 +52,7 @@ package final class FileMemory {
     ) { Hash.planKey($0) }
   }
 
-  /// Until `letFoldersGo` files are looked at from folders that are kept open: to be done for a moment only.
+  /// Keeps folders open for faster lookups until `letFoldersGo`; only for a short time.
   func holdFolders() { folder.hold() }
 
   func letFoldersGo() {
@@ -60,25 +60,25 @@ package final class FileMemory {
     links.forget()
   }
 
-  /// Before links are followed: what is known of them is of this moment.
+  /// Drops what is known of links, which is valid only while folders are held.
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
-  /// What stands there itself.
+  /// The status of a file; does not follow links.
   ///
-  /// - Parameter start: the folder where it starts if it is relative.
+  /// - Parameter start: the base of a relative path.
   func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
   }
 
-  /// Begins to read a file for its hash, and waits for nobody.
+  /// Starts hashing a file, without blocking on the open.
   ///
   /// - Parameters:
-  ///   - isTarget: it is what a link there leads to; else a link there is not followed.
-  ///   - start: the folder where the path starts if it is relative.
-  ///   - expected: of the file that was found there; nil where that is known once it is open: a network's file system
-  ///     looks then how it is.
+  ///   - isTarget: follow a link at the path; otherwise a link is an error.
+  ///   - start: the base of a relative path.
+  ///   - expected: the stamp of the file found there; nil to take it after opening, when a network
+  ///     file system has refreshed it.
   func reading(
     _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
     into seen: SeenFile
@@ -92,8 +92,8 @@ package final class FileMemory {
     }
   }
 
-  /// To look whether a file is another one is no use of it that its time of access should tell, and to write
-  /// down that time takes as long as to hash a small file. Of a file of another user it cannot be helped.
+  /// Opens without updating the access time: a check should not count as use, and the update takes
+  /// as long as hashing a small file. Files of other users do not allow this.
   private func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {

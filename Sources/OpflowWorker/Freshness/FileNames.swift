@@ -1,17 +1,17 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Finds the files that a pattern fits.
+/// Finds the files that match a pattern.
 ///
-/// `**` enters no folder that is a link or whose name begins with a dot, so it always comes to an end.
-/// What cannot be looked into is told: a file that is left out unseen is a task that is not there.
+/// `**` does not enter links or folders whose names begin with a dot, so it always terminates.
+/// Folders that cannot be read are errors: a file missed silently would be a task missing.
 package struct FileNames {
-  /// What a pattern fits where links count by their own names.
+  /// The matches of a pattern, when links count by their own names.
   struct Found {
     var names = ByteStrings()
-    /// Links, and what is reached through one.
+    /// Links, and files reached through a link.
     var linked = ByteStrings()
-    /// Links to folders outside what `**` walks, and the patterns that would enter them.
+    /// Links to folders that `**` does not reach otherwise, and patterns that would enter them.
     var unentered: [(link: String, pattern: String)] = []
   }
 
@@ -20,40 +20,40 @@ package struct FileNames {
 
   private let pattern: PathPattern
   private let text: String
-  /// With its slash.
+  /// Ends in a slash.
   private let root: [UInt8]
   private var found = Found()
-  /// Folders still to be looked at, as seen from the root, with their slash; and for which part of the
-  /// pattern. The last one comes next.
+  /// A stack of folders to search, relative to the root, with trailing slash, and the pattern part
+  /// to match there.
   private var open: [(folder: [UInt8], part: Int, way: Way)] = [([], 0, .plain)]
-  /// Links that `**` came across, and for which part of the pattern.
+  /// Links that `**` met, and the part of the pattern.
   private var passed: [(link: [UInt8], part: Int)] = []
-  /// Of the folder that is looked at.
+  /// How the current folder is reached.
   private var way = Way.plain
   private var seen: Set<[UInt8]> = []
   private var lookedAt = 0
   private var fault: FileNameFault?
   private let folders: FolderMemory
-  /// Nil where a link counts as what it leads to.
+  /// nil if a link counts as its target.
   private let links: LinkWalk?
 
-  /// Names that are looked at: whoever has more means something else.
+  /// The most names to check; a pattern that matches more is probably a mistake.
   private static let mostNames = 4_000_000
   private static let slash = UInt8(ascii: "/")
 
-  /// When the file counts that is called exactly as the pattern is written.
+  /// When a file counts whose name is exactly the pattern's text.
   package enum WrittenName {
-    /// Beside the files that the pattern fits.
+    /// Always, with the files that match.
     case beside
-    /// Where the pattern fits nothing.
+    /// Only if the pattern matches nothing.
     case insteadOfNone
   }
 
-  /// The names that fit, as seen from a folder and sorted by their bytes. There may be millions.
+  /// Returns the matching names, relative to `folder` and sorted by bytes. There may be millions.
   ///
   /// - Parameters:
-  ///   - folders: what is known of folders already.
-  ///   - keepsLinks: links count by their own names; else they count as what they lead to.
+  ///   - folders: the cache of folder listings.
+  ///   - keepsLinks: links count by their own names; otherwise as their targets.
   package static func fitting(
     _ text: String, in folder: String, folders: FolderMemory = FolderMemory(),
     written: WrittenName = .beside, keepsLinks: Bool = false
@@ -71,7 +71,7 @@ package struct FileNames {
     }
   }
 
-  /// The same as texts; a fault where one of them is not UTF-8.
+  /// The same as strings; fails if a name is not UTF-8.
   package static func texts(
     fitting text: String, in folder: String
   ) -> Result<[String], FileNameFault> {
@@ -88,9 +88,9 @@ package struct FileNames {
     }
   }
 
-  /// The same, with the links among them.
+  /// Returns the matching names and the links among them.
   ///
-  /// - Parameter links: to have links count by their own names; nil to have them count as what they lead to.
+  /// - Parameter links: makes links count by their own names; nil to count them as their targets.
   static func all(
     fitting text: String, in folder: String, folders: FolderMemory, written: WrittenName,
     links: LinkWalk? = nil
@@ -100,7 +100,7 @@ package struct FileNames {
     }
     var search = FileNames(text, pattern, folder, folders, links)
     search.run()
-    // Most patterns fit their own text, `*.c` for example: then a file of that name is found already.
+    // Most patterns match their own text, such as `*.c`: then such a file is found already.
     if !pattern.fits(pattern.written),
       written == .beside || search.found.names.isEmpty && search.found.linked.isEmpty
     {
@@ -130,7 +130,7 @@ package struct FileNames {
       let isLast = part == pattern.parts.count - 1
       self.way = way
       if case .literal = pattern.parts[part], !isLast {
-        // Asked once for several.
+        // The next step checks once for several names.
       } else if way == .unknown {
         self.way = isLinked(folder) ? .linked : .plain
       }
@@ -160,8 +160,7 @@ package struct FileNames {
           else { return }
           search.open.append((folder + Array(name) + [Self.slash], part, search.way))
         }
-        // What is in the folder itself comes before what is in those below: then hardly anything is left to
-        // sort.
+        // The folder's own files before those of subfolders: then almost nothing is left to sort.
         if !isLast { open.append((folder, part + 1, self.way)) }
       }
     }
@@ -182,14 +181,14 @@ package struct FileNames {
     add(Array(names.joined(separator: [Self.slash])), .unknown)
   }
 
-  /// A path from the root, for the kernel.
+  /// The absolute path for the kernel, zero-terminated.
   private func path(_ name: [UInt8]) -> [UInt8] { root + name + [0] }
 
   private mutating func fail(at name: [UInt8], _ error: Errno) {
     fault = FileNameFault("`\(NameCharacters.text(root + name))`: \(error)")
   }
 
-  /// - Parameter beginning: of the names that count.
+  /// Calls `body` with the entries of a folder whose names begin with `beginning`.
   private mutating func look(
     into folder: [UInt8], from beginning: [UInt8],
     _ body: (inout FileNames, UnsafeRawBufferPointer, FolderEntries.Kind) -> Void
@@ -206,7 +205,7 @@ package struct FileNames {
     } catch {
       switch error {
       case .noSuchFile, .notADirectory: return
-      // Where links count, a loop of them is not a folder.
+      // When links count by their own names, a link loop is not a folder.
       case .tooManyLinks where links != nil: return
       case .tooBig:
         fault = FileNameFault("more than four million names would have to be looked at")
@@ -216,7 +215,7 @@ package struct FileNames {
     open[openCount...].reverse()
   }
 
-  /// A link to a folder is none here.
+  /// Whether the entry is a folder, not a link to one. Remembers links for `noteUnentered`.
   private mutating func isFolderItself(
     _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind, _ part: Int
   ) -> Bool {
@@ -235,13 +234,13 @@ package struct FileNames {
     return false
   }
 
-  /// Of the links that were passed, those whose folders are not walked.
+  /// Reports the links passed whose folders are not searched otherwise.
   private mutating func noteUnentered() {
     let names = text.split(separator: "/")
     let fitting = Set((0..<found.linked.count).map { found.linked[$0] })
     for (link, part) in passed {
       let head = pattern.isAbsolute ? [Self.slash] : []
-      // As many names as the pattern has before it.
+      // The first names of the path, one for each pattern part before `**`.
       let start = Array(
         link.split(separator: Self.slash).prefix(part).joined(separator: [Self.slash]))
       guard found.unentered.count < Self.mostUnentered, !fitting.contains(head + link),
@@ -258,7 +257,7 @@ package struct FileNames {
     }
   }
 
-  /// Nil also where that is not UTF-8.
+  /// The path of the folder without links; nil also if it is not UTF-8.
   private func realFolder(_ name: [UInt8]) -> String? {
     guard let path = String(validating: root + name, as: UTF8.self), Path.isDirectory(path) else {
       return nil
@@ -266,7 +265,7 @@ package struct FileNames {
     return try? Path.real(path)
   }
 
-  /// Links that are told.
+  /// The most links to report.
   private static let mostUnentered = 5
 
   private mutating func add(_ path: some Collection<UInt8>, _ kind: FolderEntries.Kind) {

@@ -3,11 +3,11 @@ internal import OpflowSystem
 
 /// Finds the files that paths and patterns name, and the links on the way to them.
 struct FilePlaces {
-  /// What is known of a place that had to be asked for to find it.
+  /// The status of a path, if finding it required a stat.
   struct Status {
     let stamp: FileStamp
     let kind: SeenFile.Kind
-    /// Of what the link there leads to.
+    /// Whether it is the status of a link's target.
     let isOfTarget: Bool
   }
 
@@ -19,32 +19,32 @@ struct FilePlaces {
   private let written: FileNames.WrittenName
 
   private(set) var paths = ByteStrings()
-  /// A number for each path; empty where nothing had to be asked for.
+  /// An index into `statuses` for each path; may be shorter than `paths` or empty.
   private var statusOf: [Int32] = []
   private var statuses: [Status] = []
-  /// Real folders that the present input was followed into.
+  /// The folders that the current input has entered.
   private var entered: Set<FileIdentity> = []
 
   private var linkPaths = ByteStrings()
   private var linkContents: [PlanKey] = []
-  /// Of each link itself, whatever stands behind it.
+  /// The text of each link itself, without those of its target.
   private var linkTexts = ByteStrings()
-  /// In which what links lead to may change, without links.
+  /// Folders, without links, in which targets of links may change.
   private(set) var targetFolders: Set<[UInt8]> = []
 
-  /// Paths that were named and are not there, and patterns that nothing fits.
+  /// Named paths that are missing; `unmatched` are patterns without matches.
   private(set) var missing: [String] = []
   private(set) var unmatched: [String] = []
   /// Links that a pattern does not enter, and the pattern that would.
   private(set) var unentered: [(pattern: String, link: String, instead: String)] = []
 
   private static let slash = UInt8(ascii: "/")
-  /// Of one folder.
+  /// The limit for one folder.
   private static let mostEntries = 4_000_000
 
   /// - Parameters:
-  ///   - folder: where relative paths start.
-  ///   - written: when the file counts that is called exactly as a pattern is written.
+  ///   - folder: the base of relative paths.
+  ///   - written: when a file counts whose name is the pattern's text.
   init(
     _ items: [FileLook.Item], in folder: String, _ hashes: FileMemory, _ links: FileLook.Links,
     _ written: FileNames.WrittenName
@@ -80,7 +80,7 @@ struct FilePlaces {
 
   private func number(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
 
-  /// For the kernel: the last byte is zero.
+  /// The absolute path for the kernel, zero-terminated.
   private func absolute(_ path: [UInt8]) -> [UInt8] {
     DeclaringTask.absolute(path, in: folder) + [0]
   }
@@ -99,7 +99,7 @@ struct FilePlaces {
     let names = found.names
     let before = paths.count
     let fitsFolders = pattern.utf8.last == Self.slash
-    // Mostly all of them count, and are all that there is.
+    // Usually no match is left out and there are no other inputs.
     let first = (0..<names.count).first { names.with($0, leftOut.path) } ?? names.count
     var isMatched = first > 0
     if !fitsFolders, before == 0, first == names.count {
@@ -127,20 +127,20 @@ struct FilePlaces {
   /// A folder whose entries count.
   private struct Folder {
     let path: [UInt8]
-    /// Nil where it is reached through no link.
+    /// nil if it is reached without links.
     let real: [UInt8]?
   }
 
   private struct Entry {
     let path: [UInt8]
     let kind: FolderEntries.Kind
-    /// Of the folder that it is in.
+    /// The real path of its folder.
     let real: [UInt8]?
   }
 
-  /// A folder is all that is in it.
+  /// Adds a path; a folder with everything in it.
   private mutating func add(_ path: [UInt8]) throws(LookFault) {
-    // Mostly it is none.
+    // Usually it is not a folder.
     guard let folder = try addNamed(path) else { return }
     var open = try entries(of: folder)
     while let entry = open.popLast() {
@@ -167,7 +167,7 @@ struct FilePlaces {
     return try addItself(entry)
   }
 
-  /// - Returns: the folder that it is, where that is to be entered.
+  /// Returns the folder to enter, if it is one.
   private mutating func addItself(_ entry: Entry) throws(LookFault) -> Folder? {
     if entry.kind == .link, follows { return try addLink(entry) }
     let status: FileStatus
@@ -197,14 +197,14 @@ struct FilePlaces {
     path.withUnsafeBytes { paths.append($0) }
   }
 
-  /// Of the path that comes next.
+  /// Sets the status of the next path.
   private mutating func note(_ status: Status) {
     while statusOf.count < paths.count { statusOf.append(-1) }
     statusOf.append(Int32(statuses.count))
     statuses.append(status)
   }
 
-  /// What is in a folder, the first last.
+  /// The entries of a folder in reverse order.
   private mutating func entries(of folder: Folder) throws(LookFault) -> [Entry] {
     var entries: [Entry] = []
     let path = folder.path
@@ -247,7 +247,7 @@ struct FilePlaces {
     return try add(found, entry.path, isLink: true)
   }
 
-  /// - Parameter isLink: whether a link stands at the path itself; nil where that is to be found out.
+  /// - Parameter isLink: whether the path itself is a link; nil if unknown.
   private mutating func add(
     _ found: LinkWalk.Found, _ path: [UInt8], isLink: Bool?
   ) throws(LookFault) -> Folder? {
@@ -284,7 +284,7 @@ struct FilePlaces {
     return nil
   }
 
-  /// - Parameter isAlone: of the last link its own text counts, and not those behind it.
+  /// - Parameter isAlone: only the last link's own text counts, not those of the links behind it.
   private mutating func note(_ found: LinkWalk.Found, _ path: [UInt8], isAlone: Bool = false) {
     targetFolders.formUnion(found.folders)
     for (place, link) in found.links.enumerated() {
@@ -301,7 +301,7 @@ struct FilePlaces {
     texts[0].withUnsafeBytes { linkTexts.append($0) }
   }
 
-  /// Those on the way to the folder where relative paths start, as far as they are of the project.
+  /// Adds the links on the way to the base folder, below the project's folder.
   private mutating func noteLinks(toFolderFrom project: String) {
     let isInside = folder.hasPrefix(project + "/")
     let path = Array(isInside ? folder.utf8.dropFirst(project.utf8.count + 1) : folder.utf8[...])
@@ -320,7 +320,7 @@ struct FilePlaces {
     linkContents = order.map { linkContents[Int($0)] }
   }
 
-  /// The links on the way, sorted by their paths.
+  /// The links on the way to the files, sorted by path.
   var links: SeenFiles {
     if linkContents.isEmpty { return [] }
     var states = SeenStates()
@@ -328,7 +328,7 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// The text of one of them; nil for none.
+  /// The text of such a link; nil if there is none.
   func text(ofLink path: [UInt8]) -> [UInt8]? {
     var (low, high) = (0, linkPaths.count)
     while low < high {
@@ -345,7 +345,7 @@ struct FilePlaces {
     return nil
   }
 
-  /// Whether a link is at a path, or on the way to it.
+  /// Whether the path is a link or leads through one.
   func isLinked(_ path: [UInt8]) -> Bool {
     (0..<linkPaths.count).contains { place in
       let link = linkPaths[place]

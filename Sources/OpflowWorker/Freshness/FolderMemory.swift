@@ -1,14 +1,14 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// What is in a folder, sorted by the bytes of the names.
+/// The entries of a folder, sorted by the bytes of their names.
 struct FolderListing {
   private(set) var names = ByteStrings()
   private var kinds: [FolderEntries.Kind] = []
 
   /// Reads the folder.
   ///
-  /// - Parameter most: entries. `Errno.tooBig` where there are more.
+  /// - Parameter most: the limit of entries; `Errno.tooBig` if there are more.
   fileprivate init(_ folder: [UInt8], _ most: Int) throws(Errno) {
     var (names, kinds) = (ByteStrings(), [FolderEntries.Kind]())
     try FolderEntries.forEach(inBytes: folder) { name, kind in
@@ -26,7 +26,7 @@ struct FolderListing {
 
   func kind(_ place: Int) -> FolderEntries.Kind { kinds[place] }
 
-  /// Those whose names begin so, found in as many steps as their number has digits.
+  /// The range of names with that prefix, by binary search.
   func places(from beginning: [UInt8]) -> Range<Int> {
     if beginning.isEmpty { return 0..<count }
     return beginning.withUnsafeBytes { wanted in
@@ -38,7 +38,7 @@ struct FolderListing {
     }
   }
 
-  /// The first of which that is so, as of all behind it.
+  /// Binary search: the first index for which `isSo` is true, as it is for all later ones.
   private func firstPlace(where isSo: (UnsafeRawBufferPointer) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -49,23 +49,24 @@ struct FolderListing {
   }
 }
 
-/// Folders that this process has listed. A folder changes its times with every name that comes or goes, so
-/// that it is known again by its stamp as a file is: thousands of tasks whose patterns look into one folder
-/// list it once.
+/// A cache of folder listings. A folder's times change with every added or removed name, so its
+/// stamp identifies its content: thousands of tasks with patterns in one folder list it once.
 package final class FolderMemory {
   private var known: [FileIdentity: (stamp: FileStamp, listing: FolderListing)] = [:]
   private var entryCount = 0
   private let network: NetworkFiles
 
-  /// Entries that are kept; of nine bytes each, and their names.
+  /// The limit for cached entries, nine bytes each plus their names.
   private static let mostEntries = 250_000
 
-  /// - Parameter network: folders on a network's file system are never known again.
+  /// - Parameter network: folders on network file systems are not cached.
   package init(network: NetworkFiles = NetworkFiles()) { self.network = network }
 
+  /// Returns the entries of a folder.
+  ///
   /// - Parameters:
-  ///   - folder: its path by its bytes, the last of which is zero; links to one are followed.
-  ///   - most: entries. `Errno.tooBig` where there are more.
+  ///   - folder: its path, zero-terminated; links are followed.
+  ///   - most: the limit of entries; `Errno.tooBig` if there are more.
   func listing(of folder: [UInt8], most: Int) throws(Errno) -> FolderListing {
     let status = try Path.status(ofBytes: folder)
     if network.have(

@@ -1,24 +1,24 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What lay where a task leaves its outputs before it started, by stamps alone: what is still the same when it
-/// has ended was not made by it, and may be somebody's own.
+/// The files at a task's outputs before its start, by stamp only: a file unchanged at the end was
+/// not made by the task and may be the user's.
 struct FoundOutputs {
   private let declaring: DeclaringTask
   private let folders: FolderMemory
   private let before: Files
   private let earlier: LeftFiles
-  /// What earlier attempts made, by path.
+  /// The files that earlier attempts made, by path.
   private let own: [[UInt8]: SeenFile]
 
-  /// What is there at one time, by path as the task's folder sees it.
+  /// The files at one time, by path relative to the task's folder.
   private struct Files {
     var files: [[UInt8]: (kind: SeenFile.Kind, stamp: FileStamp)] = [:]
-    /// Something could not be looked at.
+    /// Something could not be read.
     var isUnknown = false
   }
 
-  /// Of one folder.
+  /// The limit for one folder.
   private static let mostEntries = 4_000_000
 
   init(_ declaring: DeclaringTask, _ folders: FolderMemory, earlier: LeftFiles) {
@@ -50,7 +50,7 @@ struct FoundOutputs {
     return files
   }
 
-  /// A folder with all that is in it.
+  /// Adds a path; a folder with everything in it.
   private static func add(
     _ path: [UInt8], of declaring: DeclaringTask, _ folders: FolderMemory, to files: inout Files
   ) {
@@ -78,13 +78,13 @@ struct FoundOutputs {
       ofBytes: DeclaringTask.absolute(path, in: declaring.folder) + [0], from: File.workingFolder)
   }
 
-  /// The paths that are not the task's own; nil where that is not known.
+  /// The paths that do not belong to the task; nil if unknown.
   var strangers: [[UInt8]]? {
     if before.isUnknown { return nil }
     return before.files.keys.filter { own[$0] == nil && !earlier.mayBeOfLost($0) }
   }
 
-  /// Notes in the record of a success which of its outputs it did not make.
+  /// Marks the outputs in a success's record that the task did not make.
   func note(in record: inout SuccessRecord) {
     record.knowsFound = true
     for output in record.outputs where isUntouched(output) {
@@ -101,20 +101,21 @@ struct FoundOutputs {
   private func isUntouched(_ output: SeenFile) -> Bool {
     if before.isUnknown { return true }
     guard let stamp = stamp(output.path) else { return false }
-    // Its stamp may not be told in what was seen, where it is too young to be trusted.
+    // The scan may have dropped the stamp as too young to be trusted, so take it again.
     guard let status = try? Self.status(output.path, declaring) else { return false }
     return Self.isSame(FileStamp(status), stamp, output.kind)
   }
 
-  /// A folder changes with what others put into it.
+  /// A folder's times change when others add files, so only its identity counts.
   private static func isSame(
     _ now: FileStamp, _ before: FileStamp, _ kind: SeenFile.Kind
   ) -> Bool {
     kind == .folder ? now.inode == before.inode && now.device == before.device : now == before
   }
 
-  /// What an attempt left that is not a success: what it wrote, and what is there still of earlier ones. Contents
-  /// are not read, so that a failure is told at once; nil where not all can be looked at.
+  /// The files that an unsuccessful attempt left: those it wrote, and those of earlier attempts.
+  /// Contents are not read, so that the failure is reported at once. nil if not everything can be
+  /// read.
   func left() -> SuccessRecord? {
     let now = Self.files(of: declaring, folders)
     if before.isUnknown || now.isUnknown { return nil }
@@ -130,7 +131,7 @@ struct FoundOutputs {
         made.append(own)
         if earlier.untouched.contains(path) { record.untouchedOutputs.append(path) }
       } else if earlier.mayBeOfLost(path) {
-        // Without a stamp it is never taken for unchanged, and so is never removed.
+        // Without a stamp it never counts as unchanged, so it is never removed.
         made.append(SeenFile(path: path, kind: file.kind, content: .none, stamp: nil))
       }
     }
@@ -141,6 +142,6 @@ struct FoundOutputs {
 }
 
 extension PlanKey {
-  /// Of what was not read: no content has it.
+  /// The hash of unread content; it equals no other.
   fileprivate static var none: PlanKey { PlanKey(high: 0, low: 0) }
 }

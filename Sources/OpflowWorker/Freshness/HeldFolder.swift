@@ -1,9 +1,9 @@
 internal import OpflowSystem
 
-/// Looks at files by paths that start from one folder, which is kept open for a moment: the kernel then walks less
-/// of each path than from the root, and a look takes a tenth less.
+/// Keeps one base folder open for a moment: lookups relative to it walk less of the path, which
+/// saves a tenth of the time.
 ///
-/// For a moment only, since another folder may be put in its place.
+/// Only for a moment, since another folder may replace it.
 struct HeldFolder: ~Copyable {
   private(set) var isHeld = false
   private var path = ""
@@ -12,7 +12,7 @@ struct HeldFolder: ~Copyable {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// From now on the folder that was asked for last stays open.
+  /// Keeps the last base folder open from now on.
   mutating func hold() { isHeld = true }
 
   mutating func letGo() {
@@ -20,9 +20,11 @@ struct HeldFolder: ~Copyable {
     folder = nil
   }
 
+  /// The status of a file; does not follow links.
+  ///
   /// - Parameters:
   ///   - path: without a zero in it.
-  ///   - start: the folder where it starts if it is relative.
+  ///   - start: the base of a relative path.
   mutating func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
@@ -40,7 +42,7 @@ struct HeldFolder: ~Copyable {
     return try Path.linkStatus(ofBytes: bytes, from: folder)
   }
 
-  /// Opens a file by such a path.
+  /// Opens a file, with the same parameters.
   mutating func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {
@@ -48,8 +50,8 @@ struct HeldFolder: ~Copyable {
     return try File.open(ofBytes: bytes, from: folder, flags)
   }
 
-  /// - Returns: the folder that the path in `bytes` starts from, where that is the one which is open; else it is the
-  ///   whole path.
+  /// Sets `bytes` and returns the folder it is relative to: the open one, or `File.workingFolder`
+  /// for a full path.
   private mutating func setBytes(
     of path: UnsafeRawBufferPointer, from start: String
   ) -> Int32 {
@@ -70,7 +72,7 @@ struct HeldFolder: ~Copyable {
     return from
   }
 
-  /// What stands against that is told by the whole path.
+  /// On failure the full path is used, which reports the error.
   private mutating func open(_ start: String) {
     if folder != nil, path == start { return }
     path = start

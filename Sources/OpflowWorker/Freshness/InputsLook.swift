@@ -1,22 +1,22 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Looks at the files that the tasks of a plan read, again and again, for who waits until they hold something
-/// else. What tasks declare as outputs is left out, and so is the folder of the runs.
+/// Scans the input files of a plan's tasks repeatedly and reports changes. Declared outputs and the
+/// state folder are left out.
 package struct InputsLook {
   private struct Seen: Equatable {
     let kind: SeenFile.Kind
     let content: PlanKey
   }
 
-  /// What is looked at in one folder, each thing once.
+  /// The items of one base folder, without duplicates.
   private struct Place {
     let folder: String
     let items: [FileLook.Item]
-    /// As it was at the last look, sorted by path: what has the same stamp is not read again.
+    /// The last scan, sorted by path; files with the same stamp are not read again.
     var files = SeenFiles()
     var links: [SeenFile] = []
-    /// In which what links lead to may change.
+    /// Folders in which targets of links may change.
     var targetFolders: Set<[UInt8]> = []
   }
 
@@ -26,15 +26,15 @@ package struct InputsLook {
   private let hashes = FileMemory(.quick)
   private var key: PlanKey?
   private var taskCount = 0
-  /// By path from the root, whose bytes count: two names may look the same. A zero stands behind a link's.
+  /// By absolute path as bytes; a link's key has a zero appended.
   private var seen: [[UInt8]: Seen] = [:]
 
   package init() {}
 
-  /// How many files there were at the last look.
+  /// The number of files at the last scan.
   package var fileCount: Int { seen.keys.count { $0.last != 0 } }
 
-  /// The folders in which something may change, as far as they are known.
+  /// The known folders in which changes may matter.
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
@@ -42,13 +42,13 @@ package struct InputsLook {
         + seen.keys.map { Path.parent(of: DeclaringTask.readable(Self.path($0))) })
   }
 
-  /// Goes on with the inputs of another plan. What is new among them is as it is now.
+  /// Continues with the inputs of another plan; new ones count as unchanged.
   ///
   /// - Parameters:
-  ///   - state: the folder of the runs.
-  ///   - isOfRun: whether what a task reads is looked at.
+  ///   - state: the state folder.
+  ///   - isOfRun: whether a task's inputs are watched.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
-    // One that has grown keeps its key.
+    // A plan that has grown keeps its key.
     if key == plan.key, taskCount == plan.taskCount { return }
     (key, taskCount) = (plan.key, plan.taskCount)
     let records = RecordPlace(plan, state: state)
@@ -70,7 +70,7 @@ package struct InputsLook {
     for (path, earlier) in before where seen[path] != nil { seen[path] = earlier }
   }
 
-  /// The paths of what is otherwise than at the last call.
+  /// Returns the paths that changed since the last call.
   package mutating func takeChanges() -> [String] {
     let now = look()
     defer { seen = now }
@@ -79,7 +79,7 @@ package struct InputsLook {
     return Array(Set(all.map { NameCharacters.text(Self.path($0)) }))
   }
 
-  /// Whether anything is otherwise than at the last call of `takeChanges`.
+  /// Whether anything changed since the last call of `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
   private static func path(_ key: [UInt8]) -> [UInt8] { key.last == 0 ? key.dropLast() : key }
@@ -105,14 +105,14 @@ package struct InputsLook {
     return now
   }
 
-  /// What cannot be looked at is left as it was found last: of that nothing is known to have changed.
+  /// Scans one place. Files that cannot be read count as unchanged.
   private func look(at place: inout Place) {
     if let look = look(at: place.items, of: place) {
       (place.files, place.links) = (look.files, Array(look.links))
       place.targetFolders = look.targetFolders
       return
     }
-    // One item is enough to see nothing of the others.
+    // One bad item fails the whole scan, so scan each on its own.
     let looks = place.items.compactMap { look(at: [$0], of: place) }
     place.files = SeenFiles(looks.flatMap(\.files))
     place.links = looks.flatMap(\.links)

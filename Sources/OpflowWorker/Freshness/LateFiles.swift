@@ -1,23 +1,23 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Waits, before a task starts, for what others wrote for it and what this machine does not see yet.
+/// Before a task starts, waits for inputs that this machine does not see yet.
 ///
-/// What a machine remembers of a network's file system may be older than what another machine wrote there: a name that it
-/// looked for before it was made, above all. So what a task's needs left, the values that it reads and what was seen of its
-/// inputs, mostly from another machine, are asked for anew until they are there. What is not there when so much time has
-/// passed is none: the task starts all the same, and no other one waits for that here.
+/// A network file system's cache may be older than what another machine wrote; above all, it may
+/// remember that a name was missing. So the outputs and values of the task's dependencies and its
+/// scanned inputs, usually written by other machines, are looked up until they appear. After a
+/// timeout the task starts anyway, and later tasks do not wait for the same files.
 ///
-/// Where the run's folder is on no such file system nothing is asked for.
+/// Does nothing if the run's folder is not on a network file system.
 final class LateFiles {
   private enum Wanted {
-    /// From the root.
+    /// An absolute path.
     case path([UInt8])
     case pattern(String, folder: String)
-    /// What was seen of a task's inputs: where it is there, all of them are wanted as well.
+    /// The scan of a task's inputs; once it exists, the inputs are wanted too.
     case look(path: String, DeclaringTask)
 
-    /// By which it is known again.
+    /// Identifies it in `missing`.
     var name: String {
       switch self {
       case .path(let path): NameCharacters.text(path)
@@ -36,14 +36,14 @@ final class LateFiles {
   private var next = 0
   private var until: Int64 = 0
   private var lookAgainAt: Int64 = 0
-  /// What was waited for in vain.
+  /// The files that stayed missing until the timeout.
   private var missing: Set<String> = []
 
-  /// So long a machine may not see what another one wrote, and a little; in nanoseconds.
+  /// How long writes of another machine may stay invisible, plus a margin, in nanoseconds.
   static let lateness = AgentLease.standardMilliseconds * 1_000_000
-  /// From one look to the next, each of which asks a file server; in nanoseconds.
+  /// The pause between lookups, each of which asks the file server, in nanoseconds.
   static let interval: Int64 = 100_000_000
-  /// Of looks between two at what else there is, in nanoseconds.
+  /// The time limit of one step, in nanoseconds.
   private static let slice: Int64 = 2_000_000
 
   init(_ plans: WorkerPlan, runFolder: String, network: NetworkFiles = NetworkFiles()) {
@@ -54,10 +54,10 @@ final class LateFiles {
     isNetwork = network.have(folder: runFolder)
   }
 
-  /// Begins to look for what a task reads.
+  /// Starts to look for a task's inputs.
   ///
-  /// - Parameter values: the paths of files that hold values.
-  /// - Returns: whether it is to be waited for, by `goOn`.
+  /// - Parameter values: the paths of its value files.
+  /// - Returns: whether to wait for them, with `goOn`.
   func begin(_ task: TaskID, values: @autoclosure () -> [String]) -> Bool {
     guard isNetwork else { return false }
     let plan = plans.current
@@ -85,9 +85,9 @@ final class LateFiles {
     return needs.flatMap { need in plan.legs(madeBy: need).map { $0.map { TaskID($0) } } ?? [need] }
   }
 
-  /// Looks on for a moment.
+  /// Does one step.
   ///
-  /// - Returns: whether nothing is to be waited for any more.
+  /// - Returns: whether the wait is over.
   func goOn() -> Bool {
     let now = Clock.monotonicNanoseconds
     if now < lookAgainAt { return false }
@@ -107,10 +107,10 @@ final class LateFiles {
     return true
   }
 
-  /// How long may be waited for something else, in nanoseconds.
+  /// Nanoseconds until the next lookup.
   var patienceNanoseconds: Int64 { max(0, lookAgainAt - Clock.monotonicNanoseconds) }
 
-  /// Forgets what was waited for.
+  /// Ends the wait.
   func end() {
     wanted.removeAll()
     (next, lookAgainAt) = (0, 0)
@@ -122,7 +122,7 @@ final class LateFiles {
     case .pattern(let pattern, let folder):
       let names = FileNames.fitting(
         pattern, in: folder, folders: FolderMemory(network: network), keepsLinks: true)
-      // What is the matter tells itself when the task is looked at.
+      // The scan of the task will report the error.
       guard case .success(let names) = names else { return true }
       return !names.isEmpty
     case .look(let path, let declaring):
@@ -153,7 +153,7 @@ final class LateFiles {
   }
 }
 
-/// Where what was seen of the inputs of tasks is kept until they start.
+/// The folder for scanned inputs of tasks that have not started yet.
 enum CheckFolder {
   static func path(in run: String) -> String { run + "/checks" }
 

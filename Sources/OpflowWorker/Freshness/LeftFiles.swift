@@ -1,15 +1,15 @@
 internal import OpflowCore
 
-/// What is known before the start of a task of the files that earlier attempts of it left under its outputs.
+/// What is known, before a task starts, of the files that its earlier attempts left at its outputs.
 struct LeftFiles {
-  /// Those that they made, as they left them.
+  /// The files that they made, as they left them.
   var made: SeenFiles = []
-  /// Of these, the ones that the last attempt did not write again.
+  /// Those that the last attempt did not write again.
   var untouched: Set<[UInt8]> = []
-  /// The paths that lay there before an attempt of which nobody saw the end, and are not the task's; nil where
+  /// The paths that existed before an attempt whose end is unknown and are not the task's; nil if
   /// there is no such attempt.
   var strangersOfLost: Set<[UInt8]>?
 
-  /// Whether an attempt of which nobody saw the end may have written a file that is not among `made`.
+  /// Whether an attempt whose end is unknown may have written a file that is not in `made`.
   func mayBeOfLost(_ path: [UInt8]) -> Bool { strangersOfLost.map { !$0.contains(path) } ?? false }
 }

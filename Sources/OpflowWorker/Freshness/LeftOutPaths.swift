@@ -1,32 +1,32 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What a look comes across and leaves out.
+/// The paths that a scan leaves out.
 struct LeftOut {
-  /// By a path as it is written.
+  /// By path as written.
   let path: (UnsafeRawBufferPointer) -> Bool
-  /// What a link leads to, by its path from the root without links; nil for what is not there.
+  /// By a link's target: its absolute path without links and its status, nil if missing.
   let target: ([UInt8], FileStatus?) -> Bool
 
   static var nothing: LeftOut { LeftOut(path: { _ in false }, target: { _, _ in false }) }
 }
 
-/// Paths that are no inputs of a task, with all that lies in them, to be asked of each that it names.
+/// Paths that are not inputs of a task, including everything in them.
 struct LeftOutPaths {
   private let folder: String
   private var paths: [String] = []
-  /// Those below the folder, as seen from it.
+  /// Those below `folder`, relative to it.
   private var near: [[UInt8]] = []
-  /// One is the folder, or holds it.
+  /// One of them is `folder` or contains it.
   private var holdsFolder = false
   private let names = Names()
 
-  /// The paths by their names from the root, once somebody asks for them.
+  /// Caches, filled on first use.
   private final class Names {
     var ofPaths: [[[UInt8]]] = []
-    /// What is there of the paths and patterns, once somebody asks for a target.
+    /// The identities of the paths and of the files that match the patterns.
     var identities: Set<FileIdentity>?
-    /// Folders of targets, without links.
+    /// Whether a folder of link targets, by its real path, is left out.
     var targetFolders: [[UInt8]: Bool] = [:]
   }
 
@@ -35,7 +35,7 @@ struct LeftOutPaths {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// - Parameter folder: where relative paths and patterns start.
+  /// - Parameter folder: the base of relative paths and patterns.
   init(_ folder: String) { self.folder = folder }
 
   mutating func add(_ item: FileLook.Item) {
@@ -67,9 +67,9 @@ struct LeftOutPaths {
     }
   }
 
-  /// As the names of a path from the root begin that is left out.
+  /// The paths, split into names from the root.
   private var beginnings: [[[UInt8]]] {
-    // All were added before anybody asks.
+    // All paths are added before the first use.
     if names.ofPaths.count < paths.count {
       names.ofPaths = paths.map { DeclaringTask.names($0, in: folder) }
     }
@@ -78,7 +78,7 @@ struct LeftOutPaths {
 
   func contains(_ path: UnsafeRawBufferPointer) -> Bool {
     let isPlain = Self.isPlain(path)
-    // As nearly all are: nothing has to be taken apart.
+    // The usual case, without splitting the path.
     if isPlain, holdsFolder || near.contains(where: { Self.holds($0, path) }) { return true }
     if isPlain, patterns.isEmpty { return false }
     let names = DeclaringTask.names(Array(path), in: folder)
@@ -88,11 +88,12 @@ struct LeftOutPaths {
 
   // MARK: - Behind links
 
-  /// Whether a link leads to one, or into one: whichever way, so by what is there and not by its path.
+  /// Whether a link's target is left out or lies in something that is. Compares identities, since
+  /// there may be several ways to it.
   ///
   /// - Parameters:
-  ///   - real: from the root and without links.
-  ///   - status: nil for what is not there.
+  ///   - real: the absolute path without links.
+  ///   - status: nil if it is missing.
   func containsTarget(_ real: [UInt8], _ status: FileStatus?) -> Bool {
     guard let status else { return real.withUnsafeBytes { contains($0) } }
     if identities.contains(status.identity) { return true }
@@ -125,7 +126,7 @@ struct LeftOutPaths {
     return Set(found)
   }
 
-  /// Whether it is that path, or lies in it.
+  /// Whether `path` is `outer` or lies in it.
   private static func holds(_ outer: [UInt8], _ path: UnsafeRawBufferPointer) -> Bool {
     guard path.count >= outer.count, path.count == outer.count || path[outer.count] == slash else {
       return false
@@ -133,11 +134,11 @@ struct LeftOutPaths {
     return outer.withUnsafeBytes { ByteOrder($0, path.part(0, outer.count)) == .same }
   }
 
-  /// Whether it is relative and has one way to be written.
+  /// Whether a path is relative and has only one spelling.
   private static func isPlain(_ path: some Sequence<UInt8>) -> Bool {
     var start = true
     for byte in path {
-      // A name that begins with a dot may be `.` or `..`, and an empty one is none.
+      // Names that begin with a dot may be `.` or `..`; empty names do not count.
       if start, byte == slash || byte == UInt8(ascii: ".") { return false }
       start = byte == slash
     }

@@ -1,37 +1,37 @@
 internal import OpflowSystem
 
-/// Resolves paths name by name, as the kernel does (path_resolution(7)), and keeps the texts of the links on the
-/// way.
+/// Resolves paths name by name like the kernel (path_resolution(7)) and collects the texts of the
+/// links on the way.
 ///
-/// What it knows of folders holds for a moment only, since a link may take the place of a folder.
+/// Its cache is valid only for a moment, since a link may replace a folder.
 final class LinkWalk {
-  /// What a path led to.
+  /// The result of resolving a path.
   struct Found {
-    /// A link at a name of the path, and those behind it up to the next name of the path.
+    /// A link in the path, with the links it leads through until the next name of the path.
     struct Link {
-      /// How much of the path leads to it.
+      /// The length of the path up to and including the link.
       let end: Int
       var texts: [[UInt8]]
     }
 
     var links: [Link] = []
-    /// As far as the path led: from the root, and without links.
+    /// The absolute path without links, as far as it could be resolved.
     var real: [UInt8]
     var end = End.missing
-    /// Where names of links' texts were looked for.
+    /// The folders in which names from link texts were looked up.
     var folders: [[UInt8]] = []
   }
 
   enum End {
     case there(FileStatus)
-    /// A link leads to nothing, or in a loop.
+    /// A link's target is missing, or links form a loop.
     case dangling
-    /// A name of the path is missing, whether or not a link is before it.
+    /// A name of the path itself is missing.
     case missing
     case failure(Errno)
   }
 
-  /// A folder by its path.
+  /// A resolved folder.
   private struct Folder {
     let real: [UInt8]
     let hasLinks: Bool
@@ -41,23 +41,23 @@ final class LinkWalk {
 
   private static let slash = UInt8(ascii: "/")
   private static let dot = UInt8(ascii: ".")
-  /// As many links as the kernel follows on the way of one path.
+  /// The kernel's limit for one path.
   private static let mostLinks = 40
 
-  /// By their paths: a folder where they start, a zero, and the rest.
+  /// Keys: base folder, a zero, path.
   private var folders: [[UInt8]: Folder] = [:]
-  /// Mostly many paths in one folder follow each other.
+  /// Successive paths are usually in one folder.
   private var last: (start: [UInt8], path: [UInt8], folder: Folder)?
 
-  /// Forgets what it knows.
+  /// Clears the cache.
   func forget() {
     folders.removeAll(keepingCapacity: true)
     last = nil
   }
 
-  /// Whether no link is on the way to what a path names. Its own name may be one.
+  /// Whether the path leads through no link; its last name may be one.
   ///
-  /// - Parameter start: where a relative path starts; how that is reached does not count.
+  /// - Parameter start: the base of a relative path; links on the way to it do not count.
   func isPlain(_ path: UnsafeRawBufferPointer, from start: [UInt8]) -> Bool {
     guard let cut = path.lastIndex(of: Self.slash) else { return !Self.isOdd(path) }
     let name = UnsafeRawBufferPointer(rebasing: path[(cut + 1)...])
@@ -65,17 +65,17 @@ final class LinkWalk {
     return !Self.isOdd(name) && self.folder(folder, from: start)?.hasLinks == false
   }
 
-  /// Whether a link is on the way to a folder, or at its end. False where no folder can be reached.
+  /// Whether the path to a folder has links, its end included. False if it cannot be reached.
   func hasLinks(toFolder path: [UInt8], from start: [UInt8]) -> Bool {
     folder(path, from: start)?.hasLinks ?? false
   }
 
-  /// `.`, `..`, and nothing: what stands before that is the name.
+  /// `.`, `..` or empty: the last name is then not a file's own.
   private static func isOdd(_ name: some Collection<UInt8>) -> Bool {
     name.count <= 2 && name.allSatisfy { $0 == dot }
   }
 
-  /// The folder at a path; nil where none can be reached.
+  /// Resolves a folder; nil if it cannot be reached.
   private func folder(
     _ path: some RandomAccessCollection<UInt8>, from start: [UInt8]
   ) -> Folder? {
@@ -101,13 +101,13 @@ final class LinkWalk {
     return Folder(real: found.real, hasLinks: !found.links.isEmpty)
   }
 
-  /// The path of a folder where relative paths start, without links.
+  /// The path of a base folder without links.
   private static func real(_ start: [UInt8]) -> [UInt8] {
     if Path.isFolderWithoutLinks(ofBytes: start + [0]) { return tidied(start) }
     return walk(start, from: []).real
   }
 
-  /// A path that has no links, without `.`, `..` and the slash at its end: nothing for the root.
+  /// Normalizes a path without links: removes `.`, `..` and a trailing slash. Empty for the root.
   private static func tidied(_ path: [UInt8]) -> [UInt8] {
     var real: [UInt8] = []
     for name in path.split(separator: slash) {
@@ -127,11 +127,11 @@ final class LinkWalk {
 
   // MARK: - Following
 
-  /// Where a link leads.
+  /// Resolves a link.
   ///
   /// - Parameters:
-  ///   - count: of the path that it is known by.
-  ///   - folder: in which it lies, without links.
+  ///   - count: the length of the path by which it is known.
+  ///   - folder: the path of its folder, without links.
   func follow(
     _ name: some Collection<UInt8>, count: Int, in folder: [UInt8]
   ) -> Found {
@@ -152,23 +152,23 @@ final class LinkWalk {
         }
       }
     } catch {
-      // The walk tells where.
+      // The full walk finds where it fails.
     }
     var found = Self.walk(name, from: folder)
     found.links = found.links.map { Found.Link(end: count, texts: $0.texts) }
     return found
   }
 
-  /// Where a path leads.
+  /// Resolves a path.
   ///
-  /// - Parameter start: where a relative path starts; how that is reached does not count.
+  /// - Parameter start: the base of a relative path; links on the way to it do not count.
   static func found(at path: some Collection<UInt8>, from start: [UInt8]) -> Found {
     walk(path, from: path.first == slash ? [] : real(start))
   }
 
-  /// The folder that a path which is plain lies in, from the root and without links.
+  /// The folder of a plain path, absolute and without links.
   ///
-  /// - Parameter path: without `.`, `..` and nothing as its last name.
+  /// - Parameter path: its last name is not `.`, `..` or empty.
   func parent(of path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> [UInt8] {
     guard let cut = path.lastIndex(of: Self.slash) else {
       return folder([Self.dot], from: start)?.real ?? start
@@ -179,11 +179,11 @@ final class LinkWalk {
 
   private struct Name {
     let bytes: ArraySlice<UInt8>
-    /// How much of the path leads to it; nil where it is of a link's text.
+    /// The length of the path up to it; nil for a name from a link's text.
     let end: Int?
   }
 
-  /// - Parameter folder: where it starts if it is relative, without links.
+  /// - Parameter folder: the base of a relative path, without links.
   private static func walk(_ path: some Collection<UInt8>, from folder: [UInt8]) -> Found {
     let path = Array(path)
     var found = Found(real: path.first == slash ? [] : folder)
@@ -243,7 +243,7 @@ final class LinkWalk {
     return found
   }
 
-  /// The first name comes last. A slash at the end wants a folder, as `.` does.
+  /// Pushes the names in reverse. A trailing slash requires a folder, like `.`.
   private static func push(_ path: [UInt8], isOfPath: Bool, _ names: inout [Name]) {
     let start = names.count
     for name in path.split(separator: slash) {

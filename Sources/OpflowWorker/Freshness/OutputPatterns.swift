@@ -1,10 +1,10 @@
 internal import OpflowCore
 
-/// The patterns among the outputs of a plan's tasks. What two of them fit may be from either task; of other outputs that
-/// two tasks have the manifest is an error.
+/// The output patterns of a plan's tasks. A file that matches patterns of two tasks may be from
+/// either; other shared outputs are an error of the manifest.
 struct OutputPatterns {
   private let patterns: [(task: TaskID, pattern: PlacedPattern)]
-  /// How many tasks the plan had: more may have been added since.
+  /// The number of tasks at that time; more may have been added since.
   let taskCount: Int
 
   init(_ plan: Plan) {
@@ -19,9 +19,9 @@ struct OutputPatterns {
     taskCount = plan.taskCount
   }
 
-  /// Whether another task has a file among its outputs.
+  /// Whether a file matches an output pattern of another task.
   ///
-  /// - Parameter names: from the root.
+  /// - Parameter names: the path's names from the root.
   func isOfOther(than task: TaskID, _ names: [[UInt8]]) -> Bool {
     patterns.contains { $0.task != task && $0.pattern.covers(names) }
   }

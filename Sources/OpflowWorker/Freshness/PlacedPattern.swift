@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// A pattern together with the folder that it starts in: `.` and `..` in it are gone, which no name that is
-/// found has.
+/// A pattern with its base folder. `.` and `..` are resolved, since found names do not contain
+/// them.
 struct PlacedPattern {
-  /// Names from the root.
+  /// Split into names, from the root.
   let folder: [[UInt8]]
   let pattern: PathPattern
 
-  /// Nil where a `[` is not closed.
+  /// nil if a `[` is not closed.
   init?(_ text: String, in folder: String) {
     var home = DeclaringTask.names("", in: text.utf8.first == UInt8(ascii: "/") ? "/" : folder)
     var rest: [Substring.UTF8View] = []
@@ -26,13 +26,13 @@ struct PlacedPattern {
     self.pattern = pattern
   }
 
-  /// - Parameter names: from the root.
+  /// - Parameter names: the path's names from the root.
   func matches(_ names: [[UInt8]]) -> Bool {
     names.count > folder.count && names.starts(with: folder)
       && pattern.matches(names[folder.count...])
   }
 
-  /// Whether it fits, or a folder on the way to it does where folders are meant.
+  /// Whether the path matches or, for a pattern of folders, lies in a folder that matches.
   func covers(_ names: [[UInt8]]) -> Bool {
     if !pattern.fitsFolders { return matches(names) }
     return names.indices.contains { matches(Array(names[...$0])) }

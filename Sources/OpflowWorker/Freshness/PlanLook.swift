@@ -1,8 +1,8 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// Looks at the files of a plan's tasks as they are now, for who tells what a drive would do. It writes
-/// nothing, and it runs what `inputs` name as commands.
+/// Checks the files of a plan's tasks to predict what a session would do. Writes nothing, but runs
+/// the commands in `inputs`.
 package final class PlanLook {
   private let plan: Plan
   private let records: RecordPlace
@@ -10,12 +10,12 @@ package final class PlanLook {
   private let hashes: FileMemory
   private let readings: TaskReadings
   private let cache: ResultCache?
-  /// At tasks that others need through others: what changed may be much, and a plan is to be told soon.
+  /// The remaining checks of indirect dependencies: limited, so that the plan is printed soon.
   private var farLooksLeft = 100_000
 
   /// - Parameters:
-  ///   - state: the folder of the records, whether or not it is there.
-  ///   - cache: where results would come back from; nil for nowhere.
+  ///   - state: the state folder, which may not exist.
+  ///   - cache: nil to predict without a cache.
   package init(_ plan: Plan, state: String, cache: CacheSetting?) throws(Errno) {
     self.cache = plan.hasCaches ? cache.map { ResultCache($0, state: state) } : nil
     self.plan = plan
@@ -26,9 +26,12 @@ package final class PlanLook {
     readings = TaskReadings(WorkerPlan(plan), records: records, book: book, hashes: hashes)
   }
 
-  /// - Parameter before: what would run before the task: what it finds of theirs tells nothing.
+  /// Predicts the result of a check.
+  ///
+  /// - Parameter before: the tasks that would run before this one; their present outputs mean
+  ///   nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
-    // What they leave is seen when they are there.
+    // Their outputs are checked once they exist.
     if plan.lacksLegs(check.task) { return .unsure }
     let declaring = declaring(check.task)
     var record: SuccessRecord?
@@ -79,7 +82,7 @@ package final class PlanLook {
     return ((try? cache.open(declaring.cacheKey(seen))) ?? nil) != nil
   }
 
-  /// Whether a difference may be gone when what runs before the task has run.
+  /// Whether a difference may disappear when earlier tasks have run.
   private func isOpen(
     _ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore
   ) -> Bool {
@@ -100,7 +103,7 @@ package final class PlanLook {
     }
   }
 
-  /// Whether something that runs before leaves it, the nearest first: not only what the task needs itself.
+  /// Whether an earlier task writes the path: a direct or indirect dependency, nearest first.
   private func isLeft(_ path: [UInt8], in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
     let whole = DeclaringTask.absolute(path, in: declaring.folder)
     var tasks = before.needs

@@ -1,11 +1,11 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// The records of a state folder, shared by all processes that work in it: read as they grow, added to
-/// under a lock.
+/// The records of a state folder, shared by all processes that use it: followed as the file grows,
+/// and appended to under a lock.
 package final class RecordBook {
   package let path: String
-  /// Nil in one that is only read.
+  /// nil if the records are only read.
   private let locks: ByteLocks?
   private var file: Descriptor
   private var identity: FileIdentity
@@ -13,7 +13,7 @@ package final class RecordBook {
   private var refreshed: [Refreshed] = []
   private var refreshedBytes = 0
 
-  /// - Parameter state: the folder, which is there.
+  /// - Parameter state: the state folder, which must exist.
   package init(state: String) throws(Errno) {
     path = Self.path(in: state)
     locks = try ByteLocks(state + "/records.lock")
@@ -23,7 +23,7 @@ package final class RecordBook {
 
   package static func path(in state: String) -> String { state + "/records" }
 
-  /// Of a state folder that nothing is to be written to; nil where there are no records.
+  /// Opens the records for reading only; nil if there are none.
   package init?(readingIn state: String) throws(Errno) {
     path = Self.path(in: state)
     locks = nil
@@ -45,10 +45,10 @@ package final class RecordBook {
 
   // MARK: - Reading
 
-  /// Takes in what was added since. A file that was put in its place is read from its beginning.
+  /// Reads what was added since the last call. A file that was replaced is read from the start.
   package func follow() throws(Errno) { _ = try follow(pieces: .max) }
 
-  /// Takes in a part of that.
+  /// Reads a part of what was added.
   ///
   /// - Returns: whether that was all.
   package func followALittle() throws(Errno) -> Bool { try follow(pieces: 4) }
@@ -62,13 +62,13 @@ package final class RecordBook {
     return try RecordPieces.follow(file, &index, pieces: pieces)
   }
 
-  /// What is known of a task, as of the last `follow`; nil for nothing.
+  /// The record of a task as of the last `follow`; nil if there is none.
   package func record(of task: UInt64) throws(Errno) -> SuccessRecord? {
     guard let place = index[task] else { return nil }
     return try RecordPieces.record(in: file, at: place)
   }
 
-  /// What is known of the files that earlier attempts of a task left, as of the last `follow`.
+  /// What is known of the files of a task's earlier attempts, as of the last `follow`.
   func leftFiles(of task: UInt64) throws(Errno) -> LeftFiles {
     let attempt = index.attempt(task)
     var files = LeftFiles()
@@ -91,18 +91,18 @@ package final class RecordBook {
 
   // MARK: - Adding
 
-  /// The task is about to start: what is known of it holds no more.
+  /// Discards a task's record because the task is about to start.
   ///
   /// - Parameters:
-  ///   - strangers: the paths under its outputs that are not its own; nil where that is not known.
-  ///   - origin: of the success that its check saw, 0 for none; nil where nobody knows.
-  /// - Returns: false where another one is known by now. Then nothing is written.
+  ///   - strangers: the paths at its outputs that are not its own; nil if unknown.
+  ///   - origin: the number of the success that the check used, 0 for none; nil if unknown.
+  /// - Returns: false, without a write, if the task has another success by now.
   @discardableResult
   package func void(
     _ task: UInt64, strangers: [[UInt8]]? = nil, ifStill origin: UInt64? = nil,
     atMilliseconds now: Int64
   ) throws(Errno) -> Bool {
-    // All of a long file is read while others may add to it.
+    // Read a long file before taking the lock.
     if origin != nil, index.byteCount == 0 { try follow() }
     var isStill = true
     try append { write throws(Errno) in
@@ -117,9 +117,11 @@ package final class RecordBook {
     return isStill
   }
 
+  /// Appends a record.
+  ///
   /// - Parameters:
-  ///   - isSuccess: false for what an attempt left that is not one.
-  ///   - name: the task's, for people.
+  ///   - isSuccess: false for the files of an unsuccessful attempt.
+  ///   - name: the task's name, for readers of the file.
   package func append(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
     name: UnsafeRawBufferPointer, atMilliseconds now: Int64
@@ -130,15 +132,16 @@ package final class RecordBook {
     }
   }
 
-  /// Adds another block for what holds already, if that still does when it is written: with others, at the
-  /// next `writeRefreshed`. What comes to no file has to be read again the next time.
+  /// Queues a new block for a record that is still valid, with fresh stamps and hashes.
+  /// `writeRefreshed` writes it if the record is still at `place`. If that never happens, files are
+  /// only read again next time.
   ///
-  /// - Parameter name: the task's, for people; it stays until then.
+  /// - Parameter name: the task's name, for readers of the file; must stay valid until then.
   package func refresh(
     _ task: UInt64, with record: SuccessRecord, name: UnsafeRawBufferPointer,
     insteadOf place: RecordIndex.Place?, atMilliseconds now: Int64
   ) throws(Errno) {
-    // One that is only read.
+    // The records are only read.
     if locks == nil { return }
     refreshed.append(
       Refreshed(task: task, record: record, name: name, milliseconds: now, place: place))
@@ -154,10 +157,10 @@ package final class RecordBook {
     let place: RecordIndex.Place?
   }
 
-  /// That wait to be written, as long as they were before.
+  /// Write the queue at this size, by the blocks' former sizes.
   private static let mostRefreshedBytes = 128 << 10
 
-  /// Writes down what was refreshed.
+  /// Writes the queued blocks.
   package func writeRefreshed() throws(Errno) {
     if refreshed.isEmpty { return }
     let blocks = refreshed
@@ -182,13 +185,13 @@ package final class RecordBook {
 
   package func place(of task: UInt64) -> RecordIndex.Place? { index[task] }
 
-  /// The number of the success that is known of a task, as of the last `follow`; 0 for none.
+  /// The number of a task's success as of the last `follow`; 0 for none.
   package func origin(of task: UInt64) -> UInt64 { index[task]?.origin ?? 0 }
 
-  /// All of it or nothing, behind the last whole line.
+  /// Appends after the last complete line: everything or nothing.
   ///
-  /// - Parameter body: gets what writes bytes, when nobody else can add anything.
-  /// - Throws: `wouldBlock` where somebody else does not give the lock up.
+  /// - Parameter body: gets a function that writes; runs under the lock.
+  /// - Throws: `wouldBlock` if another process keeps the lock.
   private func append(
     _ body: (_ write: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
   ) throws(Errno) {
@@ -200,17 +203,17 @@ package final class RecordBook {
         if !bytes.isEmpty { try self.file.writeAll(bytes) }
       }
     } catch {
-      // Half a block would be none, and would take the next one's first line with it.
+      // A partial block is invalid and would also spoil the first line of the next one.
       try? file.truncate(to: size)
       throw error
     }
   }
 
-  /// Cuts off the part of a line at the end, which a crash or a loss of power left. Nobody has believed it, since
-  /// `RecordIndex` leaves it for the next time; with an end it would be a damaged line, for which nothing before it
-  /// would be believed.
+  /// Removes the incomplete last line that a crash left. Readers have not used it, since
+  /// `RecordIndex` waits for its end; a newline after it would make it a damaged line, which
+  /// invalidates everything before it.
   ///
-  /// - Returns: how much is left.
+  /// - Returns: the remaining size.
   private func cutPartialLine(of size: Int64) throws(Errno) -> Int64 {
     var tail: [UInt8] = [Field.lineFeed]
     if size > 0 { _ = try RecordPieces.read(file, from: Int(size) - 1, into: &tail) }
@@ -220,7 +223,7 @@ package final class RecordBook {
     _ = try RecordPieces.read(file, from: start, into: &tail)
     let lineFeed = tail.lastIndex(of: Field.lineFeed)
     if lineFeed == nil, start > 0 {
-      // More than any line has is damage to all readers, whatever follows.
+      // Longer than any valid line: readers treat it as damage anyway.
       try file.writeAll([Field.lineFeed])
       return size
     }
@@ -229,13 +232,13 @@ package final class RecordBook {
     return end
   }
 
-  /// For the lock: who waits for longer neither answers nor ends when told to, and somebody who was stopped
-  /// may never give it up. Others have it for as long as it takes to write some lines.
+  /// Longer waits would block heartbeats and stop requests, and a stopped process may keep the lock
+  /// forever. Others hold it only while they write some lines.
   private static let lockPatience: Int64 = 200_000_000
 
-  /// Of the file that stands there now.
+  /// Locks the current file at the path, reopening it if it was replaced.
   ///
-  /// - Parameter patience: in nanoseconds; nil to wait for as long as it takes.
+  /// - Parameter patience: in nanoseconds; nil to wait without limit.
   private func lockFile(patience: Int64?) throws(Errno) {
     while true {
       if let patience { try lock(file, patience) } else { try file.lock() }
@@ -246,16 +249,16 @@ package final class RecordBook {
     }
   }
 
-  /// Whether something can be added, as far as others are concerned: nobody keeps the lock for long.
+  /// Whether the records can be locked now.
   ///
-  /// - Parameter isPatient: false to look once only.
+  /// - Parameter isPatient: false to try only once.
   package func isFree(isPatient: Bool) -> Bool {
     do throws(Errno) {
       try lockFile(patience: isPatient ? Self.lockPatience : 0)
       file.unlock()
       return true
     } catch {
-      // What else is the matter tells itself when something is added.
+      // Other errors show when a record is appended.
       return error != .wouldBlock
     }
   }
@@ -271,8 +274,8 @@ package final class RecordBook {
 
   // MARK: - Shortening
 
-  /// Writes the file anew, with what is known of each task and nothing else. Who wants to add to it waits
-  /// meanwhile, and all who have it open notice.
+  /// Rewrites the file with only the valid record of each task. Writers wait meanwhile, and all
+  /// readers notice the new file.
   package func shorten() throws(Errno) { try shorten(patience: nil) }
 
   private func shorten(patience: Int64?) throws(Errno) {
@@ -292,13 +295,13 @@ package final class RecordBook {
     }
   }
 
-  /// The same where that is worth it, as far as is known here; every run reads all of the file.
+  /// Shortens the file if much of it is obsolete, since every run reads all of it.
   package func shortenIfWasteful() {
-    // Who was first has done it.
+    // Another process may have done it already.
     guard index.isWasteful, let now = try? Path.status(path), now.identity == identity else {
       return
     }
-    // It is as good as before where that fails.
+    // A failure leaves the file as it was.
     try? shorten(patience: Self.lockPatience)
   }
 
@@ -310,7 +313,7 @@ package final class RecordBook {
         var bytes = [UInt8](
           repeating: 0, count: min(place.end - start, RecordPieces.chunkBytes))
         let count = try RecordPieces.read(file, from: start, into: &bytes)
-        // Nobody cuts off what is locked.
+        // The locked file cannot get shorter.
         if count < bytes.count { throw .ioError }
         try copy.writeAll(bytes)
         start += count
@@ -323,18 +326,18 @@ package final class RecordBook {
 
   private static func place(_ task: UInt64) -> Int64 { Int64(task >> 2) }
 
-  /// Takes the task for this process alone; false where another run has it.
+  /// Locks the task for this process; false if another run holds it.
   package func take(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.take(Self.place(task)) ?? false
   }
 
   package func give(_ task: UInt64) throws(Errno) { try locks?.give(Self.place(task)) }
 
-  /// Whether another process has it.
+  /// Whether another process holds the task.
   package func isTaken(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.isTaken(Self.place(task)) ?? false
   }
 
-  /// Whether another process has any.
+  /// Whether another process holds any task.
   package func isAnyTaken() throws(Errno) -> Bool { try locks?.isAnyTaken() ?? false }
 }

@@ -1,74 +1,76 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What is done about the files of a task that runs: before its start, and when it has succeeded, or failed and may.
+/// Handles the files of a running task: before its start, and after a success or allowed failure.
 ///
 /// Two live runs of one state folder
 /// ---------------------------------
 ///
-/// A task's lock is held from before its start until its record is written, or its process tree is gone. What another
-/// run does between the steps of this one, and what follows here:
+/// A task's lock is held from before its start until its record is written or all its processes are
+/// gone. What another run may do between the steps, and how this one reacts:
 ///
-///     here                        the other run meanwhile             then, here
-///     check: is the lock held?    holds it                            says so, and asks again until it is free
-///     check: read the record      takes the lock, or starts the task  the start finds the lock or another record
-///     the task waits for a worker succeeds                            the record has another number: check again
-///                                 fails, or is killed                 no record: check again, unless there was none
-///     start: take the lock        waits for it, or checks again       runs the task alone
-///     start: compare the record   can only write the same one anew    (`RecordBook.refresh` keeps the number)
-///     start: void the record
-///     end: write the record, give the lock                            the other run checks again, and has this result
+///     here                     the other run meanwhile   then, here
+///     check: lock held?        holds it                  reports it, retries until it is free
+///     check: read the record   takes the lock or starts  start finds the lock or a new record
+///     wait for a worker        succeeds                  new record number: check again
+///                              fails or is killed        no record: check again if there was one
+///     start: take the lock     waits or checks again     runs the task alone
+///     start: compare records   can only rewrite it       (`RecordBook.refresh` keeps the number)
+///     start: discard the record
+///     end: write the record,
+///          release the lock                              the other run checks again and uses it
 ///
-/// The kernel gives the lock up when its holder is killed. Killed before the void, a run has changed nothing; killed
-/// between void and record, it leaves no record, and the next one to have the lock runs the task.
+/// The kernel releases the lock of a killed holder. A run killed before it discards the record
+/// has changed nothing; one killed after that leaves no record, and the next holder of the lock runs
+/// the task.
 final class RecordKeeping {
   private let declaring: DeclaringTask
   private let book: RecordBook?
   private let hashes: FileMemory
   private let readings: TaskReadings
-  /// What was seen before its start; nil where nobody looked, or that is lost.
+  /// The inputs scanned before the start; nil if they were not scanned or are lost.
   private let before: SuccessRecord?
   private let identity: UInt64
-  /// The task's.
+  /// The task's name.
   var name: String { declaring.plan.nameString(declaring.task) }
   var task: TaskID { declaring.task }
   private let cache: CachedResult?
   private let masker: Masker?
   private var isHeld = false
-  /// That it starts is written down, and nothing else about it since.
+  /// The start is recorded, but not yet an end.
   private var isStarted = false
   private var inputs: FileLook?
   private var outputs: FileLook?
   private var needs = TaskReadings.NeedsLook()
-  /// Nil where results are not cached: then nothing is ever removed by what is known of outputs.
+  /// nil if nothing is cached or cleaned: then no outputs are ever removed.
   private var found: FoundOutputs?
-  /// What earlier attempts left.
+  /// The files of earlier attempts.
   private var earlier = LeftFiles()
   private var cleaning: FileCleaning?
-  /// A file that lies behind a link, so that it was not removed.
+  /// A file that was kept because it is behind a link.
   private(set) var behindLink: String?
-  /// What it left for others; nil where nobody reads that.
+  /// The task's values; nil if they are not read.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
-  /// It has failed, and may.
+  /// The task failed with an allowed failure.
   var isFailure = false
-  /// Its log, where it printed anything, and how many bytes of the end of that are of this try.
+  /// Its log, and the size of this attempt's part at the end; nil without output.
   var output: (path: String, bytes: Int64)?
-  /// Why its result is not kept, for people.
+  /// Why the result is not cached, as a message for the user.
   private(set) var complaint: CacheFault?
-  /// The number under which its success is written down, once it is.
+  /// The number of its success, once recorded.
   private var origin: UInt64?
-  /// Until when an output that is missing on a network's file system may still be seen.
+  /// Until when a missing output on a network file system may still appear.
   private var lateUntil: Int64?
-  /// Before that there is nothing to do; nil for no such time.
+  /// When to continue; nil for at once.
   private(set) var lookAgainAt: Int64?
-  /// What is to be written down once another process lets that be.
+  /// A record that waits for another process to release the lock.
   private(set) var heldUp: SuccessRecord?
 
   /// - Parameters:
-  ///   - book: nil for a task that declares no inputs.
-  ///   - cache: nil where results are not cached.
-  ///   - seen: the file with what was seen of its inputs.
-  ///   - masker: finds secrets, which no record names.
+  ///   - book: nil for a task without inputs.
+  ///   - cache: nil without a cache.
+  ///   - seen: the file with its scanned inputs.
+  ///   - masker: finds secrets, which must not be in records.
   init(
     _ declaring: DeclaringTask, book: RecordBook?, hashes: FileMemory, readings: TaskReadings,
     cache: ResultCache?, seen: String, _ masker: Masker?
@@ -81,14 +83,14 @@ final class RecordKeeping {
     identity = declaring.identity
     before = book == nil ? nil : Self.read(seen, identity)
     self.cache = cache.flatMap { [before] cache in
-      // A failure is no value by which a result could be known again.
+      // A failed input command has no value that could be part of a cache key.
       before.flatMap { $0.failures.isEmpty ? CachedResult(declaring, cache, $0) : nil }
     }
-    // It is of one try.
+    // The scan is for one attempt.
     if book != nil { try? Path.removeIfThere(seen) }
   }
 
-  /// What was seen of the inputs of a task that is to start; nil where that cannot be read.
+  /// Reads the scanned inputs of a task about to start; nil if that fails.
   static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
     guard let file = try? File.openRegular(path, .readOnly) else { return nil }
     var index = RecordIndex()
@@ -98,7 +100,8 @@ final class RecordKeeping {
     return (try? RecordPieces.record(in: file, at: place)) ?? nil
   }
 
-  /// Makes ready for its start; false where another run has it or the records, or has run it since it was checked.
+  /// Prepares the start. Returns false if another run holds the task or the records, or has run the
+  /// task since its check.
   func begin() throws(LookFault) -> Bool {
     if let book {
       do throws(Errno) {
@@ -130,7 +133,8 @@ final class RecordKeeping {
     return true
   }
 
-  /// The paths that lay there before; nil also where one of them holds a secret, and is not written down.
+  /// The paths that existed before and are not the task's; nil if unknown or if one contains a
+  /// secret.
   private var strangers: [[UInt8]]? {
     guard let paths = found?.strangers else { return nil }
     guard let masker else { return paths }
@@ -155,9 +159,9 @@ final class RecordKeeping {
 
   // MARK: - Cleaning
 
-  /// Whether it is to be cleaned up before it runs.
+  /// Whether files must be removed before the task runs.
   ///
-  /// - Parameter isOfOther: whether another task may have left a file of the project as well.
+  /// - Parameter isOfOther: whether another task may have written a file too.
   func beginCleaning(isOfOther: @escaping (String) -> Bool) -> Bool {
     guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier),
       !own.files.isEmpty
@@ -166,21 +170,21 @@ final class RecordKeeping {
     return true
   }
 
-  /// - Returns: whether that is done.
+  /// Returns whether the removal is done.
   func clean(until deadline: Int64) throws(LookFault) -> Bool {
     guard let cleaning, try cleaning.goOn(until: deadline) else { return cleaning == nil }
     behindLink = cleaning.behindLink
     self.cleaning = nil
-    // What it found is as it was before, but for the files that are gone.
+    // Folders that the removal emptied may be gone.
     try makeFolders()
     return true
   }
 
   // MARK: - The cache
 
-  /// Whether its result is there, to be brought back instead of running it.
+  /// Whether a cached result is being restored instead of running the task.
   ///
-  /// - Parameter stage: a folder that is made for that.
+  /// - Parameter stage: the staging folder.
   func beginBringingBack(stage: String) throws(CacheFault) -> Bool {
     guard let cache else { return false }
     let own: OwnFiles
@@ -192,17 +196,17 @@ final class RecordKeeping {
     return try cache.begin(stage: stage, own: own)
   }
 
-  /// Goes on until then with what was begun so.
+  /// Continues the restore until the deadline.
   ///
-  /// - Returns: whether its files are back.
-  /// - Throws: why it is not brought back.
+  /// - Returns: whether the files are restored.
+  /// - Throws: why the restore failed.
   func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
     try cache?.bringBack(until: deadline) ?? false
   }
 
-  /// Looks at what came back, and writes it down.
+  /// Scans and records the restored files.
   ///
-  /// - Returns: what is to be said of it; nil while that goes on.
+  /// - Returns: the result; nil if there is more to do.
   func lookAtBroughtBack(until deadline: Int64) throws(CacheFault) -> RecordResult? {
     let result: RecordResult?
     do throws(LookFault) {
@@ -214,10 +218,10 @@ final class RecordKeeping {
     return result
   }
 
-  /// What came back.
+  /// The restored result.
   var brought: ResultRestoring.Brought? { cache?.brought }
 
-  /// It did not come back: the task runs.
+  /// Undoes a failed restore; the task then runs.
   func forgetBroughtBack() {
     cache?.takeAway()
     cache?.end()
@@ -225,7 +229,7 @@ final class RecordKeeping {
     needs = TaskReadings.NeedsLook()
   }
 
-  /// Keeps the result, once it is written down.
+  /// Stores the recorded result in the cache.
   ///
   /// - Returns: whether that is done.
   private func keep(until deadline: Int64) -> Bool {
@@ -241,7 +245,7 @@ final class RecordKeeping {
 
   // MARK: - The end
 
-  /// It is not to be waited for any more.
+  /// Ends the recording at once.
   func stop() -> RecordResult {
     if let origin { return .kept(origin: origin) }
     return unkept(
@@ -250,12 +254,12 @@ final class RecordKeeping {
         : "the run was stopped before its success could be written down")
   }
 
-  /// What is said of a failure is that it failed.
+  /// Discards a record; for a failure, no report beyond the failure is needed.
   private func unkept(_ what: String) -> RecordResult {
     isFailure ? .kept(origin: nil) : .unkept(what: what)
   }
 
-  /// Looks at what it left, until then; nil while that has not come to its end.
+  /// Scans and records the files until the deadline; nil if there is more to do.
   func goOn(until deadline: Int64) -> RecordResult? {
     if let lookAgainAt, Clock.monotonicNanoseconds < lookAgainAt { return nil }
     lookAgainAt = nil
@@ -297,7 +301,7 @@ final class RecordKeeping {
     var after = before
     after.inputs = inputs.files
     after.links = inputs.links
-    // What it reads besides its own files may have changed as well.
+    // Its other inputs may have changed too.
     try? book.follow()
     guard try readings.goOn(&needs, of: declaring, after: nil, until: deadline) else {
       return nil
@@ -328,11 +332,11 @@ final class RecordKeeping {
     return write(after, to: book)
   }
 
-  /// Why nothing is kept of a task.
+  /// Why a task is not recorded.
   static let secretName =
     "the name of a file that it reads or leaves holds a secret, and is not written down"
 
-  /// Whether an output that is missing may be there, since what the task started on another machine wrote it.
+  /// Whether a missing output may have been written by another machine and not be visible yet.
   private func mayBeLate(_ path: String) -> Bool {
     if cache?.brought != nil { return false }
     let folder = Path.parent(of: declaring.absolute(path))
@@ -346,7 +350,7 @@ final class RecordKeeping {
     return true
   }
 
-  /// - Returns: nil where another process does not let it be written now.
+  /// Returns nil if another process keeps the lock now.
   private func write(_ success: SuccessRecord, to book: RecordBook) -> RecordResult? {
     do throws(Errno) {
       try book.append(
@@ -365,8 +369,8 @@ final class RecordKeeping {
     return .kept(origin: success.origin)
   }
 
-  /// The look that was begun, or begins it. What it is to look at may be long, and is not asked for again each
-  /// time that it goes on.
+  /// Returns the scan at `place`, starting it if needed. The arguments are lazy, since they may be
+  /// long and the scan is continued many times.
   private func look(
     _ place: inout FileLook?, _ items: @autoclosure () -> [FileLook.Item], memory: SeenFiles,
     links: @autoclosure () -> FileLook.Links, written: FileNames.WrittenName = .beside
@@ -379,7 +383,7 @@ final class RecordKeeping {
     return look
   }
 
-  /// It is over, however.
+  /// Releases everything, whatever the outcome.
   func end() {
     cache?.end()
     cleaning = nil
@@ -387,15 +391,15 @@ final class RecordKeeping {
     isHeld = false
     if isStarted, let left = found?.left() {
       isStarted = false
-      // Where it cannot be written, or not without a secret, the files are as those of an attempt of which nobody
-      // saw the end.
+      // If it cannot be written, or contains a secret, the files count as those of an attempt whose
+      // end is unknown.
       if masker.map({ left.namesSecret($0) }) != true {
         try? book.append(
           left, isSuccess: false, of: identity, name: declaring.plan.nameBytes(declaring.task),
           atMilliseconds: Clock.wallMilliseconds)
       }
     }
-    // It goes with this process at the latest.
+    // The exit of this process releases it at the latest.
     try? book.give(identity)
   }
 }

@@ -1,14 +1,14 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Reads files of records in pieces, since a block may be of millions of files.
+/// Reads records in pieces, since a block may list millions of files.
 enum RecordPieces {
-  /// Read at once at most; no line is longer.
+  /// The most bytes read at once; no line is longer.
   static let chunkBytes = 1 << 20
 
-  /// Takes in what stands behind what the index has read.
+  /// Reads what follows the indexed part.
   ///
-  /// - Parameter pieces: that are read at most.
+  /// - Parameter pieces: the most pieces to read.
   /// - Returns: whether that was all.
   @discardableResult
   static func follow(
@@ -27,7 +27,7 @@ enum RecordPieces {
       let count = try read(file, from: before, into: &room)
       room.withUnsafeBytes { index.read(growing: $0.part(0, count)) }
       if index.byteCount == before {
-        // A line that is not whole yet, or longer than any that is written here.
+        // An incomplete line, or one longer than any valid line.
         if count < chunkBytes { return true }
         index.skipDamage(count)
       }
@@ -36,7 +36,7 @@ enum RecordPieces {
     return true
   }
 
-  /// The record of a block that the index found.
+  /// Reads the record at a place of the index.
   static func record(
     in file: borrowing Descriptor, at place: RecordIndex.Place
   ) throws(Errno) -> SuccessRecord? {
@@ -52,7 +52,7 @@ enum RecordPieces {
     return reader.whole
   }
 
-  /// - Returns: how many bytes whole lines had; nil where one is none of a block.
+  /// Returns the size of the complete lines; nil if one is invalid.
   private static func take(_ bytes: UnsafeRawBufferPointer, _ reader: inout RecordReader) -> Int? {
     var position = 0
     while true {
@@ -63,9 +63,9 @@ enum RecordPieces {
     }
   }
 
-  /// Fills it, but for what stands behind the end of the file.
+  /// Fills `bytes`, up to the end of the file.
   ///
-  /// - Returns: how many bytes there were.
+  /// - Returns: the number of bytes read.
   static func read(
     _ file: borrowing Descriptor, from start: Int, into bytes: inout [UInt8]
   ) throws(Errno) -> Int {

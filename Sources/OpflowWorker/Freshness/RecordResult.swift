@@ -1,11 +1,11 @@
-/// What came of the look at the files of a task that has succeeded.
+/// The result of recording a task after its success. Messages are for the user.
 package enum RecordResult: Equatable, Sendable {
-  /// All is as it is to be, and written down under that number; nil where nothing is to be.
+  /// Recorded under that number; nil if there is nothing to record.
   case kept(origin: UInt64?)
-  /// It succeeded, and is not up to date with that; why, for people.
+  /// The success is discarded: the task is not up to date afterwards.
   case unkept(what: String)
-  /// One of its outputs is not there; which, for people.
+  /// An output is missing.
   case noOutput(what: String)
-  /// It cannot be written down, so that nothing of the run goes on; what and where, for people.
+  /// The record cannot be written, so the run cannot continue.
   case unwritten(what: String)
 }

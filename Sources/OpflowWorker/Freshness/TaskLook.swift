@@ -1,12 +1,13 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// One look at whether a task is up to date, a little at a time.
+/// One check whether a task is up to date, in small steps.
 package final class TaskLook {
   package enum Verdict {
-    /// By that success, and what to write down so that the next look is by stamps alone.
+    /// Up to date by that success; `refreshed` is a record with newer stamps to write, which saves
+    /// reading the files next time.
     case fresh(SuccessRecord, refreshed: SuccessRecord?)
-    /// Why, and what is seen of it before it starts.
+    /// The reasons, and the inputs scanned before the start.
     case stale([Staleness], SuccessRecord)
   }
 
@@ -25,9 +26,9 @@ package final class TaskLook {
   private var outputs: FileLook?
   private var needs = TaskReadings.NeedsLook()
 
-  /// Patterns of its inputs that nothing fits.
+  /// Input patterns without matches.
   var unmatched: [String] { inputs.unmatched }
-  /// Links that patterns of its inputs do not enter, and the patterns that would.
+  /// Links that input patterns do not enter, and the patterns that would.
   var unentered: [(pattern: String, link: String, instead: String)] { inputs.unentered }
   private var now: SuccessRecord?
 
@@ -56,7 +57,7 @@ package final class TaskLook {
     if let path = inputs.missing.first { throw LookFault(missing: path, of: declaring) }
   }
 
-  /// What stands against handing on what it left.
+  /// Why recorded values cannot be used; empty if they can.
   private func faults(of values: [SuccessRecord.Value]?) -> [Staleness] {
     guard let values else { return [.valuesUnknown] }
     let hasSecret = values.contains { value in
@@ -65,7 +66,7 @@ package final class TaskLook {
     return hasSecret ? [.valueWithSecret] : []
   }
 
-  /// Goes on until then; nil while it has not come to its end.
+  /// Continues until the deadline; nil if there is more to do.
   func goOn(until deadline: Int64) throws(LookFault) -> Verdict? {
     guard let now else {
       guard try inputs.goOn(until: deadline) else { return nil }
@@ -106,7 +107,7 @@ package final class TaskLook {
     }
     var refreshed = now
     refreshed.outputs = outputs.files
-    // All that it left is there: what is more is not its own.
+    // Additional files at its outputs are not its own.
     if refreshed.outputs.count > record.outputs.count {
       let paths = Set(record.outputs.lazy.map(\.path))
       refreshed.outputs = SeenFiles(outputs.files.lazy.filter { paths.contains($0.path) })

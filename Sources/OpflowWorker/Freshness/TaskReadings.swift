@@ -1,27 +1,28 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What tasks read that are no files of their own: variables, what commands print, what their needs left.
+/// The inputs of tasks other than files: variables, outputs of commands and the outputs of
+/// dependencies.
 final class TaskReadings {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  /// What came of commands, and how many tasks had ended before.
+  /// The results of commands, with the number of tasks that had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, LookFault>)] =
     [:]
-  /// The same of what needs left.
+  /// The same for the outputs of dependencies.
   private var left: [TaskID: (after: Int32, content: PlanKey)] = [:]
 
-  /// By their bytes: texts are equal, too, that only look the same.
+  /// As bytes, because Swift strings of different bytes may be equal.
   private struct Command: Hashable {
     var words: [[UInt8]]
     var folder: [UInt8]
     var environment: UInt32
   }
 
-  /// A command that is looked at as an input tells a version; who waits for it answers nobody else.
+  /// An input command should only print a version; it blocks the worker while it runs.
   private static let patienceSeconds: Int64 = 8
   private static let mostPrinted = 16 << 20
 
@@ -34,7 +35,7 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  /// Another run has changed something.
+  /// Forgets all results, because another run has changed something.
   func forget() {
     printed.removeAll()
     left.removeAll()
@@ -42,20 +43,22 @@ final class TaskReadings {
 
   fileprivate struct NeedLook {
     let files: FileLook
-    /// Where what is known of the need stands, and that.
+    /// The dependency's record and its place.
     let known: (record: SuccessRecord, place: RecordIndex.Place?)?
   }
 
-  /// A look at what the needs of a task left, a little at a time.
+  /// A scan of the outputs of a task's dependencies, in small steps.
   struct NeedsLook {
     fileprivate var contents: [TaskID: PlanKey] = [:]
     fileprivate var look: NeedLook?
   }
 
+  /// Returns the values of all these inputs.
+  ///
   /// - Parameters:
-  ///   - needs: a look that has come to its end.
-  ///   - after: how many tasks have ended in this drive; what a command printed holds as long as that is the same.
-  ///     Nil to ask anew.
+  ///   - needs: a complete scan.
+  ///   - after: the number of tasks that have ended in this session; results are reused while it is
+  ///     the same. nil to read everything again.
   func all(
     of declaring: DeclaringTask, _ needs: NeedsLook, after: Int32?
   ) throws(LookFault) -> [SuccessRecord.Reading] {
@@ -81,7 +84,7 @@ final class TaskReadings {
     return readings
   }
 
-  /// The number of a task's last success, as far as records tell.
+  /// The number of a task's last recorded success.
   func lastSuccess(of task: TaskID) -> UInt64? {
     let declaring = DeclaringTask(plan: plan, task: task, records: records)
     guard let record = (try? book?.record(of: declaring.identity)) ?? nil, !record.isFailure else {
@@ -103,7 +106,7 @@ final class TaskReadings {
     } catch {
       result = .failure(error)
     }
-    // A command that hangs costs its time once, however many tasks name it.
+    // A hanging command costs its timeout only once, however many tasks name it.
     if let after { printed[key] = (after, result) }
     return try result.get()
   }
@@ -141,7 +144,7 @@ final class TaskReadings {
     }
   }
 
-  /// The last line that it printed tells most.
+  /// The message for a failed command, with its last line of output.
   private static func failure(_ name: String, _ code: Int32, _ printed: [UInt8]) -> [UInt8] {
     let lines = printed.split { $0 == Field.lineFeed || $0 == Field.carriageReturn }
     let line = lines.last { !$0.allSatisfy { $0 == UInt8(ascii: " ") || $0 == Field.tab } } ?? []
@@ -150,17 +153,17 @@ final class TaskReadings {
     return Array((start + end).utf8)
   }
 
-  /// Its beginning, of which two and some words fit a reason.
+  /// The beginning of a text: two of them and a few words fit into a reason.
   private static func shortened(_ text: String) -> String {
     text.utf8.count <= 56 ? text : String(text.prefix(55)) + "…"
   }
 
   // MARK: - Needs
 
-  /// Goes on until then.
+  /// Continues until the deadline.
   ///
-  /// - Parameter after: as above, of what a need left, which thousands of tasks may ask for.
-  /// - Returns: whether all was looked at.
+  /// - Parameter after: as above, since thousands of tasks may have the same dependency.
+  /// - Returns: whether the scan is complete.
   func goOn(
     _ needs: inout NeedsLook, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
   ) throws(LookFault) -> Bool {
@@ -209,7 +212,8 @@ final class TaskReadings {
     return hashes.hash.of(bytes)
   }
 
-  /// What links lead to may be much, and is not to be read by each run: the task that made them does not look at it.
+  /// Records the hashes of link targets, which the scan of the dependency itself does not read, so
+  /// that later runs need not read them.
   private func remember(_ look: NeedLook, of need: TaskID) {
     guard let book, let known = look.known, look.files.hasRead, !look.files.links.isEmpty else {
       return
@@ -218,7 +222,7 @@ final class TaskReadings {
     record.setTargets(look.files.files)
     if record.targets == known.record.targets { return }
     let identity = DeclaringTask(plan: plan, task: need, records: records).identity
-    // To read it again takes time and nothing else.
+    // A failure only costs time.
     try? book.refresh(
       identity, with: record, name: plan.nameBytes(need), insteadOf: known.place,
       atMilliseconds: Clock.wallMilliseconds)
