@@ -33,7 +33,7 @@ struct ServiceWatch: ~Copyable {
   /// It was killed for the timeout.
   private var isOverdue = false
 
-  /// The timeout of one `exec` try: a client of a server that never answers must be restarted.
+  /// The timeout of one `exec` run, which is then repeated: a server may never answer a request.
   static let longestProbeMilliseconds: Int64 = 30_000
 
   /// - Parameter ports: the ports reserved for the service.
