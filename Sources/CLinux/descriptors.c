@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 void clinux_error_text(int32_t number, char *buffer, size_t size) {
-  // The GNU form returns the text, which need not stand in the buffer.
+  // The GNU version returns the text, which need not be in the buffer.
   const char *text = strerror_r(number, buffer, size);
   if (text != buffer) snprintf(buffer, size, "%s", text);
 }
@@ -32,8 +32,8 @@ static int is_closed(int descriptor) {
   return fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
 }
 
-// Where there is no /dev/null: a pipe with nobody at its other end. The lower ones are open, so what
-// is opened gets the number that is free.
+// Without /dev/null: opens a pipe whose other end is closed. All lower descriptors are open, so the
+// new one gets the free number.
 static int32_t open_dead_pipe(int descriptor) {
   int ends[2];
   if (pipe(ends) < 0) return -1;
@@ -92,7 +92,8 @@ int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uin
 }
 
 int32_t clinux_is_open_for_writing(int32_t descriptor) {
-  // Who opens it for writing in this moment has a signal sent here: one that is ignored unless somebody asks for it.
+  // A process that now opens the file for writing makes the kernel send a signal here; use one that
+  // is ignored by default.
   if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return 0;
   return fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
 }
@@ -145,7 +146,7 @@ int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place) {
 
 int32_t clinux_any_byte_is_locked(int32_t descriptor) {
   struct flock lock = byte_lock(F_WRLCK, 0);
-  // However far a file may reach.
+  // Any length.
   lock.l_len = 0;
   return is_locked(descriptor, lock);
 }

@@ -34,7 +34,7 @@ uint32_t clinux_file_system_type(const char *path) {
 }
 
 int32_t clinux_affinity_count(void) {
-  // The kernel refuses a set smaller than its own, whose size it does not tell.
+  // The kernel refuses a set smaller than its own, whose size it does not report.
   for (int processors = 1024; processors <= 1 << 20; processors *= 4) {
     cpu_set_t *set = CPU_ALLOC(processors);
     if (set == NULL) return -1;
@@ -73,8 +73,8 @@ int32_t clinux_host_name(char *buffer, size_t size) {
 static char *no_arguments[] = {NULL};
 static char **arguments = no_arguments;
 
-// The C library gives them to whatever runs before main. Swift's own CommandLine reads them from
-// /proc, where a read can fail; a worker then does not know what it is.
+// The C library passes the arguments to constructors. Swift's CommandLine reads them from /proc,
+// which can fail; a worker then would not know that it is one.
 __attribute__((constructor)) static void keep_arguments(int count, char **words) {
   if (count > 0) arguments = words;
 }

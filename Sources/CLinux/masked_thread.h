@@ -3,8 +3,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/// Creates a thread with every signal blocked: none is its business. `attributes` may be NULL.
-/// Returns 0, or an errno.
+/// Creates a thread with all signals blocked. `attributes` may be NULL. Returns 0 or an errno.
 static inline int clinux_create_masked(pthread_t *thread, const pthread_attr_t *attributes,
                                        void *(*run)(void *), void *argument) {
   sigset_t all, before;
@@ -15,7 +14,7 @@ static inline int clinux_create_masked(pthread_t *thread, const pthread_attr_t *
   return error;
 }
 
-/// The same for a thread for which nobody waits.
+/// Creates a detached thread with all signals blocked. Returns 0 or an errno.
 static inline int clinux_create_detached(size_t stack_bytes, void *(*run)(void *), void *argument) {
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);

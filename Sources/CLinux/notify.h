@@ -3,9 +3,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/// Wakes the reader of an event descriptor. It must not be lost: the reader waits for nothing else.
-/// The write cannot fail for good (a full counter means that the reader is awake anyway), so whatever
-/// it fails with, it is made again, and given up only where it never works.
+/// Wakes the reader of an event descriptor, which waits for nothing else. A full counter means that
+/// it is awake anyway; other errors are retried many times.
 static inline void clinux_notify(int32_t descriptor) {
   enum { TRIES = 10000 };
   uint64_t one = 1;

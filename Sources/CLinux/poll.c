@@ -34,7 +34,7 @@ static int wait_for_events(int epoll, struct epoll_event *found, int capacity, i
   if (!atomic_load_explicit(&has_no_pwait2, memory_order_relaxed)) {
     struct timespec time = timespec_of(timeout < 0 ? 0 : timeout);
     int count = epoll_pwait2(epoll, found, capacity, timeout < 0 ? NULL : &time, NULL);
-    // EPERM: a seccomp filter older than the call.
+    // EPERM comes from a seccomp filter older than the call.
     if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return count;
     atomic_store_explicit(&has_no_pwait2, 1, memory_order_relaxed);
   }

@@ -67,8 +67,8 @@ int32_t clinux_is_ignored(int32_t number) {
 }
 
 void clinux_reset_dispositions(void) {
-  // The kernel's own sigaction, all zero: SIG_DFL, no flags, nothing masked. The raw call, since
-  // glibc refuses the two signals that it uses itself, and a parent may have left them ignored.
+  // The kernel's own sigaction, all zero: SIG_DFL, no flags, empty mask. The raw call, because
+  // glibc refuses the two signals that it uses itself, which a parent may have left ignored.
   static const uint64_t defaults[8];
   int keeps_hangup = clinux_is_ignored(SIGHUP);
   for (long number = 1; number <= 64; number++) {
@@ -81,7 +81,7 @@ static const char *bus_error_text = "";
 
 static void report_bus_error(int number) {
   (void)number;
-  // Whoever reads there may not.
+  // Do not wait forever for the reader.
   struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&room, 1, PATIENCE_MILLISECONDS) <= 0) _exit(EXIT_IO_ERROR);
   ssize_t written = write(STDERR_FILENO, bus_error_text, strlen(bus_error_text));
@@ -93,6 +93,6 @@ int32_t clinux_exit_on_bus_error(const char *text) {
   bus_error_text = text;
   struct sigaction action = {.sa_handler = report_bus_error};
   if (sigaction(SIGBUS, &action, NULL) < 0) return -1;
-  // A fault whose signal is blocked ends the process without a word.
+  // A fault whose signal is blocked kills the process without a message.
   return clinux_unblock_signals(UINT64_C(1) << (SIGBUS - 1));
 }

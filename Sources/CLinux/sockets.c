@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// Closes what was opened for a call that failed, and keeps why.
+// Closes a descriptor after a failed call; keeps errno.
 static int32_t give_up(int descriptor) {
   int error = errno;
   close(descriptor);
@@ -35,8 +35,8 @@ int32_t clinux_socket_listen(int32_t folder, const char *name, int32_t backlog) 
   if (address_of(folder, name, &address) < 0) return -1;
   int made = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;
-  // Linux gives the name the bits that the socket has when it is bound, less the umask: so there is no
-  // moment in which others could connect, and the umask, which threads share, stays as it is.
+  // The name gets the socket's mode at bind, less the umask. So others can never connect, and the
+  // umask, which all threads share, need not change.
   if (fchmod(made, S_IRUSR | S_IWUSR) < 0) return give_up(made);
   if (bind(made, (struct sockaddr *)&address, sizeof address) < 0) return give_up(made);
   if (listen(made, backlog) < 0) return give_up(made);
@@ -83,7 +83,7 @@ int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer) {
   return taken;
 }
 
-// Of all that blocks in writing, which a connect is part of.
+// Sets the timeout of blocking writes, which includes connect.
 static int set_patience(int descriptor, int64_t nanoseconds) {
   struct timeval time = {
       .tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds % 1000000000 / 1000};
@@ -95,12 +95,12 @@ int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_
   if (address_of(folder, name, &address) < 0) return -1;
   int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;
-  // 0 would be without end.
+  // 0 would mean no timeout.
   int64_t least = 1000;
   if (set_patience(made, timeout_nanoseconds > least ? timeout_nanoseconds : least) < 0) {
     return give_up(made);
   }
-  // One that a signal interrupted has not begun: it is made again.
+  // An interrupted connect has not begun: repeat it.
   while (connect(made, (struct sockaddr *)&address, sizeof address) < 0) {
     if (errno != EINTR) return give_up(made);
   }
@@ -108,7 +108,7 @@ int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_
   return made;
 }
 
-// Whether a connect that goes on has come to its end in that time: 1 where it has, and well, -1 where it failed.
+// Waits for a pending connect: 1 if connected, 0 after the timeout, -1 on failure.
 static int is_connected(int descriptor, int32_t patience_milliseconds) {
   struct pollfd watched = {.fd = descriptor, .events = POLLOUT};
   if (poll(&watched, 1, patience_milliseconds) <= 0) return 0;
@@ -133,7 +133,7 @@ int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_mil
   int result = is_ipv6 ? connect(made, (struct sockaddr *)&six, sizeof six)
                        : connect(made, (struct sockaddr *)&four, sizeof four);
   *connected = result == 0;
-  // One that is interrupted goes on by itself, as one that does not block.
+  // An interrupted connect continues in the background, like a non-blocking one.
   if (result < 0 && errno != EINPROGRESS && errno != EINTR) return give_up(made);
   if (result < 0 && patience_milliseconds > 0) {
     int state = is_connected(made, patience_milliseconds);
@@ -143,7 +143,7 @@ int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_mil
   return made;
 }
 
-// A TCP socket that is bound to a port of the kernel's choice on all addresses of this machine.
+// Binds a TCP socket to a port of the kernel's choice on all addresses.
 static int bind_anywhere(int family, uint16_t *port) {
   int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;
@@ -172,7 +172,7 @@ int32_t clinux_socket_reserve(uint16_t *port) {
 
 int32_t clinux_socket_claim(uint16_t port) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  // Behind the zero that makes it a name of no file.
+  // After the leading zero of an abstract name.
   int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "opflow-port-%u", port);
   int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;

@@ -16,11 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The child shares our memory until it executes (CLONE_VM), and we are held until then
-// (CLONE_VFORK), so it costs the same however large we are, and it tells us what went wrong by
-// writing to a variable. In return it may touch nothing but its own stack and calls that are safe in
-// a signal handler, and every signal stays blocked until the handlers, which would run in our
-// memory, are gone.
+// The child shares our memory until its exec (CLONE_VM), and this thread is suspended until then
+// (CLONE_VFORK). So the cost does not depend on our size, and the child reports errors in a
+// variable. In return it may only use its own stack and async-signal-safe calls, and all signals
+// stay blocked until the handlers, which would run in our memory, are reset.
 
 enum { CHILD_STACK_BYTES = 32 * 1024 };
 
@@ -40,7 +39,7 @@ static int place_descriptors(const struct clinux_program *program) {
   int from[5] = {
       program->input, program->output, program->error, program->further[0], program->further[1]};
   int count = program->further[0] < 0 ? 3 : program->further[1] < 0 ? 4 : 5;
-  // A descriptor that stands where another is to go must be moved away first.
+  // First move away a descriptor whose number is another one's destination.
   for (int i = 0; i < count; i++) {
     if (from[i] >= count || from[i] == i) continue;
     from[i] = fcntl(from[i], F_DUPFD, count);
@@ -52,19 +51,19 @@ static int place_descriptors(const struct clinux_program *program) {
   return clinux_close_from((uint32_t)count);
 }
 
-// Whether an error says that there is no such program in a folder, so that the next one is its turn.
+// Whether the error means that a folder lacks the program, so that the next folder is tried.
 static int is_absent(int error) {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
 }
 
-// execvp(3) with the path and environment of the child, and without its fall-back to a shell.
+// execvp(3) with the child's path and environment, without its fallback to a shell.
 //
-// An exec that fails costs several times a look, and a path can have many folders before the right
-// one. So each folder is looked at before it is tried, in its turn every time, since a program may
-// have come to stand in an earlier folder. Where the last program was found, the look is spared: most
-// lie in one folder.
+// A failed exec costs several times an access check, and many folders may come first. So each
+// folder is checked before the exec, every time, since the program may have been added to an
+// earlier folder. The folder where the last program was found is tried without a check, as most
+// programs are in the same one.
 static int execute(const struct clinux_program *program) {
-  // Written by children, in our memory. Whatever it is, the result is the same.
+  // Written by children, in our memory. Any value gives the same result.
   static _Atomic int found = -1;
   if (program->search_path == NULL || strchr(program->file, '/') != NULL) {
     execve(program->file, program->arguments, program->environment);
@@ -110,7 +109,7 @@ static int run_child(void *argument) {
                                                                  : 0;
   if (signal != 0) {
     if (prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0) < 0) goto failed;
-    // The parent may have died before the line above.
+    // The parent may have died before the prctl.
     if (getppid() != child->parent) _exit(127);
   }
 
@@ -138,21 +137,21 @@ failed:
 #endif
 #endif
 
-// The sanitizer's run time does not survive two tasks in one memory.
+// The thread sanitizer does not support two tasks in one address space.
 #ifdef COPIES_MEMORY
 enum { SHARED_MEMORY = 0 };
 #else
 enum { SHARED_MEMORY = CLONE_VM };
 #endif
 
-// What two processes look at, shared where the rest of the memory is not.
+// Data shared by both processes, even if the rest of the memory is not.
 struct detached {
   struct child child;
-  // Where the stack of the program's process begins.
+  // The stack of the program's process.
   char *stack;
 };
 
-// The one in between: leads the session, starts the program and leaves, so that the program is a child of init.
+// The intermediate process: starts a session and the program and exits, so that init adopts it.
 static int run_between(void *argument) {
   struct detached *detached = argument;
   if (setsid() < 0) {
@@ -180,11 +179,11 @@ int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *ste
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // No signal at its end, so that it is no child to any wait but one with __WCLONE.
+  // Without an exit signal: only a wait with __WCLONE sees the process.
   pid_t pid = clone(
       run_between, outer + sizeof outer, SHARED_MEMORY | CLONE_VFORK, detached);
   int error = pid < 0 ? errno : 0;
-  // Somebody who waits for all there is may have been faster.
+  // A wait of another thread may have reaped it first.
   while (pid >= 0 && waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR) continue;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error == 0) {
@@ -197,7 +196,7 @@ int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *ste
   return -1;
 }
 
-// clone(2) of the C library cannot name a group, and its clone3(2) is its own secret.
+// glibc's clone(2) cannot set the cgroup, and its clone3(2) wrapper is not public.
 static pid_t clone_into_group(
     struct child *child, char *stack, size_t stack_size, int *pidfd) {
   struct clone_args arguments = {
@@ -208,7 +207,7 @@ static pid_t clone_into_group(
       .stack_size = stack_size,
       .cgroup = (uint64_t)child->program->group,
   };
-  // The child returns from the call on its own empty stack, so it goes on in `run_child` at once.
+  // The child returns from the call on its own empty stack and continues in `run_child`.
 #if defined(__x86_64__)
   long result = SYS_clone3;
   register void *argument __asm__("r12") = child;
@@ -262,7 +261,7 @@ int32_t clinux_spawn(const struct clinux_program *program, struct clinux_spawned
   int pidfd = -1;
   pid_t pid = -1;
   if (program->group >= 0) pid = clone_into_group(&child, stack, sizeof stack, &pidfd);
-  // Not in the group then: it is a help, no condition.
+  // Then start outside the group, which is optional.
   if (pid < 0) {
     pid = clone(
         run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child,

@@ -9,8 +9,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// Each run waits for two starts of opflow, its own and that of a worker. Nothing of this is there in a program that
-// uses the library, which is left as it is.
+// Each run waits for two starts of opflow: its own and a worker's. Programs that use the library
+// are not affected.
 extern int opflow_main(int, char **) __attribute__((weak));
 extern char __bss_start[] __attribute__((weak));
 
@@ -19,9 +19,10 @@ static const char runtime_root[] = "SWIFT_ROOT";
 static int has_set_backtraces;
 static int has_set_root;
 
-// Before main Swift's runtime looks for a helper that shows where a program crashed: in a static program it asks /proc
-// where that lies, aborts where it gets no answer, and looks in ten folders. opflow comes without the helper, and
-// nothing is looked for when that is said. Where somebody wants it, the runtime does not ask when it is told.
+// Before main, Swift's runtime looks for its backtrace helper: in a static program it reads the
+// path of the program from /proc, aborts if that fails, and searches ten folders. opflow comes
+// without the helper, so this setting saves the search. If the user has set SWIFT_BACKTRACE, only
+// the abort is prevented.
 static void tell_runtime(void) {
   char byte;
   if (opflow_main != NULL && getenv(backtraces) == NULL) {
@@ -31,9 +32,9 @@ static void tell_runtime(void) {
   }
 }
 
-// What is known at run time of types lies in the first pages of what begins as zero, and even a short run needs nearly
-// all of them. Each would be waited for twice: when it is read first, and when it is written first. An older
-// kernel refuses, and they come one by one.
+// The runtime's type metadata is in the first pages of .bss, and even a short run uses nearly all
+// of them. This saves two page faults for each: at the first read and at the first write. Older
+// kernels refuse the call.
 static void take_pages_of_types(void) {
   const uintptr_t page = (uintptr_t)getpagesize(), length = 128 << 10;
   if (__bss_start == NULL) return;

@@ -12,11 +12,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-// The numbers of terminals of pty(7): /dev/pts/N (Documentation/admin-guide/devices.txt).
+// Device numbers of /dev/pts/N (pty(7), Documentation/admin-guide/devices.txt).
 enum { FIRST_MAJOR = 136, LAST_MAJOR = 143, MINORS = 256 };
 
-// The terminal's own name. There may be another one of that name, in another mount of devpts: only that
-// of the session tells whose session it is (tcgetsid(3)).
+// Opens the terminal by its own name. Another devpts mount may have a terminal of the same name:
+// tcgetsid(3) tells whether it is this session's.
 static int open_by_name(int terminal) {
   unsigned int device = 0;
   if (ioctl(terminal, TIOCGDEV, &device) < 0) return -1;
@@ -50,7 +50,7 @@ int32_t clinux_terminal_modes(int32_t descriptor, struct clinux_terminal_modes *
   return 0;
 }
 
-// A process of the background is stopped for what follows, unless it blocks SIGTTOU.
+// Blocks SIGTTOU, which would stop a background process in the following call.
 static void begin_quietly(sigset_t *before) {
   sigset_t stop;
   sigemptyset(&stop);
@@ -80,11 +80,12 @@ static struct termios given_back;
 static _Atomic int given_back_to = -1;
 static const int deaths[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGSYS};
 enum { DEATHS = sizeof deaths / sizeof *deaths };
-// What each of them does without this: the default, or the backtrace of the Swift runtime.
+// The previous actions: the default, or the backtrace of the Swift runtime.
 static struct sigaction others[DEATHS];
 static int is_set[DEATHS];
 
-// Its mask blocks SIGTTOU, so that it is not stopped in the background. Then the signal comes once more.
+// Restores the terminal, then raises the signal again. The handler's mask blocks SIGTTOU, which
+// would stop a background process.
 static void give_back_and_die(int number) {
   int descriptor = atomic_exchange(&given_back_to, -1);
   if (descriptor >= 0 && tcgetpgrp(descriptor) == getpgrp()) {

@@ -17,7 +17,7 @@ struct start {
 static void *run(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  // Here, since who started a thread that is detached may find it gone.
+  // Set by the thread itself: it may have ended before its creator could name it.
   pthread_setname_np(pthread_self(), start.name);
   start.work(start.context);
   return NULL;
@@ -35,7 +35,7 @@ int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(v
   return -1;
 }
 
-// Descriptors that a forked child is not to have, by their numbers; -1 is a free place.
+// Descriptors to close in forked children; -1 marks a free slot.
 enum { GUARDED = 1024 };
 static _Atomic int guarded[GUARDED];
 static pthread_once_t once = PTHREAD_ONCE_INIT;

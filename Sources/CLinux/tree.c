@@ -10,13 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What is removed is named by a folder that is open and one name in it, never by a path: between two
-// looks at a path anybody may put a link into it.
+// Entries are named by an open folder and one name, never by a path: others could put a link into a
+// path between two calls.
 
-// So many folders are open at once. What lies deeper is moved up to the root and removed from there, so
-// that neither the depth of a tree nor the length of its paths matters.
+// The number of folders open at once. Deeper folders are moved to the root and removed from there,
+// so that neither the depth of a tree nor the length of its paths matters.
 enum { MOST_LEVELS = 32 };
-// Each goes through the whole root; somebody may go on making files while they are removed.
+// Each pass reads the whole root; another process may keep adding files.
 enum { MOST_PASSES = 10000 };
 
 struct removal {
@@ -33,7 +33,7 @@ static int is_own(const char *name) {
   return name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
 }
 
-// Whether both are of one mount. Where the kernel tells no mounts (before 5.8) it compares file systems.
+// Whether both are on one mount. Before kernel 5.8 this compares file systems.
 static int are_of_one_mount(int folder, int child) {
   struct statx one, other;
   unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID;
@@ -55,24 +55,24 @@ static int open_without_openat2(int at, const char *name, int flags) {
   return -1;
 }
 
-// A folder in a folder, of the same mount and no link.
+// Opens a folder in a folder; fails for links and other mounts.
 static int open_child(int at, const char *name, int flags) {
   flags |= O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   struct open_how how = {
       .flags = (uint64_t)flags, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | RESOLVE_BENEATH};
   int child = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
-  // Linux before 5.6, or a filter of calls that does not know it.
+  // Linux before 5.6, or a seccomp filter older than the call.
   if (child < 0 && (errno == ENOSYS || errno == EPERM)) return open_without_openat2(at, name, flags);
   return child;
 }
 
-// A folder that can be read and changed, whatever its bits were.
+// Opens a folder and makes it readable and writable.
 static int open_folder(int at, const char *name) {
   int folder = open_child(at, name, O_RDONLY);
   if (folder < 0 && errno == EACCES) {
     int place = open_child(at, name, O_PATH);
     if (place < 0) return -1;
-    // Means the folder that is open: a name is not looked up.
+    // This path refers to the open folder; no name is looked up.
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", place);
     int result = chmod(path, 0700);
@@ -84,18 +84,18 @@ static int open_folder(int at, const char *name) {
   }
   if (folder < 0) return -1;
   struct stat status;
-  // Where it cannot be changed, its entries say so.
+  // If this fails, removing the entries reports the error.
   if (fstat(folder, &status) == 0 && (status.st_mode & 0700) != 0700) (void)fchmod(folder, 0700);
   return folder;
 }
 
-// Whether it is gone: a file, a link or an empty folder.
+// Removes a file, a link or an empty folder; returns whether it is gone.
 static int remove_plain(int folder, const char *name) {
   if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) return 1;
   return unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
-// What it may come to replace is to be removed too.
+// Moves a folder to the root. An empty folder that this replaces would be removed anyway.
 static int move_up(struct removal *removal, int folder, const char *name) {
   char new[32];
   do {
@@ -107,7 +107,7 @@ static int move_up(struct removal *removal, int folder, const char *name) {
 
 static int empty(struct removal *removal, int folder, int level);
 
-// Returns how much came off.
+// Returns the number of entries removed or moved.
 static int remove_entry(struct removal *removal, int folder, const char *name, int level) {
   if (remove_plain(folder, name)) return 1;
   int child = open_folder(folder, name);
@@ -127,7 +127,7 @@ static int remove_entry(struct removal *removal, int folder, const char *name, i
   return count;
 }
 
-// Goes once through a folder, which it closes. Returns how much came off.
+// Empties a folder in one pass and closes it. Returns the number of entries removed or moved.
 static int empty(struct removal *removal, int folder, int level) {
   DIR *stream = fdopendir(folder);
   if (stream == NULL) {
@@ -176,7 +176,7 @@ int32_t clinux_remove_tree(int32_t at, const char *name) {
   return -1;
 }
 
-// Closes the folder.
+// Adds up the sizes in a folder and closes it.
 static int64_t measure(int folder, int level) {
   DIR *stream = fdopendir(folder);
   if (stream == NULL) {

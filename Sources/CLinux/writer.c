@@ -17,7 +17,8 @@ struct clinux_writer {
   pthread_cond_t handed;
   int32_t notify;
   _Atomic uint64_t written;
-  // Below: under the lock. While `count` is not 0 the bytes and the descriptor are the thread's.
+  // The rest is protected by the lock. While `count` is not 0 the thread owns the bytes and the
+  // descriptor.
   char *bytes;
   size_t capacity;
   size_t count;
@@ -33,14 +34,15 @@ enum { PAUSE_MILLISECONDS = 10 };
 static void wait_for_room(int descriptor) {
   struct pollfd room = {.fd = descriptor, .events = POLLOUT};
   poll(&room, 1, -1);
-  // Some terminals that are held say that there is room.
+  // Some stopped terminals claim to be writable.
   poll(NULL, 0, PAUSE_MILLISECONDS);
 }
 
-// A write to a terminal returns when all of it is taken: in bites it is seen that a slow one goes on.
+// A write to a terminal returns when all of it is accepted: small pieces show that a slow one makes
+// progress.
 enum { TERMINAL_BYTES = 512 };
 
-// Returns 0, or an errno.
+// Returns 0 or an errno.
 static int write_all(struct clinux_writer *writer) {
   size_t most = isatty(writer->descriptor) ? TERMINAL_BYTES : writer->count;
   size_t done = 0;
@@ -52,7 +54,7 @@ static int write_all(struct clinux_writer *writer) {
       done += (size_t)count;
       atomic_fetch_add(&writer->written, (uint64_t)count);
     } else if (errno == EAGAIN) {
-      // Somebody who shares the open file made it non-blocking.
+      // Another process that shares the open file made it non-blocking.
       wait_for_room(writer->descriptor);
     } else if (errno != EINTR) {
       return errno;
@@ -81,7 +83,7 @@ static void *run(void *argument) {
         writer->error = error;
         writer->error_descriptor = writer->descriptor;
       }
-      // Whoever has left has closed the event descriptor.
+      // After `leave` the event descriptor may be closed.
       if (writer->is_awaited && !writer->leaving) clinux_notify(writer->notify);
       writer->is_awaited = 0;
     } else if (writer->leaving) {

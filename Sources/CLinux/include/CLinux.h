@@ -1,8 +1,8 @@
 #pragma once
 
-// What the kernel offers and Swift's Glibc module does not: calls that need _GNU_SOURCE, variadic
-// functions, macros, and everything that runs between clone and exec. Types are those of stdint.h
-// only. Unless said otherwise a function returns -1 and sets errno when it fails.
+// Linux features that Swift's Glibc module lacks: calls that need _GNU_SOURCE, variadic functions,
+// macros, and everything between clone and exec. Uses only types of stdint.h. Unless noted,
+// functions return -1 and set errno on failure.
 
 #include "clinux_descriptors.h"
 #include "clinux_machine.h"

@@ -26,20 +26,20 @@ int32_t clinux_epoll_create(void);
 int32_t clinux_epoll_control(
     int32_t epoll, int32_t operation, int32_t descriptor, uint32_t interest, uint64_t token);
 
-/// Waits until something is ready or `timeout_nanoseconds` passed (negative: for ever). Takes at
-/// most `capacity`, and never more than 256, events. Uses epoll_pwait2(2); where the kernel has none
-/// (before 5.11) epoll_wait(2) with the time rounded up to milliseconds.
+/// Waits until something is ready or the time is over (negative: forever). Returns at most
+/// `capacity` events and at most 256. Uses epoll_pwait2(2); before kernel 5.11 epoll_wait(2),
+/// rounding up to milliseconds.
 int32_t clinux_epoll_wait(
     int32_t epoll, struct clinux_event *events, int32_t capacity, int64_t timeout_nanoseconds);
 
 struct clinux_watched {
-  /// Negative: passed over.
+  /// Ignored if negative.
   int32_t descriptor;
   uint32_t interest;
   uint32_t readiness;
 };
 
-/// ppoll(2) over at most 8 descriptors; the signal mask stays as it is.
+/// ppoll(2) for at most 8 descriptors; keeps the signal mask.
 int32_t clinux_poll(struct clinux_watched *watched, int32_t count, int64_t timeout_nanoseconds);
 
 /// eventfd(2), close-on-exec and non-blocking.
@@ -48,12 +48,12 @@ int32_t clinux_event_descriptor(void);
 /// inotify_init1(2), close-on-exec and non-blocking.
 int32_t clinux_watch_create(void);
 
-/// From now on `watch` is readable when a file in the folder was made, written to, or closed by one
-/// who could write (inotify_add_watch(2)).
+/// Makes `watch` readable when a file in the folder is created, moved there, written, or closed
+/// after writing (inotify_add_watch(2)).
 int32_t clinux_watch_folder(int32_t watch, const char *path);
 
-/// The same when that file was written to, under whatever name.
+/// Makes `watch` readable when the file is written, even after a rename.
 int32_t clinux_watch_file(int32_t watch, const char *path);
 
-/// The same when a file of the folder was made, or came there.
+/// Makes `watch` readable when a file is created in the folder or moved there.
 int32_t clinux_watch_names(int32_t watch, const char *path);

@@ -17,7 +17,7 @@ struct clinux_signal {
   int32_t sender;
 };
 
-/// Takes one pending signal; EAGAIN when there is none.
+/// Reads one pending signal; EAGAIN if there is none.
 int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal);
 
 int32_t clinux_ignore_signal(int32_t number);
@@ -26,10 +26,10 @@ int32_t clinux_default_signal(int32_t number);
 /// Whether the signal is ignored.
 int32_t clinux_is_ignored(int32_t number);
 
-/// Gives every signal its default disposition, those that were ignored at exec included; but a hang-up
-/// that is ignored stays ignored, since nohup(1) means all that is started under it.
+/// Sets all signals to their default actions, also those ignored at exec, except an ignored SIGHUP:
+/// nohup(1) is meant for everything started under it.
 void clinux_reset_dispositions(void);
 
-/// From now on SIGBUS (a mapped file that was cut short, or cannot be read) writes `text` to
-/// standard error and ends the process with exit code 74. The text must live for ever.
+/// From now on SIGBUS (a truncated or unreadable mapped file) writes `text` to standard error and
+/// exits with code 74. `text` must stay valid forever.
 int32_t clinux_exit_on_bus_error(const char *text);

@@ -1,17 +1,14 @@
 #pragma once
 #include <stdint.h>
 
-/// Removes the entry `name` of the open folder `at`, whatever it is, with all that is in it where it is a
-/// folder: of any depth, and with any permissions as far as they can be changed. A link is removed and
-/// never followed, and what is mounted somewhere in it is not entered. Goes on where something cannot be
-/// removed, and then fails with the first error.
-///
-/// `name` is one component; EINVAL for another.
+/// Removes the entry `name` of the open folder `at` with everything in it, at any depth, changing
+/// permissions where needed. Does not follow links and does not enter mounts. Continues after
+/// errors, then fails with the first one. EINVAL unless `name` is one component.
 int32_t clinux_remove_tree(int32_t at, const char *name);
 
-/// Removes all that is in an open folder, and keeps the folder; the rest as above.
+/// Removes everything in an open folder in the same way, but keeps the folder.
 int32_t clinux_empty_folder(int32_t folder);
 
-/// How many bytes removing the folder `name` of the open folder `at` would free: what has a further name
-/// elsewhere is not counted, nor what lies very deep. 0 where it cannot be looked at.
+/// The number of bytes that removing the folder `name` in `at` would free, without files that have
+/// links elsewhere and without very deep folders. 0 if it cannot be read.
 int64_t clinux_tree_bytes(int32_t at, const char *name);

@@ -4,26 +4,25 @@
 
 struct clinux_writer;
 
-/// Starts a thread that writes what it is handed and waits for whoever is to read it, so that nobody
-/// else has to. NULL with errno set when it cannot start.
+/// Starts a thread that writes bytes and waits for slow readers. Returns NULL with errno on
+/// failure.
 struct clinux_writer *clinux_writer_start(int32_t notify);
 
-/// Whether everything it was handed is written. If it is not, one is added to the eventfd `notify`
-/// once it is.
+/// Whether all bytes are written. If not, the eventfd `notify` gets one once they are.
 int32_t clinux_writer_is_idle(struct clinux_writer *writer);
 
-/// Hands over bytes, which are copied, to be written to `descriptor`. The thread must be idle.
-/// Returns -1 with errno set when there is no memory.
+/// Copies bytes to be written to `descriptor`. The thread must be idle. Returns -1 with errno if
+/// there is no memory.
 int32_t clinux_writer_put(struct clinux_writer *writer, int32_t descriptor, const void *bytes,
                           size_t count);
 
-/// How many bytes were written so far, of those in hand too.
+/// The number of bytes written so far, including a part of the current piece.
 uint64_t clinux_writer_written(struct clinux_writer *writer);
 
-/// The errno with which a write failed since the last call, and its descriptor; 0 for none. The rest
-/// of those bytes is lost.
+/// The errno and descriptor of a write that failed since the last call; 0 if none did. The rest of
+/// its bytes is lost.
 int32_t clinux_writer_take_error(struct clinux_writer *writer, int32_t *descriptor);
 
-/// Lets go of the thread without waiting for it. It ends when it has written what it has in hand, or
-/// with the process: a write(2) to somebody who does not read may take for ever.
+/// Detaches the thread without waiting. It ends after its current piece, or with the process: a
+/// write(2) may block forever if the reader does not read.
 void clinux_writer_leave(struct clinux_writer *writer);
