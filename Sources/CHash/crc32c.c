@@ -1,7 +1,7 @@
 #include "CHash.h"
 #include <string.h>
 
-// The polynomial 0x1EDC6F41, bits reflected.
+// The polynomial 0x1EDC6F41, bit-reflected.
 static const uint32_t POLYNOMIAL = 0x82F63B78u;
 
 static uint32_t crc_bitwise(uint32_t crc, const unsigned char *p, size_t n) {
@@ -18,8 +18,8 @@ static chash_line line_bitwise(const unsigned char *p, size_t n) {
   return (chash_line){n, ~crc_bitwise(~0u, p, n)};
 }
 
-// With the processor's instruction, CRC_64 for eight bytes: a chain of them. It is what takes the
-// time, so nothing else is to stand in it, and no branch that depends on the length of a line.
+// Uses the processor's CRC instruction, eight bytes at a time. This dependency chain determines the
+// speed, so it contains nothing else and no branch on the length of a line.
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #define HARDWARE 1
@@ -48,8 +48,8 @@ static int hardware_available(void) { return 1; }
 #ifdef HARDWARE
 #define LOAD(type, p) ({ type loaded; memcpy(&loaded, (p), sizeof loaded); loaded; })
 
-// The first n bytes of a word, less than eight. Zeros before a text leave a register of zero at zero,
-// so it may begin with as many as are missing; of less than four bytes some of the register is left.
+// The CRC of the first n bytes of a word, n < 8. Leading zeros leave a zero register unchanged, so
+// the text can be padded with them; for n < 4 a part of the register remains.
 TARGET static inline crc_register crc_part(crc_register chain, uint64_t word, unsigned n) {
   uint64_t text = (word ^ chain) << (63 - 8 * n) << 1;
   return CRC_64(0, text) ^ (crc_register)((uint64_t)chain >> 8 * n);
@@ -67,7 +67,8 @@ static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {
   return (uint32_t)crc_part(chain, last >> (63 - 8 * n) >> 1, (unsigned)n);
 }
 
-// Bits that are set for the line feeds among BLOCK bytes, BITS for each byte; sure for the first.
+// Returns a mask of the newlines in BLOCK bytes, BITS bits for each byte; only the lowest one is
+// reliable.
 #if defined(__x86_64__)
 #define BLOCK 16u
 #define BITS 1u
@@ -85,7 +86,7 @@ static inline uint64_t feeds(const unsigned char *p) {
 }
 #endif
 
-// The last bytes of all, which no block holds, behind `done` others.
+// The last bytes, fewer than a block, after `done` others.
 TARGET __attribute__((noinline))
 static chash_line line_at_end(size_t done, crc_register chain, const unsigned char *p, size_t n) {
   const unsigned char *feed = n ? memchr(p, '\n', n) : NULL;
@@ -99,7 +100,7 @@ TARGET static chash_line line_hardware(const unsigned char *bytes, size_t n) {
   const unsigned char *p = bytes;
   for (const unsigned char *last = bytes + n - BLOCK; p <= last; p += BLOCK) {
     uint64_t hits = feeds(p);
-    // What the search has in its registers takes longer to get out of them than to load once more.
+    // Loading the bytes again is faster than moving them out of the vector registers.
     __asm__("" : "+r"(p));
     if (hits) {
       unsigned feed = (unsigned)__builtin_ctzll(hits) / BITS;

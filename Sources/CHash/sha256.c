@@ -1,5 +1,5 @@
-// The functions of one algorithm: those that choose among all of them bring the whole library along, and
-// look it up anew for each hash.
+// The functions of a single algorithm: the generic ones link the whole library and look the
+// algorithm up for each hash.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "CHash.h"
 

@@ -1,4 +1,4 @@
-// Inlined from the library's header: the static executable then needs no second archive.
+// Inlined from the header, so that the static executable does not need another archive.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -12,7 +12,7 @@ uint64_t chash_xxh3_128(const void *bytes, size_t length, uint64_t *high) {
   return hash.low64;
 }
 
-// The library gives out its state aligned as its vectors want it.
+// The library allocates its state with the alignment that its vectors need.
 static XXH3_state_t *state(const chash_pieces *pieces) { return (XXH3_state_t *)pieces; }
 
 chash_pieces *chash_pieces_begin(void) {
@@ -25,7 +25,7 @@ chash_pieces *chash_pieces_begin(void) {
 }
 
 void chash_pieces_add(chash_pieces *pieces, const void *bytes, size_t length) {
-  // Fails for no bytes at NULL only, which add nothing.
+  // Fails only for NULL without bytes, which adds nothing.
   (void)XXH3_128bits_update(state(pieces), bytes, length);
 }
 
