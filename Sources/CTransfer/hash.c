@@ -8,8 +8,8 @@ struct ctransfer_hash {
   EVP_MD_CTX *copy;
 };
 
-// What EVP_sha256() gives is looked up anew by every hash that begins, which costs as much as hashing a
-// kilobyte. Kept for as long as the process lives, which has one thread that hashes.
+// Cached, because EVP_sha256() makes each hash look the algorithm up, which costs as much as
+// hashing a kilobyte. Only one thread of the process hashes.
 static const EVP_MD *algorithm(int32_t bits) {
   static EVP_MD *known[2];
   EVP_MD **place = &known[bits == 512];

@@ -15,19 +15,19 @@ struct ctransfer {
   char *authorities_file;
   char *authorities_folder;
   struct ctransfer_result result;
-  // The TLS connections in use tell of alerts; one told that nothing more comes.
+  // The TLS connections report alerts; the peer has announced the end.
   int sees_alerts;
   int was_closed;
   int running;
   char error[CURL_ERROR_SIZE];
 };
 
-// Where an SSL_CTX keeps the transfer that it belongs to.
+// The index of the transfer in its SSL_CTX.
 static int transfer_index = -1;
 
 int32_t ctransfer_start(void) {
   transfer_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-  // Host names in other scripts are converted from the locale's encoding: that of manifests.
+  // libcurl converts international host names from the locale's encoding: manifests are UTF-8.
   setlocale(LC_CTYPE, "C.UTF-8");
   return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -1;
 }
@@ -39,7 +39,7 @@ static size_t take_line(char *bytes, size_t size, size_t count, void *user) {
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *user) {
   struct ctransfer *transfer = user;
-  // Anything but the count ends the transfer; the count may be 0.
+  // Any other value than the count ends the transfer; the count may be 0.
   return transfer->sink.body(transfer->sink.context, bytes, size * count) == 0 ? size * count
                                                                               : size * count + 1;
 }
@@ -51,7 +51,8 @@ static void take_tls_event(const SSL *ssl, int where, int value) {
   if (transfer != NULL) transfer->was_closed = 1;
 }
 
-// libcurl takes the end of a TCP connection for the end of what came through TLS over it.
+// Watches for TLS's end alert: libcurl accepts the end of the TCP connection as the end of the
+// data.
 static CURLcode watch_tls(CURL *easy, void *context, void *user) {
   (void)easy;
   struct ctransfer *transfer = user;
@@ -89,7 +90,7 @@ void ctransfer_free(struct ctransfer *transfer) {
   free(transfer);
 }
 
-// The first failure stays.
+// Keeps the first failure.
 #define SET(option, value)                                                \
   do {                                                                    \
     if (code == CURLE_OK) code = curl_easy_setopt(easy, option, (value)); \
@@ -101,7 +102,7 @@ static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_r
   SET(CURLOPT_ERRORBUFFER, transfer->error);
   SET(CURLOPT_NOSIGNAL, 1L);
   SET(CURLOPT_URL, request->url);
-  // The one scheme that was judged; redirects are the caller's business.
+  // Only the scheme that was validated; the caller handles redirects.
   SET(CURLOPT_PROTOCOLS_STR, request->is_file ? "file" : "http,https");
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
@@ -115,7 +116,7 @@ static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_r
   SET(CURLOPT_WRITEDATA, transfer);
   SET(CURLOPT_HTTPHEADER, transfer->headers);
   if (code == CURLE_OK) {
-    // Refused where libcurl has its TLS from another library.
+    // Fails if libcurl uses another TLS library.
     (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, watch_tls);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, transfer);
   }
@@ -131,7 +132,7 @@ static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_r
   return code;
 }
 
-// `NAME:PASSWORD` without its percent-encoding, as CURLOPT_USERPWD wants it; NULL without memory.
+// `NAME:PASSWORD` percent-decoded for CURLOPT_USERPWD; NULL if there is no memory.
 static char *decoded_user_info(CURL *easy, const char *user_info) {
   int length = 0;
   char *decoded = curl_easy_unescape(easy, user_info, 0, &length);
@@ -141,10 +142,10 @@ static char *decoded_user_info(CURL *easy, const char *user_info) {
   return copy;
 }
 
-// A new handle for each transfer, not one that was reset or is used again: libcurl before 8.1 writes into
-// the freed lines of the last transfer's head where the next head begins with a blank, and 7.88 refuses
-// CURLOPT_BUFFERSIZE to a handle whose last transfer found no connection. What is worth keeping lives in
-// the multi handle; a new one costs a microsecond.
+// Makes a new handle for each transfer instead of reusing one: libcurl before 8.1 writes into freed
+// header lines of the last transfer if the next header begins with a space, and 7.88 refuses
+// CURLOPT_BUFFERSIZE after a failed connect. The multi handle keeps the connections; a new handle
+// costs a microsecond.
 static CURLcode make_handle(struct ctransfer *transfer, const struct ctransfer_request *request) {
   CURL *easy = curl_easy_init();
   if (easy == NULL) return CURLE_OUT_OF_MEMORY;

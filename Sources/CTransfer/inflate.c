@@ -5,14 +5,14 @@
 struct ctransfer_inflate {
   z_stream stream;
   int ended;
-  // The first byte of all is still to come, so another format may be tried.
+  // No byte has been read yet, so another format may be tried.
   int untouched;
 };
 
 struct ctransfer_inflate *ctransfer_inflate_create(void) {
   struct ctransfer_inflate *inflater = calloc(1, sizeof *inflater);
   if (inflater == NULL) return NULL;
-  // 15 bits of window, and 32 to find out by itself whether it is gzip or zlib.
+  // A window of 15 bits; 32 detects gzip or zlib.
   if (inflateInit2(&inflater->stream, 15 + 32) != Z_OK) {
     free(inflater);
     return NULL;
@@ -35,7 +35,7 @@ int32_t ctransfer_inflate_step(struct ctransfer_inflate *inflater, const uint8_t
   *given = 0;
   if (inflater->ended) {
     if (count == 0) return CTRANSFER_INFLATE_END;
-    // A gzip file may have several members, one behind the other.
+    // A gzip file may consist of several members.
     if (inflateReset(stream) != Z_OK) return CTRANSFER_INFLATE_BROKEN;
     inflater->ended = 0;
   }
@@ -45,7 +45,7 @@ int32_t ctransfer_inflate_step(struct ctransfer_inflate *inflater, const uint8_t
   stream->avail_out = (uInt)room;
   int code = inflate(stream, Z_NO_FLUSH);
   if (code == Z_DATA_ERROR && inflater->untouched && inflateReset2(stream, -15) == Z_OK) {
-    // Neither a gzip nor a zlib header: what many call deflate is sent without one.
+    // Without a gzip or zlib header, try raw deflate, which many servers send as "deflate".
     stream->next_in = (Bytef *)bytes;
     stream->avail_in = (uInt)count;
     stream->next_out = result;

@@ -1,6 +1,6 @@
 #pragma once
-// libcurl, OpenSSL and zlib as the download worker uses them, with typed arguments in place of
-// variadic ones.
+// The parts of libcurl, OpenSSL and zlib that the download worker uses, with typed arguments
+// instead of variadic ones.
 #include "ctransfer_hash.h"
 #include "ctransfer_http.h"
 #include "ctransfer_inflate.h"

@@ -2,33 +2,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// One transfer at a time, over connections that are kept from one to the next.
+/// Runs one transfer at a time and reuses connections.
 struct ctransfer;
 
-/// Where a transfer's bytes go. Both return 0, or anything else to end the transfer.
+/// The receiver of a transfer's bytes. Both functions return 0, or another value to end the
+/// transfer.
 struct ctransfer_sink {
   void *context;
-  /// A line of the answer's head, its end of line included.
+  /// Gets a header line of the response, with its line end.
   int32_t (*line)(void *context, const void *bytes, size_t count);
   int32_t (*body)(void *context, const void *bytes, size_t count);
 };
 
 struct ctransfer_request {
   const char *url;
-  /// `Name: value` each.
+  /// `Name: value`.
   char *const *headers;
   size_t header_count;
-  /// `NAME:PASSWORD` as a URL has it, or NULL.
+  /// `NAME:PASSWORD`, percent-encoded, or NULL.
   const char *user_info;
-  /// NULL: as the environment of this process says.
+  /// NULL: use the environment of this process.
   const char *proxy;
   const char *no_proxy;
   /// Bytes per second; 0 for no limit.
   int64_t max_speed;
   int32_t connect_milliseconds;
-  /// How much is read from a socket at once; from 1024 on.
+  /// The receive buffer size, at least 1024.
   int32_t receive_bytes;
-  /// The URL is one of a file.
+  /// The URL is a file URL.
   int32_t is_file;
 };
 
@@ -36,36 +37,36 @@ struct ctransfer_request {
 struct ctransfer_result {
   /// CURLcode; 0 for success.
   int32_t code;
-  /// 1 when a TLS connection ended without the alert that announces it: somebody may have cut it.
+  /// 1 if a TLS connection ended without a close alert: the data may be truncated.
   int32_t is_cut;
 };
 
-/// Once per process, before anything else. Returns 0, or -1.
+/// Call once per process, before anything else. Returns 0 or -1.
 int32_t ctransfer_start(void);
 
-/// NULL when there is no memory. `authorities`: a file and a folder of certificates to trust in place of
-/// the system's; NULL for those.
+/// Returns NULL if there is no memory. `authorities_file` and `authorities_folder` replace the
+/// system's trusted certificates unless NULL.
 struct ctransfer *ctransfer_create(struct ctransfer_sink sink, const char *authorities_file,
                                    const char *authorities_folder);
 void ctransfer_free(struct ctransfer *transfer);
 
-/// Begins a transfer, which the ones before must have ended. The strings are copied. Returns 0, or a
+/// Begins a transfer; the previous one must have ended. Copies the strings. Returns 0 or a
 /// CURLcode.
 int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_request *request);
 
 #define CTRANSFER_MOST_OTHERS 4
 
-/// Does what can be done now, and then, unless the transfer ended, waits at most `milliseconds` for
-/// something to do or for one of `others` (`count` descriptors, at most CTRANSFER_MOST_OTHERS) to become
-/// readable, which the bits of `ready` then tell. Returns 1 when the transfer has ended, 0 when it has
-/// not, -1 when the library fails.
+/// Does what can be done now. Then, unless the transfer has ended, waits at most `milliseconds` for
+/// more to do or until one of `others` (`count` descriptors, at most CTRANSFER_MOST_OTHERS) is
+/// readable; bits of `ready` tell which. Returns 1 if the transfer has ended, 0 if not, -1 if the
+/// library fails.
 int32_t ctransfer_step(struct ctransfer *transfer, const int32_t *others, int32_t count,
                        int32_t milliseconds, int32_t *ready);
 
-/// Ends a transfer wherever it is. Its connection is closed, for it may be in the middle of a body.
+/// Aborts a transfer and closes its connection, which may be in the middle of a body.
 void ctransfer_cancel(struct ctransfer *transfer);
 
 struct ctransfer_result ctransfer_result(struct ctransfer *transfer);
 
-/// What libcurl has to say about a failure with that CURLcode, ended by a zero.
+/// libcurl's message for a failure with that CURLcode, zero-terminated.
 void ctransfer_error_text(struct ctransfer *transfer, int32_t code, char *buffer, size_t size);
