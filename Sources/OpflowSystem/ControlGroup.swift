@@ -74,8 +74,8 @@ struct ControlGroup: Sendable {
 
   /// nil if unlimited.
   var memoryLimitBytes: UInt64? {
-    // "max" does not parse as a number. Version 1 writes a huge number instead; the caller takes
-    // the minimum with the machine's memory.
+    // "max" does not parse as a number. Version 1 writes a huge number instead, which the machine's
+    // memory limits.
     let limits =
       memoryFolders.isEmpty
       ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
@@ -102,7 +102,6 @@ struct ControlGroup: Sendable {
     return folders
   }
 
-  /// Returns the first line of a file; empty if it cannot be read.
   private static func line(_ path: String) -> ArraySlice<UInt8> {
     var bytes = ((try? File.read(path)) ?? [])[...]
     return bytes.takeField(before: UInt8(ascii: "\n")) ?? []

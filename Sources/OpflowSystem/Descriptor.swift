@@ -230,8 +230,8 @@ package struct Descriptor: ~Copyable, Sendable {
     return Descriptor(owning: try call { clinux_duplicate(descriptor, lowest) })
   }
 
-  /// Returns this descriptor, or a duplicate if its number is 0, 1 or 2: messages for standard
-  /// streams that the process's parent had closed would otherwise go there.
+  /// Returns this descriptor, or a duplicate if its number is 0, 1 or 2: the parent may have closed
+  /// a standard stream, and messages would go to this file.
   package consuming func aboveStandard() throws(Errno) -> Descriptor {
     if rawValue > 2 { return self }
     return try duplicate()

@@ -21,7 +21,7 @@ package struct EndedProcess: Sendable, Equatable {
   package let systemMicroseconds: Int64
   package let peakKibibytes: Int64
 
-  /// Returns nil if the child still runs. Throws `noChild` if there is no such child.
+  /// Returns nil if the child still runs. Throws `noChild` if the child does not exist.
   package static func reap(_ which: Which, block: Bool) throws(Errno) -> EndedProcess? {
     var ended = clinux_ended()
     let (kind, id): (Int, Int32) =

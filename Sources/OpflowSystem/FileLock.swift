@@ -79,7 +79,7 @@ extension Descriptor {
   }
 
   package borrowing func unlock() {
-    // Failure is harmless: closing the file releases the lock at the latest.
+    // Closing the file releases the lock at the latest.
     _ = flock(rawValue, LOCK_UN)
   }
 }

@@ -88,7 +88,6 @@ package struct FolderBeneath: ~Copyable {
     return try Path.names(in: "/proc/self/fd/\(folder.rawValue)")
   }
 
-  /// The target of a link.
   package func linkTarget(_ path: String) throws(Errno) -> String {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -143,12 +142,10 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// A random temporary name.
   private static var draft: String {
     ".opflow-\(UInt64.random(in: 0 ... .max))"
   }
 
-  /// Sets the permission bits of a folder.
   package func setMode(ofFolder path: String, _ mode: UInt32) throws(Errno) {
     try open(path, [.readOnly, .directory]).setMode(mode)
   }
@@ -165,7 +162,6 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Splits a path into its parent and its last component.
   private static func split(_ path: String) -> (parent: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return ("", path) }
     return (String(path[..<slash]), String(path[path.index(after: slash)...]))

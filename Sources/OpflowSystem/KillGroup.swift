@@ -3,7 +3,6 @@
 /// ways.
 package struct KillGroup: Sendable, Equatable {
   private let path: String
-  /// Tasks of its process may have sibling groups (`MemoryGroup`).
   private let hasOthersBeside: Bool
 
   /// Makes the group at `path`, a folder below `home`; returns nil if it cannot be made or has no
@@ -53,7 +52,6 @@ package struct KillGroup: Sendable, Equatable {
     if hasOthersBeside { for group in beside { Self.kill(group) } }
   }
 
-  /// The sibling groups whose names begin with this group's name and a dot.
   private var beside: [String] {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return [] }
     let folder = String(path[..<slash])

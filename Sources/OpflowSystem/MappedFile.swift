@@ -52,7 +52,6 @@ package struct MappedFile: Sendable {
 }
 
 extension StaticString {
-  /// The text as a C string, valid forever.
   fileprivate var cString: UnsafePointer<CChar> {
     // SAFETY: a static string's bytes are followed by a zero and may be read as CChar.
     UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)

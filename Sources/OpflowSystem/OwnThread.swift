@@ -2,7 +2,6 @@ internal import CLinux
 
 /// A detached thread that runs one function.
 package enum OwnThread {
-  /// The work of a thread.
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -54,7 +54,6 @@ package struct PollSet: ~Copyable {
 }
 
 extension PollSet {
-  /// Sleeps for that time.
   package static func pause(nanoseconds: Int64) throws(Errno) {
     var nothing = PollSet(slots: 0)
     _ = try nothing.wait(nanoseconds: nanoseconds)

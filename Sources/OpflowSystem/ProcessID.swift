@@ -103,7 +103,7 @@ package struct ProcessStatus: Sendable, Equatable {
     return "\(pid) (\(name), user \(user == 0 ? "root" : "\(user)"))"
   }
 
-  /// The effective user of a process (proc(5), /proc/PID/status); nil if there is no such process.
+  /// The effective user of a process (proc(5), /proc/PID/status); nil if it does not exist.
   private static func user(of pid: Int32) -> UInt32? {
     guard let bytes = try? File.read("/proc/\(pid)/status") else { return nil }
     // `Uid:` has the real, effective, saved and file system user, each after a tab.
@@ -112,7 +112,7 @@ package struct ProcessStatus: Sendable, Equatable {
     return words?.first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Reads the status of a process; nil if there is no such process.
+  /// Reads the status of a process; nil if it does not exist.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
     return ProcessStatus(stat: bytes)

@@ -55,7 +55,6 @@ package enum ProcessTree {
     return walk.found
   }
 
-  /// An iteration over the descendants of a process, parents before children.
   private struct Walk {
     private(set) var found: [Int32] = []
     private var known: Set<Int32> = []
@@ -69,7 +68,7 @@ package enum ProcessTree {
       return found[position - 1]
     }
 
-    /// Returns the children that are new.
+    /// Returns the new children.
     @discardableResult
     mutating func append(childrenOf pid: Int32) -> ArraySlice<Int32> {
       let before = found.count

@@ -212,7 +212,6 @@ package struct SpawnedProcess: ~Copyable, Sendable {
     try EndedProcess.reap(.descriptor(descriptor.rawValue), block: false)
   }
 
-  /// Waits until the process ends.
   package func wait() throws(Errno) -> EndedProcess {
     while true {
       if let ended = try EndedProcess.reap(.descriptor(descriptor.rawValue), block: true) {

@@ -34,7 +34,6 @@ package final class StringBlock {
 
   package func removeAll() { removeLast(starts.count) }
 
-  /// Removes the last `count` strings.
   package func removeLast(_ count: Int) {
     guard count > 0 else { return }
     byteCount = starts[starts.count - count]

@@ -4,7 +4,6 @@ internal import OpflowCore
 struct ProjectFile {
   /// Relative to the manifest's folder.
   let path: String
-  /// Its state when it was scanned.
   let seen: SeenFile
   /// It is older than the task's last attempt, which did not write it.
   var isUntouched = false

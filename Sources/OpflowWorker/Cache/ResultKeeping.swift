@@ -21,13 +21,11 @@ final class ResultKeeping {
   private var copying: Copying?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
-  /// The file that is being copied.
   private final class Copying {
     let file: Descriptor
     let source: Source
     let mode: UInt32
     let hash = SHA256()
-    /// The remaining byte limit.
     var rest: Int64
     var count: Int64 = 0
 
@@ -147,7 +145,6 @@ final class ResultKeeping {
     bytes += Int64(content.count)
   }
 
-  /// Copies the next piece.
   private func copy(_ copying: Copying) throws(CacheFault) {
     let wanted = Int(min(Int64(chunk.count), copying.rest))
     let got = try reading(Self.name(copying.source)) { () throws(Errno) in

@@ -10,12 +10,10 @@ final class ResultPlacing {
   private var leaving: Set<String> = []
   /// Folders that exist, or will exist.
   private var folders: Set<String> = []
-  /// Items that are in place already.
   private var inPlace: Set<[UInt8]> = []
   private var placed: [(path: String, identity: FileIdentity)] = []
   private var made: Set<String> = []
 
-  /// - Parameter items: the whole result.
   init(_ own: OwnFiles, _ items: [CacheEntry.Item]) {
     self.own = own
     kept = Set(items.lazy.filter(\.kind.isOfProject).map(\.name))

@@ -9,7 +9,6 @@ final class ResultRestoring {
     let entry: CacheEntry
     /// The names of values and their files in the staging folder.
     var values: [(name: String, path: String)] = []
-    /// The file with the task's output.
     var output: String?
   }
 
@@ -150,7 +149,6 @@ final class ResultRestoring {
     }
   }
 
-  /// Removes the files that were put in place.
   func takeAway() { placing.takeAway() }
 
   private func path(_ place: Int) -> String { "\(stage)/\(place)" }
@@ -178,7 +176,6 @@ final class ResultRestoring {
     }
   }
 
-  /// Copies the next piece.
   private func copy(_ copying: Copying) throws(Errno) {
     let wanted = Int(min(Int64(chunk.count), copying.rest))
     if wanted > 0 {
@@ -220,7 +217,6 @@ final class ResultRestoring {
 }
 
 extension CacheEntry.Item.Kind {
-  /// Whether the item is a file of the project.
   var isOfProject: Bool {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: true

@@ -2,7 +2,6 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension CommandWorker {
-  /// Handles a command about jobserver tokens.
   func noteTokens(_ order: WorkerOrder, at now: Instant) {
     jobserver.note(order, running: running, at: now)
     awaitTokens()
@@ -23,7 +22,6 @@ extension CommandWorker {
 
   private func awaitTokens() { frame.poll.set(Slot.tokens, jobserver.awaited ?? -1) }
 
-  /// Makes the jobserver of a task about to start; nil if it has none.
   func beginJobserver(_ task: TaskID) throws(WorkerRefusal) -> JobserverOffer? {
     guard let style = plan.jobserver(of: task) else { return nil }
     do {

@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Results that are restored from a cache.
 extension CommandWorker {
   /// Restores the values after the files.
   func takeValuesBroughtBack() {

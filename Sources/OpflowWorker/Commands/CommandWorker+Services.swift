@@ -68,7 +68,6 @@ extension CommandWorker {
     }
   }
 
-  /// Reads output of the readiness command.
   func takeProbeOutput() {
     if probeOutput?.take() != true { frame.poll.clear(Slot.probe) }
   }

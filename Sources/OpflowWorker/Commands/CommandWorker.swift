@@ -37,13 +37,11 @@ final class CommandWorker: WorkerRole {
 
   private var state: WorkerState
   private var watch = WorkerWatch()
-  /// nil if no service runs.
   var service: ServiceWatch?
   /// The output of the last readiness command, until its writers are gone.
   var probeOutput: ProbeOutput?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
-  /// nil if the plan has no GPUs.
   private var devices: RunningDevices?
   var limit: RunningLimit
   var tree: WorkerTree
@@ -61,11 +59,9 @@ final class CommandWorker: WorkerRole {
   var running: TaskID = .none
   /// The running task uses the terminal, whose keys signal it directly.
   private var isInteractive = false
-  /// The running task was sent its stop signal.
   private var isStopped = false
   private var process: SpawnedProcess?
   private var pipe: Pipe?
-  /// When to start polling `children`.
   private var watchChildrenAt: Instant?
   private var actions: [WorkerAction] = []
   // SAFETY: only bytes that were read into it are used. Zeroing it would touch pages that a short
@@ -276,7 +272,6 @@ final class CommandWorker: WorkerRole {
     launch(task, attempt, began, now)
   }
 
-  /// - Parameter began: when the start began.
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
     do throws(WorkerRefusal) {
@@ -415,7 +410,6 @@ final class CommandWorker: WorkerRole {
   /// Appends lines, already masked, to the task's output.
   func keepLines(_ lines: [UInt8], _ now: Instant) {
     if lines.isEmpty { return }
-    // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
     masker = frame.masker
     ((log.endsWithinLine ? [Field.lineFeed] : []) + lines).withUnsafeBytes { keep($0) }
@@ -432,7 +426,6 @@ final class CommandWorker: WorkerRole {
     service?.note(bytes)
   }
 
-  /// Stops a task whose log cannot be written.
   func checkLog(_ now: Instant) {
     guard let failure = log.failure, !isLogFailureTold else { return }
     isLogFailureTold = true
@@ -458,7 +451,6 @@ final class CommandWorker: WorkerRole {
     awaitsFiles = false
     lateFiles.end()
     files?.end()
-    // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
     masker = nil
     log.close()

@@ -60,9 +60,7 @@ final class DeclaredFiles {
   private var isHeldUpTold = false
   private var news: [News] = []
 
-  /// The length of one step of work.
   private static let sliceNanoseconds: Int64 = 2_000_000
-  /// The pause before waiting checks are repeated.
   private static let patience: Int64 = 100_000_000
 
   private init(
@@ -119,7 +117,6 @@ final class DeclaredFiles {
     return next.map { max(0, $0 - Clock.monotonicNanoseconds) }
   }
 
-  /// Does one step of work.
   func goOn() {
     let deadline = Clock.monotonicNanoseconds + Self.sliceNanoseconds
     hashes.holdFolders()
@@ -160,7 +157,6 @@ final class DeclaredFiles {
 
   func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
 
-  /// Cleans up at the end.
   func leave() {
     book.shortenIfWasteful()
     cache?.leave()
@@ -408,7 +404,6 @@ final class DeclaredFiles {
     }
   }
 
-  /// Whether a restore or removal has work to do here.
   private var isBringing: Bool {
     bringing == .files || bringing == .record || bringing == .cleaning
   }
@@ -436,7 +431,6 @@ final class DeclaredFiles {
     bringing = .record
   }
 
-  /// Abandons the restore; the task runs.
   func giveUpBringingBack(_ fault: CacheFault) {
     bringing = nil
     running?.forgetBroughtBack()
@@ -482,7 +476,6 @@ final class DeclaredFiles {
     news.append(.recorded(running.stop()))
   }
 
-  /// Releases the state of the task that ran.
   func end() {
     isRecording = false
     bringing = nil

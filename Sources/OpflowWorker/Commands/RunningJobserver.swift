@@ -12,7 +12,6 @@ internal import OpflowSystem
 struct RunningJobserver: ~Copyable {
   /// The tokens that the coordinator announced for a task before its start.
   private var told: (task: TaskID, own: Int32, all: Int32)?
-  /// The descriptors for the task's programs.
   private var pipe: Pipe?
   private var reading: Descriptor?
   private var readingNumber: Int32 = -1
@@ -28,9 +27,6 @@ struct RunningJobserver: ~Copyable {
 
   private static let lookMilliseconds: Int64 = 200
 
-  /// Handles a command about a task's tokens.
-  ///
-  /// - Parameter running: the running task.
   mutating func note(_ order: WorkerOrder, running: TaskID, at now: Instant) {
     if case .jobs(let task, let own, let all) = order { told = (task, own, all) }
     guard case .tokens(let task, let count) = order, task == running else { return }
@@ -49,7 +45,6 @@ struct RunningJobserver: ~Copyable {
     deadline = now.advanced(byMilliseconds: Self.lookMilliseconds)
   }
 
-  /// Makes the jobserver of a task about to start; nil if it has none.
   mutating func begin(
     _ task: TaskID, _ style: JobserverStyle?, at now: Instant
   ) throws(Errno) -> JobserverOffer? {
@@ -71,7 +66,6 @@ struct RunningJobserver: ~Copyable {
       write: write)
   }
 
-  /// Releases the jobserver; all processes of the task are gone.
   mutating func end() {
     pipe = nil
     reading = nil

@@ -38,7 +38,6 @@ struct RunningLimit: ~Copyable {
     return "\(what) (\(SizeText.text(bytes: peak)) at its peak)"
   }
 
-  /// Removes the group; all processes of the task are gone.
   mutating func end() {
     folder = nil
     group = nil

@@ -19,7 +19,6 @@ struct RunningValues {
   private var isRead = false
   /// The folder with its dependencies' values, if the task wants one.
   private(set) var needsPath: String?
-  /// The status of its main process, if it has its own folder.
   private var status: ExitStatus?
   /// Its values, once all of its processes are gone.
   private(set) var collected: [TaskValue]?
@@ -31,13 +30,10 @@ struct RunningValues {
     needed = NeededValues(plans, runFolder: runFolder)
   }
 
-  /// The folder for the task's values.
   var path: String { own ?? unread }
 
-  /// Takes the values from a command.
   mutating func note(_ order: WorkerOrder) { needed.note(order) }
 
-  /// The paths of the value files that a task reads.
   func files(readBy task: TaskID) -> [String] { needed.files(readBy: task) }
 
   // MARK: A try

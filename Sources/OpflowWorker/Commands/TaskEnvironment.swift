@@ -21,7 +21,6 @@ struct TaskEnvironment: ~Copyable {
   private let block = StringBlock()
   /// The plan's lists of variables and secrets that `block` contains; nil for none.
   private var lists: (variables: UInt32, secrets: ListIndex)?
-  /// The index of `PATH` in the block.
   private var pathIndex: Int?
   /// The number of strings at the end of the block that belong to one task.
   private var ownCount = 0
@@ -41,7 +40,6 @@ struct TaskEnvironment: ~Copyable {
     "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
-  /// The names of the variables for service ports.
   private let ports: [String]
 
   /// - Parameters:
@@ -103,7 +101,6 @@ struct TaskEnvironment: ~Copyable {
     return name.elementsEqual(Self.cargoVariable.utf8)
   }
 
-  /// Adds the variable with the task's GPUs.
   mutating func set(devices: String) {
     block.append(devices)
     ownCount += 1

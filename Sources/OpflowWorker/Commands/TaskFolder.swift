@@ -69,7 +69,6 @@ package struct TaskFolder: ~Copyable {
     }
   }
 
-  /// Makes the folder if it is missing.
   mutating func make() throws(Errno) {
     if folder != nil { return }
     do throws(Errno) {
@@ -125,7 +124,6 @@ package struct TaskFolder: ~Copyable {
 
   private static let mode: UInt32 = 0o700
 
-  /// Removes the folder at the end.
   mutating func remove() {
     for name in givenUp { try? Self.openPlace().removeTree(name) }
     if folder == nil { return }

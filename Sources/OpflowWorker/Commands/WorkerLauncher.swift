@@ -5,7 +5,6 @@ internal import OpflowSystem
 struct WorkerRefusal: Error {
   let errorNumber: Int32
   let what: String
-  /// A value that it reads is missing.
   var isOfValues = false
   /// A retry may succeed soon.
   var isShortage = false
@@ -16,15 +15,12 @@ struct WorkerRefusal: Error {
   }
 }
 
-/// The streams and groups of a task.
 struct TaskStreams {
   fileprivate let input: Int32
   fileprivate let output: Int32
-  /// Whether it gets its own process group.
   fileprivate let leadsGroup: Bool
   /// The cgroup folder; nil for the worker's own group.
   var group: Int32?
-  /// The ends of a jobserver's pipe.
   fileprivate var jobs: (Int32, Int32)?
 
   static func logged(output: Int32) -> TaskStreams {
@@ -79,7 +75,6 @@ final class WorkerLauncher {
       ports: plan.portVariables, sharesDevices: plan.gpuResource != nil)
   }
 
-  /// Changes the value of `OPFLOW_TMP`.
   func use(taskFolder: String) {
     if taskFolder == self.taskFolder { return }
     self.taskFolder = taskFolder
@@ -248,7 +243,6 @@ final class WorkerLauncher {
 
   static func scriptFile(beside taskFolder: String) -> String { taskFolder + ".script" }
 
-  /// Removes the script file of a task that has ended.
   func endScript() {
     if !hasScriptFile { return }
     hasScriptFile = false
@@ -337,7 +331,6 @@ final class WorkerLauncher {
     path.hasPrefix("/") ? path : directory + "/" + path
   }
 
-  /// The first file of that name in the task's PATH.
   private func found(_ name: String, in directory: String) -> String? {
     // SAFETY: the environment is still that of the call that failed.
     let folders = String(cString: environment.searchPath)

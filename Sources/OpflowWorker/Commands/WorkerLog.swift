@@ -7,14 +7,12 @@ struct WorkerLog: ~Copyable {
   private var file: Descriptor?
   /// The size of the output, including bytes that could not be written.
   private(set) var byteCount: Int64 = 0
-  /// Whether the output does not end with a newline.
   private(set) var endsWithinLine = false
   /// Why the log could not be written; later output is dropped.
   private(set) var failure: Errno?
 
   init(attempt: Int32) { self.attempt = attempt }
 
-  /// Appends output to the log `name` in `folder`.
   mutating func append(
     _ bytes: UnsafeRawBufferPointer, name: () -> String, in folder: borrowing Descriptor
   ) {

@@ -5,7 +5,6 @@ package enum WorkerEvent {
   case order(WorkerOrder)
   /// The coordinator is gone, or a signal asked this worker to end.
   case endOfOrders
-  /// The process of `start` exists.
   case started(pid: Int32)
   case refused(errorNumber: Int32, what: String)
   /// No process can be made at the moment.
@@ -34,11 +33,8 @@ package enum WorkerEvent {
   case notBroughtBack
   /// A service cannot start: another process would be mistaken for it.
   case obstructed(what: String)
-  /// The service is ready.
   case ready(ports: [UInt16])
-  /// The service did not become ready.
   case unready(what: String)
-  /// A deadline may have passed.
   case timer
 }
 
@@ -106,7 +102,6 @@ package struct WorkerState {
     var begin = Instant(nanoseconds: 0)
     /// The deadline; nil without a timeout and while suspended.
     var timeout: Instant?
-    /// The rest of the timeout while suspended.
     var remainingNanoseconds: Int64?
     var isSuspended = false
     var status = ExitStatus.unknown
@@ -114,7 +109,6 @@ package struct WorkerState {
     var errorNumber: Int32 = 0
     /// A problem with its values, outputs or record.
     var fault: String?
-    /// How long it ran; set at its end.
     var wallMicroseconds: Int64 = 0
 
     var isRecording: Bool { if case .recording = phase { true } else { false } }
@@ -463,7 +457,6 @@ package struct WorkerState {
     next(afterSuccess: false, into: &actions)
   }
 
-  /// Ends a task that cannot start.
   private mutating func endBeforeStart(
     _ reason: EndReason, _ what: String, into actions: inout [WorkerAction]
   ) {

@@ -35,7 +35,6 @@ struct WorkerWatch {
   /// When a report is due; nil for never.
   var deadline: Instant? { isNew ? nextTime : nil }
 
-  /// Returns a report if it is due.
   mutating func takeReport(at now: Instant) -> WorkerReport? {
     guard isNew, let watched, nextTime <= now else { return nil }
     isNew = false

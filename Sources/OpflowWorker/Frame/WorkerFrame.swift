@@ -34,11 +34,9 @@ package final class WorkerFrame {
 
   private var input = LineBuffer()
   private var output = FieldWriter()
-  /// The bytes of `output` that are already sent.
   private var sentBytes = 0
   /// The deadline for the first report in `output`.
   private var sendBy: Instant?
-  /// The pipe is full.
   private var isBlocked = false
   private var isListening = true
   /// Commands are not read while many reports are unsent.
@@ -78,7 +76,6 @@ package final class WorkerFrame {
     }
   }
 
-  /// Runs until the role leaves.
   func work<Role: WorkerRole>(_ role: Role) throws(Errno) {
     let memory = Int64(clamping: Machine.memoryBytes)
     let offer = WorkerOffer(

@@ -14,9 +14,6 @@ struct CachedOutputs {
       declaring.outputs)
   }
 
-  /// - Parameters:
-  ///   - project: the manifest's folder.
-  ///   - folder: the task's folder.
   init(project: String, folder: String, _ outputs: [FileLook.Item]) {
     self.project = project
     for output in outputs {

@@ -9,7 +9,6 @@ final class CachedResult {
   private let key: SHA256.Digest
   private var restoring: ResultRestoring?
   private var keeping: ResultKeeping?
-  /// The restored result.
   private(set) var brought: ResultRestoring.Brought?
 
   /// - Parameter seen: the task's inputs as scanned before its start.
@@ -94,7 +93,6 @@ final class CachedResult {
   /// Removes the restored files, which turned out not to be a result.
   func takeAway() { restoring?.takeAway() }
 
-  /// Ends a restore or storing.
   func end() {
     brought = nil
     restoring = nil

@@ -28,7 +28,6 @@ package struct DeclaringTask {
     self.records = records
   }
 
-  /// The state folder, which contains the records and runs.
   private var state: String { records.state }
 
   /// The key of the task's records in all runs of the state folder.
@@ -103,12 +102,10 @@ package struct DeclaringTask {
     } ?? ""
   }
 
-  /// Makes a path of the task absolute.
   func absolute(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
   }
 
-  /// Makes a path in `folder` absolute.
   static func absolute(_ path: [UInt8], in folder: String) -> [UInt8] {
     path.first == slash ? path : Array(folder.utf8) + [slash] + path
   }

@@ -26,7 +26,6 @@ final class FileHashing {
     self.piece = piece
   }
 
-  /// Whether the file should fit into one piece.
   var isShort: Bool { expected.sizeBytes <= FilePiece.size }
 
   /// Reads the next piece; returns the result at the end. A file that changed meanwhile gets no

@@ -11,13 +11,11 @@ package struct LookFault: Error, Equatable {
 
   init(what: String) { self.what = what }
 
-  /// A file of the records cannot be written.
   init(unwritten path: String, _ error: Errno, what: String) {
     self.what = "\(what) cannot be written to \(path): \(error)"
     isOfRecords = true
   }
 
-  /// Runs `body`, which reads records.
   static func reading<Result>(
     _ body: () throws(Errno) -> Result
   ) throws(LookFault) -> Result {
@@ -36,7 +34,6 @@ package struct LookFault: Error, Equatable {
 
 /// Scans files in small steps: their kinds and content hashes, reusing hashes of unchanged files.
 package final class FileLook {
-  /// How links count.
   enum Links {
     /// As their texts, and whether their targets exist.
     case themselves
@@ -124,7 +121,6 @@ package final class FileLook {
   /// The links on the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
-  /// The text of one of these links.
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
   /// More folders in which changes may matter: those of link targets.
@@ -227,7 +223,6 @@ package final class FileLook {
     }
   }
 
-  /// Takes the next entry from `memory`.
   private func keep(_ known: Int) {
     if own == nil, known == unchanged {
       unchanged += 1

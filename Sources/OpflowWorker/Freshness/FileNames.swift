@@ -28,7 +28,6 @@ package struct FileNames {
   private var open: [(folder: [UInt8], part: Int, way: Way)] = [([], 0, .plain)]
   /// Links that `**` met, and the part of the pattern.
   private var passed: [(link: [UInt8], part: Int)] = []
-  /// How the current folder is reached.
   private var way = Way.plain
   private var seen: Set<[UInt8]> = []
   private var lookedAt = 0
@@ -181,7 +180,6 @@ package struct FileNames {
     add(Array(names.joined(separator: [Self.slash])), .unknown)
   }
 
-  /// The absolute path for the kernel, zero-terminated.
   private func path(_ name: [UInt8]) -> [UInt8] { root + name + [0] }
 
   private mutating func fail(at name: [UInt8], _ error: Errno) {
@@ -265,7 +263,6 @@ package struct FileNames {
     return try? Path.real(path)
   }
 
-  /// The most links to report.
   private static let mostUnentered = 5
 
   private mutating func add(_ path: some Collection<UInt8>, _ kind: FolderEntries.Kind) {

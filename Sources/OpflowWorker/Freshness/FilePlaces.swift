@@ -39,7 +39,6 @@ struct FilePlaces {
   private(set) var unentered: [(pattern: String, link: String, instead: String)] = []
 
   private static let slash = UInt8(ascii: "/")
-  /// The limit for one folder.
   private static let mostEntries = 4_000_000
 
   /// - Parameters:
@@ -80,7 +79,6 @@ struct FilePlaces {
 
   private func number(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
 
-  /// The absolute path for the kernel, zero-terminated.
   private func absolute(_ path: [UInt8]) -> [UInt8] {
     DeclaringTask.absolute(path, in: folder) + [0]
   }
@@ -124,7 +122,6 @@ struct FilePlaces {
 
   // MARK: - Paths
 
-  /// A folder whose entries count.
   private struct Folder {
     let path: [UInt8]
     /// nil if it is reached without links.
@@ -320,7 +317,6 @@ struct FilePlaces {
     linkContents = order.map { linkContents[Int($0)] }
   }
 
-  /// The links on the way to the files, sorted by path.
   var links: SeenFiles {
     if linkContents.isEmpty { return [] }
     var states = SeenStates()
@@ -328,7 +324,6 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// The text of such a link; nil if there is none.
   func text(ofLink path: [UInt8]) -> [UInt8]? {
     var (low, high) = (0, linkPaths.count)
     while low < high {
@@ -345,7 +340,6 @@ struct FilePlaces {
     return nil
   }
 
-  /// Whether the path is a link or leads through one.
   func isLinked(_ path: [UInt8]) -> Bool {
     (0..<linkPaths.count).contains { place in
       let link = linkPaths[place]

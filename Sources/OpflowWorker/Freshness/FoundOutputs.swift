@@ -8,17 +8,14 @@ struct FoundOutputs {
   private let folders: FolderMemory
   private let before: Files
   private let earlier: LeftFiles
-  /// The files that earlier attempts made, by path.
   private let own: [[UInt8]: SeenFile]
 
   /// The files at one time, by path relative to the task's folder.
   private struct Files {
     var files: [[UInt8]: (kind: SeenFile.Kind, stamp: FileStamp)] = [:]
-    /// Something could not be read.
     var isUnknown = false
   }
 
-  /// The limit for one folder.
   private static let mostEntries = 4_000_000
 
   init(_ declaring: DeclaringTask, _ folders: FolderMemory, earlier: LeftFiles) {
@@ -50,7 +47,6 @@ struct FoundOutputs {
     return files
   }
 
-  /// Adds a path; a folder with everything in it.
   private static func add(
     _ path: [UInt8], of declaring: DeclaringTask, _ folders: FolderMemory, to files: inout Files
   ) {

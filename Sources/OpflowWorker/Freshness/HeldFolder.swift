@@ -42,7 +42,6 @@ struct HeldFolder: ~Copyable {
     return try Path.linkStatus(ofBytes: bytes, from: folder)
   }
 
-  /// Opens a file, with the same parameters.
   mutating func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {

@@ -16,7 +16,6 @@ package struct InputsLook {
     /// The last scan, sorted by path; files with the same stamp are not read again.
     var files = SeenFiles()
     var links: [SeenFile] = []
-    /// Folders in which targets of links may change.
     var targetFolders: Set<[UInt8]> = []
   }
 

@@ -17,7 +17,6 @@ final class LateFiles {
     /// The scan of a task's inputs; once it exists, the inputs are wanted too.
     case look(path: String, DeclaringTask)
 
-    /// Identifies it in `missing`.
     var name: String {
       switch self {
       case .path(let path): NameCharacters.text(path)
@@ -43,7 +42,6 @@ final class LateFiles {
   static let lateness = AgentLease.standardMilliseconds * 1_000_000
   /// The pause between lookups, each of which asks the file server, in nanoseconds.
   static let interval: Int64 = 100_000_000
-  /// The time limit of one step, in nanoseconds.
   private static let slice: Int64 = 2_000_000
 
   init(_ plans: WorkerPlan, runFolder: String, network: NetworkFiles = NetworkFiles()) {
@@ -107,10 +105,8 @@ final class LateFiles {
     return true
   }
 
-  /// Nanoseconds until the next lookup.
   var patienceNanoseconds: Int64 { max(0, lookAgainAt - Clock.monotonicNanoseconds) }
 
-  /// Ends the wait.
   func end() {
     wanted.removeAll()
     (next, lookAgainAt) = (0, 0)

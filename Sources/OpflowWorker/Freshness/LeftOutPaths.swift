@@ -35,7 +35,6 @@ struct LeftOutPaths {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// - Parameter folder: the base of relative paths and patterns.
   init(_ folder: String) { self.folder = folder }
 
   mutating func add(_ item: FileLook.Item) {
@@ -67,7 +66,6 @@ struct LeftOutPaths {
     }
   }
 
-  /// The paths, split into names from the root.
   private var beginnings: [[[UInt8]]] {
     // All paths are added before the first use.
     if names.ofPaths.count < paths.count {
@@ -126,7 +124,6 @@ struct LeftOutPaths {
     return Set(found)
   }
 
-  /// Whether `path` is `outer` or lies in it.
   private static func holds(_ outer: [UInt8], _ path: UnsafeRawBufferPointer) -> Bool {
     guard path.count >= outer.count, path.count == outer.count || path[outer.count] == slash else {
       return false

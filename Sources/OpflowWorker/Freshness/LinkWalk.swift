@@ -5,7 +5,6 @@ internal import OpflowSystem
 ///
 /// Its cache is valid only for a moment, since a link may replace a folder.
 final class LinkWalk {
-  /// The result of resolving a path.
   struct Found {
     /// A link in the path, with the links it leads through until the next name of the path.
     struct Link {
@@ -31,7 +30,6 @@ final class LinkWalk {
     case failure(Errno)
   }
 
-  /// A resolved folder.
   private struct Folder {
     let real: [UInt8]
     let hasLinks: Bool
@@ -49,7 +47,6 @@ final class LinkWalk {
   /// Successive paths are usually in one folder.
   private var last: (start: [UInt8], path: [UInt8], folder: Folder)?
 
-  /// Clears the cache.
   func forget() {
     folders.removeAll(keepingCapacity: true)
     last = nil

@@ -26,7 +26,6 @@ struct PlacedPattern {
     self.pattern = pattern
   }
 
-  /// - Parameter names: the path's names from the root.
   func matches(_ names: [[UInt8]]) -> Bool {
     names.count > folder.count && names.starts(with: folder)
       && pattern.matches(names[folder.count...])

@@ -31,7 +31,6 @@ final class RecordKeeping {
   /// The inputs scanned before the start; nil if they were not scanned or are lost.
   private let before: SuccessRecord?
   private let identity: UInt64
-  /// The task's name.
   var name: String { declaring.plan.nameString(declaring.task) }
   var task: TaskID { declaring.task }
   private let cache: CachedResult?
@@ -44,7 +43,6 @@ final class RecordKeeping {
   private var needs = TaskReadings.NeedsLook()
   /// nil if nothing is cached or cleaned: then no outputs are ever removed.
   private var found: FoundOutputs?
-  /// The files of earlier attempts.
   private var earlier = LeftFiles()
   private var cleaning: FileCleaning?
   /// A file that was kept because it is behind a link.
@@ -218,7 +216,6 @@ final class RecordKeeping {
     return result
   }
 
-  /// The restored result.
   var brought: ResultRestoring.Brought? { cache?.brought }
 
   /// Undoes a failed restore; the task then runs.
@@ -245,7 +242,6 @@ final class RecordKeeping {
 
   // MARK: - The end
 
-  /// Ends the recording at once.
   func stop() -> RecordResult {
     if let origin { return .kept(origin: origin) }
     return unkept(
@@ -332,7 +328,6 @@ final class RecordKeeping {
     return write(after, to: book)
   }
 
-  /// Why a task is not recorded.
   static let secretName =
     "the name of a file that it reads or leaves holds a secret, and is not written down"
 
@@ -383,7 +378,6 @@ final class RecordKeeping {
     return look
   }
 
-  /// Releases everything, whatever the outcome.
   func end() {
     cache?.end()
     cleaning = nil

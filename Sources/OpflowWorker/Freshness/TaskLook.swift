@@ -17,7 +17,6 @@ package final class TaskLook {
   private let isAsked: Bool
   private let after: Int32
   private let keeps: UInt64?
-  /// Others may read its values.
   private let isRead: Bool
   private let masker: Masker?
   private let readings: TaskReadings
@@ -26,9 +25,7 @@ package final class TaskLook {
   private var outputs: FileLook?
   private var needs = TaskReadings.NeedsLook()
 
-  /// Input patterns without matches.
   var unmatched: [String] { inputs.unmatched }
-  /// Links that input patterns do not enter, and the patterns that would.
   var unentered: [(pattern: String, link: String, instead: String)] { inputs.unentered }
   private var now: SuccessRecord?
 

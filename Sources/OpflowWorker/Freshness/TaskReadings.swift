@@ -43,7 +43,6 @@ final class TaskReadings {
 
   fileprivate struct NeedLook {
     let files: FileLook
-    /// The dependency's record and its place.
     let known: (record: SuccessRecord, place: RecordIndex.Place?)?
   }
 

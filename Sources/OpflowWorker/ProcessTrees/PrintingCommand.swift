@@ -2,7 +2,6 @@ package import OpflowSystem
 
 /// Runs a command and collects its output, bounded in time and memory.
 package struct PrintingCommand: ~Copyable {
-  /// The limit for its standard error.
   private static let mostComplaintBytes = 64 << 10
 
   /// If no process can be made, retry after pauses that double, for 10 s in all.
@@ -100,7 +99,6 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Kills the command and its descendants.
   private func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
       // Skip a process that is gone or belongs to another user.

@@ -3,7 +3,6 @@ internal import OpflowSystem
 
 /// The processes of the running task: all descendants of this worker, which is their subreaper.
 struct WorkerTree {
-  /// The run of the task.
   let run: String
   private var mainPID: Int32 = 0
   /// The readiness command; 0 for none.
@@ -13,7 +12,6 @@ struct WorkerTree {
   private var abandoned: Set<Int32> = []
   /// The names of processes that were alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
-  /// Those of `leftAlive` that were killed.
   private var leftKilled: [String] = []
   /// Processes of this task that could not be killed.
   private var survivors: [String] = []
@@ -21,11 +19,8 @@ struct WorkerTree {
   struct Reaped {
     /// The status of the task's main process, if it was reaped now.
     var status: ExitStatus?
-    /// No process of the tree is left.
     var isGone = false
-    /// The number of reaped processes.
     var count = 0
-    /// The status of the readiness command.
     var probeStatus: ExitStatus?
   }
 

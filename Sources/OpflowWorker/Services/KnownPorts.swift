@@ -7,17 +7,14 @@ struct KnownPorts {
   private var plan: Plan { plans.current }
   /// Received from the coordinator.
   private var told: [TaskID: [UInt16]] = [:]
-  /// The ports of the running service.
   private var own: [ReservedPort] = []
 
   init(_ plans: WorkerPlan) { self.plans = plans }
 
-  /// Takes the ports from a command.
   mutating func note(_ order: WorkerOrder) {
     if case .ports(let service, let ports) = order { told[service] = ports }
   }
 
-  /// Reserves ports for a service about to start.
   mutating func reserve(for service: TaskID) throws(Errno) -> ServicePorts {
     own = []
     let names = plan.portNames(of: service)
@@ -30,7 +27,6 @@ struct KnownPorts {
   /// Releases the reserved sockets right before the service binds the ports.
   func open() { for port in own { port.open() } }
 
-  /// Call when the service has ended.
   mutating func release() { own = [] }
 
   /// A task's environment variables for ports: of the services that it needs, and its own.

@@ -7,7 +7,6 @@ struct ProbeOutput: ~Copyable {
   private let pipe: Descriptor
   /// The output of the command's previous run.
   private let earlier: [UInt8]
-  /// nil if there are no secrets.
   private var masker: Masker?
   private var tail: [UInt8] = []
 

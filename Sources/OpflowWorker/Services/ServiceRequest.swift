@@ -6,13 +6,11 @@ struct ServiceRequest: ~Copyable {
   enum Answer {
     case waits
     case answered(status: Int)
-    /// A message for the user.
     case failed(String)
   }
 
   /// The pause between two checks for an answer.
   static let pauseMilliseconds: Int64 = 10
-  /// The timeout for the answer.
   private static let patienceMilliseconds: Int64 = 5_000
   private static let statusBytes = 12
 

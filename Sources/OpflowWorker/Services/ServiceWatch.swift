@@ -18,7 +18,6 @@ struct ServiceWatch: ~Copyable {
   private var timeout = Instant(nanoseconds: 0)
   private var isOver = true
   private var pausedAt: Instant?
-  /// The result of the last check, for messages.
   private var found = ""
   /// For `file`: its status before the start.
   private var fileBefore: FileStatus?
@@ -92,19 +91,16 @@ struct ServiceWatch: ~Copyable {
     nextLook = now
   }
 
-  /// Ends the checks.
   mutating func end() {
     isOver = true
     request = nil
   }
 
-  /// Takes output of the service.
   mutating func note(_ chunk: UnsafeRawBufferPointer) {
     guard !isOver, log?.note(chunk) == true else { return }
     nextLook = Instant(nanoseconds: 0)
   }
 
-  /// Takes the exit status of the readiness command.
   mutating func noteProbe(_ status: ExitStatus, at now: Instant) {
     probePID = 0
     isProbed = status == .success

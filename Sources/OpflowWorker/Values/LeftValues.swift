@@ -21,17 +21,14 @@ package struct ValueFault: Error, Equatable {
 ///
 /// Folders are removed through descriptors, not paths, and links are not followed.
 package struct LeftValues {
-  /// The run's `values` folder.
   let folder: String
 
   package init(folder: String) { self.folder = folder }
 
-  /// The folder of one attempt.
   func path(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     folder + "/" + ValueFolder.name(of: task, attempt: attempt)
   }
 
-  /// Makes an empty folder for an attempt.
   func make(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
     let path = path(of: task, attempt: attempt)
     do throws(Errno) {
@@ -150,7 +147,6 @@ package struct LeftValues {
     return values
   }
 
-  /// Reads a file that is a value.
   private static func read(
     _ name: String, in folder: String, lasts: Bool
   ) throws(ValueFault) -> [UInt8] {

@@ -155,7 +155,6 @@ package struct NeededValues {
     }
   }
 
-  /// Removes the folder that `makeFolder` made.
   func removeFolder(of task: TaskID, attempt: Int32) throws(Errno) {
     try Path.removeTree(
       ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt), in: folder)
