@@ -1,7 +1,5 @@
-/// The cgroup limits of a process, version 1 and 2 (cgroups(7)).
-///
-/// A limit of an ancestor group applies too, so the tightest one from the group up to the root
-/// counts.
+/// The cgroup limits of a process, version 1 and 2 (cgroups(7)). Limits of ancestor groups apply
+/// too: the tightest one counts.
 struct ControlGroup: Sendable {
   /// The version 2 group's path below the cgroup root; nil without version 2.
   let unifiedPath: String?

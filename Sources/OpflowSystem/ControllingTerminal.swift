@@ -49,9 +49,8 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Turns off line buffering and echo for `readKeys`; the keys that send signals keep working.
-  ///
-  /// - Returns: the settings before, for `restore`.
+  /// Turns off line buffering and echo for `readKeys`; keys still send signals. Returns the
+  /// settings before, for `restore`.
   package func takeKeys() throws(Errno) -> Modes {
     let before = try modes
     var old = before.modes
@@ -63,9 +62,8 @@ package final class ControllingTerminal {
     return before
   }
 
-  /// Returns the keys typed since the last call without blocking; empty if the terminal is gone.
-  ///
-  /// - Throws: `.ioError` in the background.
+  /// Returns the keys typed since the last call, without blocking; empty if the terminal is gone.
+  /// Throws `.ioError` in the background.
   package func readKeys() throws(Errno) -> [UInt8] {
     let rawDescriptor = descriptor.rawValue
     return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {

@@ -85,9 +85,8 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
   }
 
-  /// Writes the bytes from index `sent` on and advances `sent`.
-  ///
-  /// - Throws: `wouldBlock` if the descriptor cannot take the rest now.
+  /// Writes from index `sent` on and advances it. Throws `wouldBlock` if not all can be written
+  /// now.
   package borrowing func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
     while sent < bytes.count {
       let from = sent
@@ -116,10 +115,8 @@ package struct Descriptor: ~Copyable, Sendable {
     try writeAll(Array(text.utf8))
   }
 
-  /// Writes all bytes at `offset` (pwrite(2)).
-  ///
-  /// - Parameter leavesHoles: skip blocks of zeros, which leaves holes in a new file. The caller
-  ///   then sets the file's length with `truncate`.
+  /// Writes all bytes at `offset` (pwrite(2)). `leavesHoles` skips blocks of zeros in a new file;
+  /// the caller then sets its length with `truncate`.
   package borrowing func writeAll(
     _ bytes: UnsafeRawBufferPointer, at offset: Int64, leavesHoles: Bool
   ) throws(Errno) {

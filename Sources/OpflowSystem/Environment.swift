@@ -64,9 +64,9 @@ package enum Environment {
     return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Removes variables and overwrites their memory: the user's other processes can read the initial
-  /// environment of a process in /proc/PID/environ (proc(5)) for as long as it lives. Call it only
-  /// while no other thread reads the environment.
+  /// Removes variables and overwrites their memory: /proc/PID/environ shows the user's other
+  /// processes the initial environment (proc(5)). Call it only while no other thread reads the
+  /// environment.
   package static func withdraw(_ names: [String]) {
     for name in names {
       if let value = bytes(name) { withdrawn[name] = value }

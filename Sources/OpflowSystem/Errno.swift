@@ -70,10 +70,8 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   static var current: Errno { Errno(rawValue: errno) }
 }
 
-/// Makes a system call that returns -1 on failure; retries on EINTR.
-///
-/// EBADF and EFAULT trap: this program lost track of a descriptor or a buffer, and continuing could
-/// damage an unrelated file.
+/// Makes a system call that returns -1 on failure; retries on EINTR. EBADF and EFAULT trap: this
+/// program lost track of a descriptor or buffer and could damage an unrelated file.
 @inline(__always)
 @discardableResult
 func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {

@@ -50,9 +50,9 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
-  /// Whether a process has this file, open here for reading, open for writing or mapped writable:
-  /// writes through a mapping need not change the file's times. False if unknown. Close the file
-  /// right afterwards.
+  /// Whether any process has this file, open here for reading, open or mapped for writing: writes
+  /// through a mapping need not change its times. False if unknown. Close the file right
+  /// afterwards.
   package borrowing func isOpenForWriting() -> Bool { clinux_is_open_for_writing(rawValue) == 1 }
 
   /// Sets the modification time, in nanoseconds since the epoch; the file system may round it.
@@ -104,11 +104,8 @@ package enum File {
     Descriptor(owning: try call { Glibc.open(path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
-  /// Opens one of opflow's own files. Anything else at `path` (link, FIFO, device, socket, folder)
-  /// may have been planted and is refused without blocking.
-  ///
-  /// - Parameter followsLink: for files that others maintain.
-  /// - Throws: `notRegular`.
+  /// Opens one of opflow's own files. Throws `notRegular` without blocking for anything else, which
+  /// may have been planted: link (unless `followsLink`), FIFO, device, socket or folder.
   package static func openRegular(
     _ path: String, _ flags: Flags, mode: UInt32 = 0o600, followsLink: Bool = false
   ) throws(Errno) -> Descriptor {
@@ -156,9 +153,7 @@ package enum File {
   /// Stands for the working directory (openat(2), AT_FDCWD).
   package static let workingFolder = AT_FDCWD
 
-  /// Opens a path given as zero-terminated bytes.
-  ///
-  /// - Parameter folder: an open folder, or `workingFolder`.
+  /// Opens a path given as zero-terminated bytes, relative to an open folder or `workingFolder`.
   package static func open(
     ofBytes path: [UInt8], from folder: Int32, _ flags: Flags
   ) throws(Errno) -> Descriptor {
@@ -202,9 +197,7 @@ package enum File {
     try open(path, .readOnly).readAll()
   }
 
-  /// Reads one of opflow's own files.
-  ///
-  /// - Throws: `fileTooBig` if it has more than `limit` bytes.
+  /// Reads one of opflow's own files; throws `fileTooBig` above `limit` bytes.
   package static func readRegular(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8] {
     let file = try openRegular(path, .readOnly)
     guard try file.status().sizeBytes <= limit else { throw .fileTooBig }

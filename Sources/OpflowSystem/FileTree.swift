@@ -3,12 +3,10 @@ internal import Glibc
 
 extension Descriptor {
   /// Removes an entry of this open folder with everything in it, at any depth, changing permissions
-  /// where needed. Does not follow links and does not enter mounted file systems. A missing entry
-  /// is not an error.
+  /// where needed. Does not follow links or enter mounts. A missing entry is not an error.
   ///
-  /// - Parameter name: one path component.
-  /// - Throws: why something could not be removed (the rest is removed); `invalid` for an invalid
-  ///   name.
+  /// - Parameter name: one path component, or `invalid` is thrown.
+  /// - Throws: the first error; the rest is removed.
   package borrowing func removeTree(_ name: String) throws(Errno) {
     let folder = rawValue
     try call { clinux_remove_tree(folder, name) }
@@ -31,9 +29,7 @@ extension Descriptor {
     try Path.names(in: "/proc/self/fd/\(rawValue)")
   }
 
-  /// Removes everything in the open folder but keeps the folder.
-  ///
-  /// - Throws: why something could not be removed; the rest is removed.
+  /// Empties the open folder. Throws the first error; the rest is removed.
   package borrowing func removeContents() throws(Errno) {
     let folder = rawValue
     try call { clinux_empty_folder(folder) }

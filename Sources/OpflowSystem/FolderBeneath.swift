@@ -12,10 +12,8 @@ package struct FolderBeneath: ~Copyable {
       path, followsLink ? [.readOnly, .directory] : [.readOnly, .directory, .noFollow])
   }
 
-  /// Opens a file below the folder.
-  ///
-  /// - Parameter path: without `.`, `..` and empty components; empty for the folder itself. So are
-  ///   all paths of this type.
+  /// Opens a file. Paths of this type must not contain `.`, `..` or empty components; an empty path
+  /// is the folder itself.
   package func open(
     _ path: String, _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -62,9 +60,8 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Moves a file or link to `path`, replacing what is there. The folder of `path` must exist.
-  ///
-  /// - Parameter new: its current path, in the same file system.
+  /// Moves a file or link `new` of the same file system to `path`, replacing what is there. The
+  /// folder of `path` must exist.
   package func place(_ new: String, at path: String) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])

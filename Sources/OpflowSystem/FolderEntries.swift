@@ -10,9 +10,8 @@ package enum FolderEntries {
     case unknown
   }
 
-  /// Calls `body` with each entry except `.` and `..`, unsorted, until it returns false.
-  ///
-  /// - Parameter body: gets the name, which may not be UTF-8.
+  /// Calls `body` with each name, which may not be UTF-8, except `.` and `..`, unsorted, until it
+  /// returns false.
   package static func forEach(
     in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
   ) throws(Errno) {

@@ -1,15 +1,12 @@
 /// A version 2 cgroup that kills all its processes in one step, whatever their session, environment
-/// or user (cgroups(7), `cgroup.kill`). It may be unavailable, so it is only an addition to other
-/// ways.
+/// or user (cgroups(7), `cgroup.kill`). It may be unavailable.
 package struct KillGroup: Sendable, Equatable {
   private let path: String
   private let hasOthersBeside: Bool
 
-  /// Makes the group at `path`, a folder below `home`; returns nil if it cannot be made or has no
-  /// `cgroup.kill`.
-  ///
-  /// - Parameter hasOthersBeside: tasks of its process may have sibling groups named after this
-  ///   one, followed by a dot (`MemoryGroup`).
+  /// Makes the group at `path`, a folder below `home`; nil if that fails or it has no
+  /// `cgroup.kill`. `hasOthersBeside`: its tasks may have sibling groups named `path` and a dot
+  /// (`MemoryGroup`).
   package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
@@ -69,9 +66,7 @@ package struct KillGroup: Sendable, Equatable {
   /// Removes the group if it is empty.
   package func remove() { Self.remove(path) }
 
-  /// Removes the group if it is empty.
-  ///
-  /// - Returns: whether the group is gone.
+  /// Removes the group if it is empty; returns whether it is gone.
   @discardableResult
   package static func remove(_ path: String) -> Bool {
     do throws(Errno) {

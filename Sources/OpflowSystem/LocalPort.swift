@@ -6,9 +6,8 @@ package struct LocalPort: Sendable {
 
   package init(_ number: UInt16) { self.number = number }
 
-  /// Starts a non-blocking connection, which may not be complete yet (`isMade`).
-  ///
-  /// - Throws: `connectionRefused` if no process listens.
+  /// Starts a non-blocking connection, which may be incomplete (`isMade`). Throws
+  /// `connectionRefused` if no process listens.
   package func connect(isIPv6: Bool) throws(Errno) -> Connection {
     var connected: Int32 = 0
     let number = self.number

@@ -1,9 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// A read-only private mapping of a file (mmap(2)), valid until `unmap`.
-///
-/// If another process truncates the file, reading raises SIGBUS: see `exitOnBusError`.
+/// A read-only private mapping of a file (mmap(2)), valid until `unmap`. If the file is truncated,
+/// reading raises SIGBUS: see `exitOnBusError`.
 package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
@@ -58,11 +57,9 @@ extension StaticString {
   }
 }
 
-/// A mapping that lives as long as it is referenced. Later writes to the file show in it, so
-/// readers can reuse it while the length is the same.
-///
-/// Not on a network file system: there, writes of other machines show only in a file opened and
-/// mapped afterwards.
+/// A mapping that lives as long as it is referenced. It shows later writes, so readers can reuse it
+/// while the file's length is the same. Not so on a network file system, where writes of other
+/// machines show only in a file opened and mapped afterwards.
 package final class SharedMapping: Sendable {
   private let file: MappedFile
   private let identity: FileIdentity

@@ -1,8 +1,6 @@
-/// Lets this process's cgroup distribute memory to child groups (cgroups(7), "Delegation").
-///
-/// A group that distributes memory must not contain processes itself, so this process first moves
-/// into a child group. If other processes are in the group, which opflow must not move, delegation
-/// fails.
+/// Lets this process's cgroup distribute memory to child groups (cgroups(7), "Delegation"). Such a
+/// group must not contain processes, so this process moves into a child group first. Fails if the
+/// group has other processes, which opflow must not move.
 package struct MemoryDelegation: ~Copyable {
   private let group: String
   private let own: String
@@ -52,9 +50,8 @@ package struct MemoryDelegation: ~Copyable {
     return MemoryDelegation(group: home, own: own, isNew: isNew)
   }
 
-  /// Enables the memory controller for the children of a group below `home`.
-  ///
-  /// - Returns: the error; nil on success.
+  /// Enables the memory controller for the children of a group below `home`; returns the error, if
+  /// any.
   package static func enable(_ folder: String) -> Errno? {
     if words(folder + "/cgroup.subtree_control").contains("memory") { return nil }
     do throws(Errno) {

@@ -13,9 +13,7 @@ package final class NetworkFiles {
     self.isNetwork = isNetwork
   }
 
-  /// Whether the device is that of a network file system.
-  ///
-  /// - Parameter path: a file on the device, or a folder that contains it.
+  /// Whether the device is that of a network file system. `path` is on it, or contains the file.
   package func have(device: UInt64, path: () -> String) -> Bool {
     if let last, last.device == device { return last.isNetwork }
     // Usually all files are on one device.
@@ -84,10 +82,9 @@ package final class NetworkFiles {
     0x2003_0528,  // OrangeFS
   ]
 
-  /// Whether locks of other machines' processes on a file there are visible here. On many file
-  /// systems each machine has its own locks.
+  /// Whether file locks of other machines are visible here. On many file systems they are not.
   ///
-  /// - Parameter path: an existing file or folder.
+  /// - Parameter path: an existing file or folder there.
   package static func carriesLocks(at path: String) -> Bool {
     carriesLocks(type: clinux_file_system_type(path)) { mountType(at: path) }
   }

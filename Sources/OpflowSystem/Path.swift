@@ -52,9 +52,8 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// The status of a path given as zero-terminated bytes; does not follow links.
-  ///
-  /// - Parameter folder: an open folder, or `File.workingFolder`.
+  /// The status of a path given as zero-terminated bytes, relative to an open folder or
+  /// `File.workingFolder`; does not follow links.
   package static func linkStatus(
     ofBytes path: [UInt8], from folder: Int32
   ) throws(Errno) -> FileStatus {

@@ -4,9 +4,7 @@ internal import Glibc
 package enum ProcessGroup {
   package static var own: Int32 { getpgrp() }
 
-  /// Joins the parent's process group.
-  ///
-  /// - Throws: EPERM if the parent is in another session.
+  /// Joins the parent's process group. Throws EPERM if the parent is in another session.
   package static func joinParent() throws(Errno) {
     let group = getpgid(getppid())
     try call { setpgid(0, group) }
@@ -17,17 +15,16 @@ package enum ProcessGroup {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
-  /// Kills a group and all descendants of its leader, which must be an unreaped child of this
-  /// process, so that its number is not reused. Processes that left the group after the leader
-  /// ended are missed.
+  /// Kills a group and all descendants of its leader, an unreaped child, whose number is therefore
+  /// not reused. Processes that left the group after the leader ended are missed.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
     // Fails if no process is left, or for processes of another user.
     if leader > 0 { _ = kill(-leader, Signal.kill.rawValue) }
   }
 
-  /// Whether the group is orphaned (setpgid(2)): no shell would continue it, so stop keys have no
-  /// effect. Checks only the ancestors of this process: the shell, or they, started the rest of the
+  /// Whether this process's group is orphaned (setpgid(2)), so that no shell continues it and stop
+  /// keys have no effect. Checks only the ancestors: the shell, or they, started the rest of the
   /// group.
   package static var isOrphaned: Bool {
     let group = getpgrp()

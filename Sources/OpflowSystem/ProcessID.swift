@@ -123,9 +123,8 @@ package struct ProcessStatus: Sendable, Equatable {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The number of the autogroup that the kernel made with the process's session; nil if autogroups
-  /// are off. Unlike session IDs it is never reused (proc(5), /proc/PID/autogroup:
-  /// `/autogroup-NUMBER nice VALUE`).
+  /// The number of the session's autogroup; nil if the kernel makes none. Unlike a session ID it is
+  /// never reused (proc(5), /proc/PID/autogroup: `/autogroup-NUMBER nice VALUE`).
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
     let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }

@@ -1,10 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The descendants of this process.
-///
-/// After `becomeSubreaper`, orphaned descendants are reparented to this process, even after double
-/// forks and setsid, so none escapes.
+/// The descendants of this process. After `becomeSubreaper`, orphans among them become its
+/// children, even after double forks and setsid, so none escapes.
 package enum ProcessTree {
   package static func becomeSubreaper() throws(Errno) {
     try call { clinux_become_subreaper() }

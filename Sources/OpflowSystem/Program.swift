@@ -134,9 +134,8 @@ extension Program {
     }
   }
 
-  /// Starts a program with this process's environment; a name without a slash is looked up in PATH.
-  ///
-  /// - Parameter words: its name, then its arguments.
+  /// Starts the program `words[0]`, looked up in PATH if it has no slash, with the arguments that
+  /// follow and this process's environment.
   package static func spawn(
     searching words: [String], input: Int32, output: Int32, error: Int32, options: Options
   ) throws(Errno) -> SpawnedProcess {
@@ -159,13 +158,10 @@ extension Program {
 }
 
 extension Program {
-  /// Starts a program in a new session that is not a child of this process, which cannot see its
-  /// end. A name without a slash is looked up in PATH. It inherits environment and working
-  /// directory.
+  /// Starts the program `words[0]`, looked up in PATH if it has no slash, in a new session and not
+  /// as a child, so its end is not visible here. It inherits environment and working directory.
   ///
-  /// - Parameters:
-  ///   - words: its name, then its arguments.
-  ///   - kept: a descriptor that becomes 3 in the program.
+  /// - Parameter kept: a descriptor that becomes 3 in the program.
   package static func startDetached(
     _ words: [String], input: Int32, output: Int32, error: Int32, kept: Int32
   ) throws(Errno) {

@@ -1,10 +1,8 @@
 internal import CLinux
 
-/// A free TCP port of this machine, reserved for a program.
-///
-/// A bound socket holds the port until `open`, because many programs cannot bind a port that is
-/// bound already. From then until the program binds it, a claim protects the port from other
-/// reservations.
+/// A free TCP port of this machine, reserved for a program. A bound socket holds it until `open`,
+/// as many programs cannot bind a port that is bound already. Then, until the program binds it, a
+/// claim protects it from other reservations.
 package final class ReservedPort {
   package let number: UInt16
   private var socket: Descriptor?

@@ -17,9 +17,7 @@ package enum StandardStream: Int32, Sendable {
     Descriptor(owning: try call { clinux_duplicate(rawValue, 3) })
   }
 
-  /// Duplicates the descriptor for reading.
-  ///
-  /// - Throws: `badDescriptor` if it is open for writing only.
+  /// Duplicates the descriptor for reading; throws `badDescriptor` if it is write-only.
   package func duplicateToRead() throws(Errno) -> Descriptor {
     let flags = try call { fcntl(rawValue, F_GETFL) }
     if flags & O_ACCMODE == O_WRONLY { throw .badDescriptor }
@@ -77,9 +75,8 @@ package enum StandardStream: Int32, Sendable {
     }
   }
 
-  /// Writes all bytes, waiting for a slow reader even if the stream is non-blocking.
-  ///
-  /// - Throws: `badDescriptor` if it is open for reading only.
+  /// Writes all bytes, waiting for a slow reader even if the stream is non-blocking. Throws
+  /// `badDescriptor` if it is read-only.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
     let rawDescriptor = rawValue
     var written = 0

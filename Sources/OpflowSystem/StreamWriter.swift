@@ -1,11 +1,8 @@
 internal import CLinux
 
-/// Writes to standard output and standard error on a thread, so that a slow reader does not block
-/// the caller. It holds one piece at a time.
-///
-/// The streams cannot be made non-blocking, since other processes share their open files (a
-/// terminal, a pipe). If the reader never reads, the thread waits forever, which blocks neither the
-/// caller nor the exit of the process.
+/// Writes to standard output and standard error on a thread, one piece at a time, so that a slow
+/// reader does not block the caller. The streams cannot be made non-blocking, since other processes
+/// share their open files. A reader that never reads blocks only the thread.
 package final class StreamWriter {
   // SAFETY: the shim frees it when the thread ends after `leave`; nothing here uses it after that.
   private let writer: OpaquePointer

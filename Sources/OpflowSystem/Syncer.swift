@@ -23,8 +23,7 @@ package struct Syncer: ~Copyable {
 
   /// Requests a sync of everything written so far, under an increasing number.
   ///
-  /// - Parameter first: another file to sync before. Only one request with such a file may be
-  ///   pending.
+  /// - Parameter first: another file to sync before; at most one may be pending.
   package func request(_ sequence: UInt64, first: consuming Descriptor? = nil) {
     let raw: Int32 = if let first { first.release() } else { -1 }
     clinux_syncer_request(thread, sequence, raw)

@@ -36,10 +36,8 @@ package final class ThreadPool {
     _ = Unmanaged.passRetained(self)
   }
 
-  /// Runs `body` on a thread.
-  ///
-  /// - Returns: the job's ticket.
-  /// - Throws: why not even one thread could start; `body` is then not called.
+  /// Runs `body` on a thread; returns the job's ticket. Throws if not even one thread could start;
+  /// `body` is then not called.
   package func submit(_ body: @escaping @Sendable () -> Void) throws(Errno) -> UInt64 {
     let work = Unmanaged.passRetained(Work(body))
     do throws(Errno) {

@@ -1,16 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Stream sockets between processes of one machine (unix(7)), named in an open folder.
-///
-/// Read and write them as a `Descriptor`. A closed peer shows as the end of the file, or as
-/// `brokenPipe` if SIGPIPE is ignored.
+/// Stream sockets between processes of one machine (unix(7)), named in an open folder and used as a
+/// `Descriptor`. A closed peer shows as the end of the file, or as `brokenPipe` if SIGPIPE is
+/// ignored.
 package enum UnixSocket {
-  /// Makes a non-blocking listening socket. Its permissions admit only this user from the moment
-  /// the name exists.
+  /// Makes a non-blocking listening socket that admits only this user from the moment it exists.
   ///
-  /// - Parameter backlog: the number of clients that may wait for `accept`; others wait in
-  ///   connect(2).
+  /// - Parameter backlog: how many clients may wait for `accept`; others wait in connect(2).
   /// - Throws: `addressInUse` if the name exists; other errors on file systems without sockets.
   package static func listen(
     _ name: String, in folder: borrowing Descriptor, backlog: Int32
@@ -33,9 +30,8 @@ package enum UnixSocket {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// Accepts the next connection, non-blocking; nil if none waits.
-  ///
-  /// - Throws: `tooManyFiles` and the like; the connection keeps waiting.
+  /// Accepts the next connection, non-blocking; nil if none waits. After `tooManyFiles` and the
+  /// like it keeps waiting.
   package static func accept(_ listener: borrowing Descriptor) throws(Errno) -> Accepted? {
     let from = listener.rawValue
     while true {
@@ -88,10 +84,8 @@ package enum UnixSocket {
     return Peer(pid: peer.pid, user: peer.user)
   }
 
-  /// Connects to a listening socket.
-  ///
-  /// - Throws: `connectionRefused` if no process listens any more; `wouldBlock` if the backlog
-  ///   stayed full until the timeout.
+  /// Connects to a listening socket. Throws `connectionRefused` if no process listens any more,
+  /// `wouldBlock` if the backlog stayed full until the timeout.
   package static func connect(
     to name: String, in folder: borrowing Descriptor, timeout: Duration
   ) throws(Errno) -> Descriptor {

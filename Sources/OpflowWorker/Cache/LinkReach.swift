@@ -1,12 +1,9 @@
 /// Restricts links in results to the manifest's folder, so that a manipulated cache cannot make a
 /// task write elsewhere.
 enum LinkReach {
-  /// Whether a link stays within the folder, provided that all other links do. `..` is allowed only
-  /// at the beginning: after a name that may be a link, its meaning cannot be told from the text.
-  ///
-  /// - Parameters:
-  ///   - path: the link's path, relative to the manifest's folder.
-  ///   - folder: the manifest's folder.
+  /// Whether the link `path`, relative to the manifest's `folder`, stays in that folder, if all
+  /// other links do. `..` is allowed only at the beginning of the target: after a name that may be
+  /// a link, its meaning is unknown.
   static func isWithin(_ target: String, at path: String, folder: String) -> Bool {
     var depth = path.utf8.count { $0 == UInt8(ascii: "/") }
     var rest = target[...]

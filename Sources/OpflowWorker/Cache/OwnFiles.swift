@@ -15,7 +15,6 @@ final class OwnFiles {
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
   /// - Parameters:
-  ///   - folder: the manifest's folder.
   ///   - strangersOfLost: as in `LeftFiles`.
   ///   - hash: the hash in `files`.
   init(
@@ -69,9 +68,7 @@ final class OwnFiles {
     }
   }
 
-  /// Restores the modes of the folders that `openFolders` changed.
-  ///
-  /// - Parameter new: more folders and their modes; they take precedence.
+  /// Restores the modes of the folders that `openFolders` changed, and sets those in `new`.
   func closeFolders(_ new: [String: UInt32] = [:]) {
     // Inner folders first.
     for (path, mode) in opened.merging(new, uniquingKeysWith: { $1 }).sorted(by: { $0.key > $1.key }

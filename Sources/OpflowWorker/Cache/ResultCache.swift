@@ -3,13 +3,11 @@ internal import OpflowSystem
 
 /// A folder of cached results, which several programs may use at once.
 ///
-/// An entry is one file, renamed to its key when complete and never changed: readers see it whole
-/// or not at all, even while it is removed. Every read checks hashes, so nothing is synced. The
-/// total size is in a locked file; it may be wrong after a crash and is recounted before entries
-/// are evicted.
+/// An entry is one file, renamed to its key when complete and never changed, so readers always see
+/// all of it. Reads check hashes, so nothing is synced. The total size is in a locked file; it may
+/// be wrong after a crash and is recounted before an eviction.
 ///
-/// Others may write to the folder: links are not followed, and anything but a regular file is
-/// ignored.
+/// Others may write to the folder: links are not followed, and only regular files count.
 package struct ResultCache {
   private let folder: String
   private let isOwn: Bool
@@ -133,9 +131,8 @@ package struct ResultCache {
 
   func drop(_ draft: consuming Draft) { try? draft.store.remove(draft.path, isFolder: false) }
 
-  /// Turns the draft into the entry of `key`, replacing one that was damaged or is the same.
-  ///
-  /// - Parameter mode: the permission bits, limited by the umask.
+  /// Turns the draft into the entry of `key`, replacing a damaged or equal one. The umask limits
+  /// `mode`.
   func keep(
     _ draft: consuming Draft, as key: SHA256.Digest, mode: UInt32 = 0o666
   ) throws(CacheFault) {

@@ -59,10 +59,7 @@ final class ResultKeeping {
 
   deinit { if let draft = draft.take() { cache.drop(draft) } }
 
-  /// Continues until the deadline.
-  ///
-  /// - Returns: whether the entry is complete.
-  /// - Throws: why the result is not cached.
+  /// Continues until the deadline; returns whether the entry is complete.
   func goOn(until deadline: Int64) throws(CacheFault) -> Bool {
     repeat {
       if let copying {

@@ -28,9 +28,7 @@ final class ResultPlacing {
 
   // MARK: - What stands there
 
-  /// Checks that the item can be put in its place.
-  ///
-  /// - Throws: what is in the way.
+  /// Throws if something is in the item's place.
   func check(_ item: CacheEntry.Item) throws(CacheFault) {
     let path = String(decoding: item.name, as: UTF8.self)
     var end = path.startIndex
@@ -95,10 +93,8 @@ final class ResultPlacing {
 
   // MARK: - Putting
 
-  /// Puts all items in their places, after `check` passed for each. Removes unchanged files of the
-  /// last attempt that are not in the result.
-  ///
-  /// - Parameter new: the path where an item is now.
+  /// Puts all items in their places, after `check` passed for each; `new` is an item's current
+  /// path. Removes unchanged files of the last attempt that are not in the result.
   func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
     own.openFolders()
     defer { closeFolders(items) }

@@ -44,10 +44,9 @@ final class ResultRestoring {
   /// nil if there is no complete entry.
   ///
   /// - Parameters:
-  ///   - folder: the manifest's folder.
   ///   - stage: the staging folder, made and removed by this object.
-  ///   - own: the files that earlier attempts of the task left.
-  ///   - isResult: whether the items may be a result of the task and cover all of its outputs.
+  ///   - own: the files of earlier attempts.
+  ///   - isResult: whether the items cover all outputs of the task.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
     own: OwnFiles, isResult: ([CacheEntry.Item]) -> Bool
@@ -109,10 +108,8 @@ final class ResultRestoring {
 
   // MARK: - Contents
 
-  /// Continues until the deadline.
-  ///
-  /// - Returns: the restored parts; nil if there is more to do.
-  /// - Throws: why the restore failed. Files of the last attempt may be gone.
+  /// Continues until the deadline; nil if there is more to do. After an error, files of the last
+  /// attempt may be gone.
   func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
     repeat {
       if copying != nil || next < entry.items.count {

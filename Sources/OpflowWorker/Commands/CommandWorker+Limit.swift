@@ -1,9 +1,7 @@
 internal import OpflowCore
 
 extension CommandWorker {
-  /// Makes the memory cgroup of a task.
-  ///
-  /// - Returns: the folder of the group to start the task in; nil for the worker's own group.
+  /// Makes a task's memory cgroup; returns its folder, or nil for the worker's own group.
   func beginLimit(of task: TaskID) -> Int32? {
     limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }

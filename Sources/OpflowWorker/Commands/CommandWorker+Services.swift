@@ -20,9 +20,8 @@ extension CommandWorker {
     }
   }
 
-  /// Reserves a service's ports and prepares the check of its readiness.
-  ///
-  /// - Returns: why it cannot start; nil if it can.
+  /// Reserves a service's ports and prepares its readiness check; returns why it cannot start, if
+  /// so.
   func prepareService(_ task: TaskID) -> String? {
     do throws(Errno) {
       var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
@@ -34,9 +33,8 @@ extension CommandWorker {
     }
   }
 
-  /// Starts the readiness command. Its last output is shown if the service never becomes ready.
-  ///
-  /// - Returns: its pid; 0 if no process can be made at the moment.
+  /// Starts the readiness command, whose last output is shown if the service never becomes ready.
+  /// Returns its pid; 0 if no process can be made at the moment.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()

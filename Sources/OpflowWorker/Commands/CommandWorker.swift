@@ -1,10 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Runs commands: passes events to `WorkerState` and performs its actions.
-///
-/// System calls matter, since most tasks of a large run are short: a silent task costs a pipe, a
-/// clone, two waits, two reaps, one write and three closes.
+/// Runs commands: passes events to `WorkerState` and performs its actions. System calls matter,
+/// since most tasks of a large run are short: a silent one costs a pipe, a clone, two waits, two
+/// reaps, one write and three closes.
 final class CommandWorker: WorkerRole {
   /// `started` is held back this long, so that a short task costs one write.
   private static let holdNanoseconds: Int64 = 5_000_000

@@ -164,9 +164,7 @@ final class DeclaredFiles {
 
   // MARK: - Looking
 
-  /// Queues a check.
-  ///
-  /// - Parameter masker: finds secrets, which must not be in values.
+  /// Queues a check. The masker finds secrets, which must not be in values.
   func ask(_ check: TaskCheck, _ masker: Masker?) {
     self.masker = masker
     questions.append(check)
@@ -455,11 +453,11 @@ final class DeclaredFiles {
     news.append(.complained("cache: \(task)\(fault.what)"))
   }
 
-  /// Starts recording a task that succeeded, or failed with an allowed failure.
+  /// Starts recording a task after a success or an allowed failure.
   ///
   /// - Parameters:
   ///   - values: its values; nil if they are not read.
-  ///   - output: its log, and the size of this attempt's part at the end; nil without output.
+  ///   - output: its log and the size of this attempt's part at the end; nil without output.
   func record(
     _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?,
     isSuccess: Bool

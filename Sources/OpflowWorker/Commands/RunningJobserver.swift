@@ -2,13 +2,12 @@ internal import OpflowCore
 internal import OpflowSystem
 
 /// The jobserver of the running task: a pipe with one byte for each additional job (GNU make's
-/// manual, "POSIX Jobserver Interaction"). A program takes a byte, runs a job and puts the byte
-/// back.
+/// manual, "POSIX Jobserver Interaction"). A program takes a byte, runs a job and puts it back.
 ///
-/// The pipe has no name, so a killed worker leaves nothing behind: programs inherit its descriptors
-/// or open this process's entry under /proc like a FIFO. The worker uses separate open files, since
-/// `O_NONBLOCK` belongs to the open file and some makes set it on theirs. When all processes of the
-/// task are gone all lent tokens return, even those that a killed make held.
+/// The pipe has no name, so a killed worker leaves nothing: programs inherit the descriptors or
+/// open this process's entry under /proc like a FIFO. The worker opens the pipe again for itself,
+/// since some makes set `O_NONBLOCK` on their open file. When the task is gone all lent tokens
+/// return, even those that a killed make held.
 struct RunningJobserver: ~Copyable {
   /// The tokens that the coordinator announced for a task before its start.
   private var told: (task: TaskID, own: Int32, all: Int32)?
@@ -81,18 +80,14 @@ struct RunningJobserver: ~Copyable {
   /// Owed tokens can be returned at once: the task has no process yet.
   var isOwedAtOnce: Bool { owed > 0 && readingNumber < 0 }
 
-  /// Takes back owed tokens that are in the pipe.
-  ///
-  /// - Returns: how many.
+  /// Takes back owed tokens that are in the pipe; returns how many.
   mutating func takeOwed() -> Int32 {
     let count = take(owed)
     owed -= count
     return count
   }
 
-  /// Takes back tokens that were unused at this check and the last one, if a check is due.
-  ///
-  /// - Returns: how many.
+  /// If a check is due, takes back tokens unused now and at the last check; returns how many.
   mutating func takeUnused(at now: Instant) -> Int32 {
     guard let deadline, deadline <= now else { return 0 }
     let isThere = readingNumber >= 0

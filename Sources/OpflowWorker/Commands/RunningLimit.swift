@@ -14,10 +14,8 @@ struct RunningLimit: ~Copyable {
 
   init(run: String) { self.run = run }
 
-  /// Makes the group of a task about to start.
-  ///
-  /// - Returns: its folder, for `ProgramStart.group`; nil if the task has no limit or no group can
-  ///   be made.
+  /// Makes the group of a task about to start; returns its folder for `ProgramStart.group`, nil
+  /// without a limit or on failure.
   mutating func begin(limitBytes: UInt64) -> Int32? {
     end()
     guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else {

@@ -1,9 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The values of the running task: those it reads and those it leaves.
-///
-/// A task without values, in a run without secrets, does not cost any system call here.
+/// The values of the running task: those it reads and those it leaves. Without any, and without
+/// secrets, no system call is made here.
 struct RunningValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
@@ -38,11 +37,8 @@ struct RunningValues {
 
   // MARK: A try
 
-  /// Prepares the values of an attempt. Call `end` afterwards, even if this fails.
-  ///
-  /// - Parameter mayHoldSecrets: whether its values may contain secrets; they then get their own
-  ///   folder, to be removed.
-  /// - Returns: the values that it reads, if any.
+  /// Prepares an attempt and returns the values that it reads, if any. Call `end` afterwards, even
+  /// if this fails. Values that may hold secrets get their own folder, to be removed.
   mutating func begin(
     _ task: TaskID, _ attempt: Int32, mayHoldSecrets: Bool
   ) throws(WorkerRefusal) -> LateValues? {
@@ -123,9 +119,7 @@ struct RunningValues {
     }
   }
 
-  /// Ends the attempt and removes its values unless it succeeded.
-  ///
-  /// - Returns: the error if they could not be removed.
+  /// Ends the attempt; removes its values unless it succeeded and returns the error, if any.
   mutating func end(isSuccess: Bool) -> Errno? {
     if needsPath != nil {
       needsPath = nil

@@ -42,9 +42,7 @@ struct TaskEnvironment: ~Copyable {
   ]
   private let ports: [String]
 
-  /// - Parameters:
-  ///   - runFolder: the run's folder; nil if it has none.
-  ///   - sharesDevices: opflow assigns GPUs: a task without any must not see any.
+  /// - Parameter sharesDevices: opflow assigns GPUs: a task without any must not see any.
   init(
     inherited: [[UInt8]], run: String, runFolder: String?, folder: String, ports: [String] = [],
     sharesDevices: Bool = false
@@ -88,9 +86,8 @@ struct TaskEnvironment: ~Copyable {
     return entry
   }
 
-  /// Remembers the value of `MAKEFLAGS`, which the jobserver's setting extends.
-  ///
-  /// - Returns: whether the jobserver replaces the variable.
+  /// Remembers the value of `MAKEFLAGS`, which the jobserver's setting extends. Returns whether the
+  /// jobserver replaces the variable.
   private mutating func takeMakeFlags(
     _ name: some Sequence<UInt8>, _ entry: [UInt8] = [], text: [UInt8]? = nil
   ) -> Bool {
@@ -154,10 +151,8 @@ struct TaskEnvironment: ~Copyable {
     return UnsafePointer(block[pathIndex] + 5)
   }
 
-  /// Builds the environment from the inherited one and the plan's lists of variables and secrets.
-  /// Returns the name of a secret that is missing from `secrets`.
-  ///
-  /// - Parameter late: values that replace those of the list, by index.
+  /// Builds the environment from the inherited one and the plan's lists of variables and secrets;
+  /// `late` replaces values by index. Returns the name of a secret that is not in `secrets`.
   mutating func set(
     _ plan: Plan, _ index: UInt32, _ secretList: ListIndex, _ secrets: [SecretValue],
     _ late: [Int: [UInt8]], hasJobserver: Bool = false, hasDevices: Bool = false

@@ -3,17 +3,16 @@ internal import OpflowSystem
 
 /// `OPFLOW_TMP`: a folder for the running task, empty at its start and emptied at its end.
 ///
-/// Making and removing a folder for each task would cost two writing system calls, and most tasks
-/// do not use it. So a worker has one folder for all its tasks and checks after each, with one
-/// call, whether it changed; only then is it read. The folder's modification time shows changes. It
-/// is set far into the past while the folder is empty: the current time could equal that of a
-/// change within the same clock tick.
+/// A folder per task would cost two writing system calls, and most tasks do not use it. So a worker
+/// has one for all its tasks and checks after each, with one call, whether its modification time
+/// changed. While the folder is empty this is set far into the past: the current time could equal
+/// that of a change within the same clock tick.
 ///
-/// The name ends in a random number, so that other users cannot make it first. If the folder cannot
-/// be made, the variable names a missing path, never an empty string: `rm -rf "$OPFLOW_TMP"/*` must
+/// A random number in the name keeps other users from making it first. If the folder cannot be
+/// made, the variable names a missing path, never an empty string: `rm -rf "$OPFLOW_TMP"/*` must
 /// not delete everything.
 ///
-/// A worker removes its folder when it leaves; its coordinator removes that of a killed worker, and
+/// A worker removes its folder when it leaves; the coordinator removes that of a killed worker, and
 /// the next session with the same `TMPDIR` what both left. On a machine that only a worker used, it
 /// stays.
 package struct TaskFolder: ~Copyable {
@@ -56,9 +55,7 @@ package struct TaskFolder: ~Copyable {
     prefix + Hexadecimal.text(.random(in: .min ... .max))
   }
 
-  /// Makes the folder for a task if it is missing.
-  ///
-  /// - Returns: the error, only the first in a row.
+  /// Makes the folder for a task if it is missing; returns an error, only the first in a row.
   mutating func prepare() -> Errno? {
     do throws(Errno) {
       try make()
@@ -90,9 +87,7 @@ package struct TaskFolder: ~Copyable {
     empty = Mark(status)
   }
 
-  /// Removes what the task left in the folder.
-  ///
-  /// - Throws: why something could not be removed. The next task then gets another folder.
+  /// Removes what the task left in the folder. After an error the next task gets another folder.
   mutating func clean() throws(Errno) {
     do throws(Errno) {
       try cleanInPlace()
@@ -150,9 +145,7 @@ package struct TaskFolder: ~Copyable {
     "opflow-\(run)-" + (worker.map { "\($0)-" } ?? "")
   }
 
-  /// Removes the folders of a run's killed workers.
-  ///
-  /// - Parameter worker: the pid of one worker; nil for all of the run.
+  /// Removes the folders of a run's killed workers, or of one with the pid `worker`.
   package static func removeLeft(run: String, worker: Int32? = nil) {
     let prefix = Array(Self.prefix(run: run, worker: worker).utf8)
     var names: [String] = []

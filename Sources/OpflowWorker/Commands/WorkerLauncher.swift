@@ -34,10 +34,9 @@ struct TaskStreams {
   }
 }
 
-/// Starts tasks; reuses the environment and string buffers. Standard input is this process's own,
-/// /dev/null. A task leads a process group but stays in the worker's session: a resume finds it by
-/// the session if worker and coordinator were killed together, and a session per task would cost
-/// more than all other work.
+/// Starts tasks; reuses the environment and buffers. Standard input is /dev/null. A task leads a
+/// process group but stays in the worker's session, by which a resume finds it if worker and
+/// coordinator were killed together. A session per task would cost more than all other work.
 final class WorkerLauncher {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
@@ -95,12 +94,10 @@ final class WorkerLauncher {
   /// - Parameters:
   ///   - conclusion: the value of `OPFLOW_RUN_STATE`.
   ///   - secrets: the run's secrets; the task gets those that it declares.
-  ///   - valuesPath: the folder for its values.
-  ///   - needsPath: the folder with its dependencies' values; nil if not wanted.
+  ///   - needsPath: the folder with its dependencies' values, if wanted.
   ///   - late: the values that it reads.
   ///   - ports: variables for service ports, `NAME=NUMBER`.
-  ///   - devices: the variable with its GPUs; nil if it has none.
-  ///   - jobserver: nil if it has none.
+  ///   - devices: the variable with its GPUs, if any.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
     valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],

@@ -2,10 +2,8 @@ package import OpflowCore
 package import OpflowSystem
 
 /// What all worker processes share: the plan, the connection to the coordinator, and the loop that
-/// reads commands, passes them to the role and writes its reports.
-///
-/// Writing never blocks: reports that do not fit into the pipe are buffered. While the buffer is
-/// large no commands are read, since each one produces reports.
+/// reads commands, passes them to the role and writes its reports. Reports that do not fit into the
+/// pipe are buffered; while many are, no commands are read, since each produces reports.
 package final class WorkerFrame {
   private enum Slot {
     static let orders = 0, requests = 1, reports = 2
@@ -103,9 +101,9 @@ package final class WorkerFrame {
     try sendRest()
   }
 
-  /// Whether a task sent the signal, for example with `kill $PPID`; the worker may have other tasks
-  /// now, so it ignores that. Tasks are in the worker's session. A sender that is gone may have
-  /// been one.
+  /// Whether a task sent the signal, for example with `kill $PPID`, which must not end the worker:
+  /// it may have other tasks now. Tasks are in its session; a sender that is gone may have been
+  /// one.
   private func isOfTask(_ sender: Int32) -> Bool {
     if sender <= 0 { return false }
     guard let status = ProcessStatus.read(sender) else { return true }

@@ -25,10 +25,8 @@ package final class WorkerPlan {
   /// The run's folder; nil without a file.
   var runFolder: String? { path.map { Path.parent(of: $0) } }
 
-  /// Reopens the file if it may have new tasks. The coordinator names a task, or a dependent of
-  /// matrix tasks, only after they are in the file.
-  ///
-  /// - Parameter last: the highest task that a command names.
+  /// Reopens the file if `last`, the highest task that a command names, is not known yet. The
+  /// coordinator names a task, or a dependent of matrix tasks, only after they are in the file.
   func extend(to last: TaskID) {
     guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
       let mapping = mapped(path), let grown = try? Self.open(mapping, path),

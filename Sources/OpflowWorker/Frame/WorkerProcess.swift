@@ -12,9 +12,7 @@ package enum WorkerProcess {
   /// The subcommand.
   package static let command = "worker"
 
-  /// The command line of a worker, without the program's name.
-  ///
-  /// - Parameter task: extra arguments for the command of one task.
+  /// The arguments of a worker; `task` adds arguments for the command of one task.
   package static func arguments(
     runFolder: String, run: String, task: TaskArguments? = nil
   ) -> [String] {
@@ -90,10 +88,9 @@ package enum WorkerProcess {
       lock: lock)
   }
 
-  /// Starts a new session; a worker started correctly already leads one. A worker for tasks that
-  /// use the terminal must stay in the terminal's session: it was started as a process group
-  /// leader, where keys do not reach it, now blocks their signals and joins its coordinator's group
-  /// (`TerminalLoan`).
+  /// Starts a new session, unless this process leads one. A worker for tasks that use the terminal
+  /// must stay in its session: started as a process group leader, safe from keys, it now blocks
+  /// their signals and joins its coordinator's group (`TerminalLoan`).
   private static func joinSession() {
     do throws(Errno) {
       try ProcessID.newSession()

@@ -23,12 +23,11 @@ final class CachedResult {
 
   // MARK: - Restoring
 
-  /// Looks for a cached result to restore.
+  /// Looks for a cached result to restore; returns whether there is one.
   ///
   /// - Parameters:
   ///   - stage: the staging folder, in the project's file system if possible.
-  ///   - own: the files that earlier attempts of the task left.
-  /// - Returns: whether there is a result.
+  ///   - own: the files of earlier attempts.
   func begin(stage: String, own: OwnFiles) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
     restoring = try ResultRestoring(

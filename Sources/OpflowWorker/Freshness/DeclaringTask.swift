@@ -35,9 +35,7 @@ package struct DeclaringTask {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
-  /// The key of the task's result in a cache.
-  ///
-  /// - Parameter seen: the task's inputs as scanned before its start.
+  /// The key of the task's result in a cache, by its inputs as scanned before the start.
   func cacheKey(_ seen: SuccessRecord) -> SHA256.Digest {
     CacheKey.of(
       seen, name: plan.nameBytes(task), keepsValues: plan.flags(task).contains(.leavesValues),

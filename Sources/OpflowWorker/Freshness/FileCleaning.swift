@@ -19,10 +19,7 @@ final class FileCleaning {
 
   deinit { own.closeFolders() }
 
-  /// Continues until the deadline.
-  ///
-  /// - Returns: whether all files are gone.
-  /// - Throws: what cannot be removed.
+  /// Continues until the deadline; returns whether all files are gone.
   func goOn(until deadline: Int64) throws(LookFault) -> Bool {
     while left > 0 {
       // In reverse, because folders come before their contents.

@@ -10,10 +10,7 @@ final class FileHashing {
   private let piece: FilePiece
   private var count: Int64 = 0
 
-  /// - Parameters:
-  ///   - file: the open file.
-  ///   - expected: the stamp found by the scan.
-  ///   - piece: the buffer.
+  /// - Parameter expected: the stamp found by the scan.
   init(
     _ file: consuming Descriptor, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash,
     _ piece: FilePiece
@@ -61,9 +58,7 @@ final class FileHashing {
     return seen
   }
 
-  /// The current stamp of the open file.
-  ///
-  /// - Throws: `noSuchFile` if it is not a regular file.
+  /// The current stamp of the open file; throws `noSuchFile` unless it is a regular file.
   private func stamp() throws(Errno) -> FileStamp {
     let status = try file.status()
     guard status.kind == .file else { throw .noSuchFile }

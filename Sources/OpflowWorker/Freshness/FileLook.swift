@@ -37,9 +37,8 @@ package final class FileLook {
   enum Links {
     /// As their texts, and whether their targets exist.
     case themselves
-    /// As their texts and their targets.
-    ///
-    /// `project` is the manifest's folder; links on the way to it do not count.
+    /// As their texts and their targets. Links on the way to `project`, the manifest's folder, do
+    /// not count.
     case followed(project: String, LeftOut)
   }
 
@@ -130,9 +129,7 @@ package final class FileLook {
     DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
-  /// Continues until the deadline.
-  ///
-  /// - Returns: whether the scan is complete.
+  /// Continues until the deadline; returns whether the scan is complete.
   package func goOn(until deadline: Int64) throws(LookFault) -> Bool {
     var count = 0
     repeat {

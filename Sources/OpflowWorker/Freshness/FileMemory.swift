@@ -63,9 +63,7 @@ package final class FileMemory {
   /// Drops what is known of links, which is valid only while folders are held.
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
-  /// The status of a file; does not follow links.
-  ///
-  /// - Parameter start: the base of a relative path.
+  /// The status of a file, relative to `start`; does not follow links.
   func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
@@ -75,10 +73,10 @@ package final class FileMemory {
   /// Starts hashing a file, without blocking on the open.
   ///
   /// - Parameters:
-  ///   - isTarget: follow a link at the path; otherwise a link is an error.
+  ///   - isTarget: follow a link at the path, which is otherwise an error.
   ///   - start: the base of a relative path.
-  ///   - expected: the stamp of the file found there; nil to take it after opening, when a network
-  ///     file system has refreshed it.
+  ///   - expected: the file's stamp; nil to take it after opening, which refreshes network file
+  ///     systems.
   func reading(
     _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
     into seen: SeenFile

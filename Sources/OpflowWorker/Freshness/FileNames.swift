@@ -1,10 +1,9 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Finds the files that match a pattern.
-///
-/// `**` does not enter links or folders whose names begin with a dot, so it always terminates.
-/// Folders that cannot be read are errors: a file missed silently would be a task missing.
+/// Finds the files that match a pattern. `**` does not enter links or folders whose names begin
+/// with a dot, so it always terminates. Unreadable folders are errors: a file missed silently would
+/// be a missing task.
 package struct FileNames {
   /// The matches of a pattern, when links count by their own names.
   struct Found {
@@ -48,11 +47,9 @@ package struct FileNames {
     case insteadOfNone
   }
 
-  /// Returns the matching names, relative to `folder` and sorted by bytes. There may be millions.
+  /// Returns the matching names, maybe millions, relative to `folder` and sorted by bytes.
   ///
-  /// - Parameters:
-  ///   - folders: the cache of folder listings.
-  ///   - keepsLinks: links count by their own names; otherwise as their targets.
+  /// - Parameter keepsLinks: links count by their own names; otherwise as their targets.
   package static func fitting(
     _ text: String, in folder: String, folders: FolderMemory = FolderMemory(),
     written: WrittenName = .beside, keepsLinks: Bool = false
@@ -87,9 +84,8 @@ package struct FileNames {
     }
   }
 
-  /// Returns the matching names and the links among them.
-  ///
-  /// - Parameter links: makes links count by their own names; nil to count them as their targets.
+  /// Returns the matching names and the links among them. With `links`, links count by their own
+  /// names; otherwise as their targets.
   static func all(
     fitting text: String, in folder: String, folders: FolderMemory, written: WrittenName,
     links: LinkWalk? = nil

@@ -6,9 +6,7 @@ struct FolderListing {
   private(set) var names = ByteStrings()
   private var kinds: [FolderEntries.Kind] = []
 
-  /// Reads the folder.
-  ///
-  /// - Parameter most: the limit of entries; `Errno.tooBig` if there are more.
+  /// Reads the folder; throws `Errno.tooBig` for more than `most` entries.
   fileprivate init(_ folder: [UInt8], _ most: Int) throws(Errno) {
     var (names, kinds) = (ByteStrings(), [FolderEntries.Kind]())
     try FolderEntries.forEach(inBytes: folder) { name, kind in
@@ -62,11 +60,8 @@ package final class FolderMemory {
   /// - Parameter network: folders on network file systems are not cached.
   package init(network: NetworkFiles = NetworkFiles()) { self.network = network }
 
-  /// Returns the entries of a folder.
-  ///
-  /// - Parameters:
-  ///   - folder: its path, zero-terminated; links are followed.
-  ///   - most: the limit of entries; `Errno.tooBig` if there are more.
+  /// Returns the entries of a folder, a zero-terminated path; links are followed. Throws
+  /// `Errno.tooBig` for more than `most` entries.
   func listing(of folder: [UInt8], most: Int) throws(Errno) -> FolderListing {
     let status = try Path.status(ofBytes: folder)
     if network.have(

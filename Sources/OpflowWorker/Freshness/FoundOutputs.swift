@@ -109,9 +109,8 @@ struct FoundOutputs {
     kind == .folder ? now.inode == before.inode && now.device == before.device : now == before
   }
 
-  /// The files that an unsuccessful attempt left: those it wrote, and those of earlier attempts.
-  /// Contents are not read, so that the failure is reported at once. nil if not everything can be
-  /// read.
+  /// The files that an unsuccessful attempt left, and those of earlier ones; nil if not all can be
+  /// scanned. Contents are not read, so that the failure is reported at once.
   func left() -> SuccessRecord? {
     let now = Self.files(of: declaring, folders)
     if before.isUnknown || now.isUnknown { return nil }

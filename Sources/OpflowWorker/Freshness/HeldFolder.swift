@@ -1,9 +1,7 @@
 internal import OpflowSystem
 
-/// Keeps one base folder open for a moment: lookups relative to it walk less of the path, which
-/// saves a tenth of the time.
-///
-/// Only for a moment, since another folder may replace it.
+/// Keeps one base folder open: relative lookups walk less of the path, which saves a tenth of the
+/// time. Only for a moment, since another folder may replace it.
 struct HeldFolder: ~Copyable {
   private(set) var isHeld = false
   private var path = ""
@@ -20,11 +18,8 @@ struct HeldFolder: ~Copyable {
     folder = nil
   }
 
-  /// The status of a file; does not follow links.
-  ///
-  /// - Parameters:
-  ///   - path: without a zero in it.
-  ///   - start: the base of a relative path.
+  /// The status of a file, relative to `start`; does not follow links. `path` must not contain a
+  /// zero.
   mutating func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {

@@ -43,9 +43,7 @@ package struct InputsLook {
 
   /// Continues with the inputs of another plan; new ones count as unchanged.
   ///
-  /// - Parameters:
-  ///   - state: the state folder.
-  ///   - isOfRun: whether a task's inputs are watched.
+  /// - Parameter isOfRun: whether a task's inputs are watched.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
     // A plan that has grown keeps its key.
     if key == plan.key, taskCount == plan.taskCount { return }

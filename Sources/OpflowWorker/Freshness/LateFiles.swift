@@ -3,12 +3,10 @@ internal import OpflowSystem
 
 /// Before a task starts, waits for inputs that this machine does not see yet.
 ///
-/// A network file system's cache may be older than what another machine wrote; above all, it may
-/// remember that a name was missing. So the outputs and values of the task's dependencies and its
-/// scanned inputs, usually written by other machines, are looked up until they appear. After a
-/// timeout the task starts anyway, and later tasks do not wait for the same files.
-///
-/// Does nothing if the run's folder is not on a network file system.
+/// A network file system's cache may be outdated; above all, it may remember that a name was
+/// missing. So the outputs and values of dependencies and the scanned inputs, usually written by
+/// other machines, are looked up until they appear. After a timeout the task starts anyway, and
+/// later tasks do not wait for the same files. Does nothing for a run on a local file system.
 final class LateFiles {
   private enum Wanted {
     /// An absolute path.
@@ -52,10 +50,7 @@ final class LateFiles {
     isNetwork = network.have(folder: runFolder)
   }
 
-  /// Starts to look for a task's inputs.
-  ///
-  /// - Parameter values: the paths of its value files.
-  /// - Returns: whether to wait for them, with `goOn`.
+  /// Starts to look for a task's inputs and its value files; returns whether to wait, with `goOn`.
   func begin(_ task: TaskID, values: @autoclosure () -> [String]) -> Bool {
     guard isNetwork else { return false }
     let plan = plans.current
@@ -83,9 +78,7 @@ final class LateFiles {
     return needs.flatMap { need in plan.legs(madeBy: need).map { $0.map { TaskID($0) } } ?? [need] }
   }
 
-  /// Does one step.
-  ///
-  /// - Returns: whether the wait is over.
+  /// Does one step; returns whether the wait is over.
   func goOn() -> Bool {
     let now = Clock.monotonicNanoseconds
     if now < lookAgainAt { return false }

@@ -87,11 +87,7 @@ struct LeftOutPaths {
   // MARK: - Behind links
 
   /// Whether a link's target is left out or lies in something that is. Compares identities, since
-  /// there may be several ways to it.
-  ///
-  /// - Parameters:
-  ///   - real: the absolute path without links.
-  ///   - status: nil if it is missing.
+  /// several paths may lead to it. `real` has no links; `status` is nil if it is missing.
   func containsTarget(_ real: [UInt8], _ status: FileStatus?) -> Bool {
     guard let status else { return real.withUnsafeBytes { contains($0) } }
     if identities.contains(status.identity) { return true }

@@ -1,9 +1,7 @@
 internal import OpflowSystem
 
-/// Resolves paths name by name like the kernel (path_resolution(7)) and collects the texts of the
-/// links on the way.
-///
-/// Its cache is valid only for a moment, since a link may replace a folder.
+/// Resolves paths like the kernel (path_resolution(7)) and collects the links on the way. Its cache
+/// is valid only for a moment, since a link may replace a folder.
 final class LinkWalk {
   struct Found {
     /// A link in the path, with the links it leads through until the next name of the path.
@@ -52,9 +50,8 @@ final class LinkWalk {
     last = nil
   }
 
-  /// Whether the path leads through no link; its last name may be one.
-  ///
-  /// - Parameter start: the base of a relative path; links on the way to it do not count.
+  /// Whether the path leads through no link, apart from its last name; links on the way to `start`
+  /// do not count.
   func isPlain(_ path: UnsafeRawBufferPointer, from start: [UInt8]) -> Bool {
     guard let cut = path.lastIndex(of: Self.slash) else { return !Self.isOdd(path) }
     let name = UnsafeRawBufferPointer(rebasing: path[(cut + 1)...])
@@ -124,11 +121,8 @@ final class LinkWalk {
 
   // MARK: - Following
 
-  /// Resolves a link.
-  ///
-  /// - Parameters:
-  ///   - count: the length of the path by which it is known.
-  ///   - folder: the path of its folder, without links.
+  /// Resolves a link in `folder`, a path without links. `count` is the length of the path by which
+  /// it is known.
   func follow(
     _ name: some Collection<UInt8>, count: Int, in folder: [UInt8]
   ) -> Found {
@@ -156,16 +150,12 @@ final class LinkWalk {
     return found
   }
 
-  /// Resolves a path.
-  ///
-  /// - Parameter start: the base of a relative path; links on the way to it do not count.
+  /// Resolves a path; links on the way to `start`, its base, do not count.
   static func found(at path: some Collection<UInt8>, from start: [UInt8]) -> Found {
     walk(path, from: path.first == slash ? [] : real(start))
   }
 
-  /// The folder of a plain path, absolute and without links.
-  ///
-  /// - Parameter path: its last name is not `.`, `..` or empty.
+  /// The folder, without links, of a plain path whose last name is not `.`, `..` or empty.
   func parent(of path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> [UInt8] {
     guard let cut = path.lastIndex(of: Self.slash) else {
       return folder([Self.dot], from: start)?.real ?? start

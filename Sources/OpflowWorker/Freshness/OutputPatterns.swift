@@ -19,9 +19,7 @@ struct OutputPatterns {
     taskCount = plan.taskCount
   }
 
-  /// Whether a file matches an output pattern of another task.
-  ///
-  /// - Parameter names: the path's names from the root.
+  /// Whether a path, split into names from the root, matches an output pattern of another task.
   func isOfOther(than task: TaskID, _ names: [[UInt8]]) -> Bool {
     patterns.contains { $0.task != task && $0.pattern.covers(names) }
   }

@@ -26,10 +26,8 @@ package final class PlanLook {
     readings = TaskReadings(WorkerPlan(plan), records: records, book: book, hashes: hashes)
   }
 
-  /// Predicts the result of a check.
-  ///
-  /// - Parameter before: the tasks that would run before this one; their present outputs mean
-  ///   nothing.
+  /// Predicts the result of a check. Present outputs of tasks in `before`, which would run first,
+  /// mean nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
     // Their outputs are checked once they exist.
     if plan.lacksLegs(check.task) { return .unsure }

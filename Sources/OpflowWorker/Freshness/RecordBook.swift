@@ -48,9 +48,7 @@ package final class RecordBook {
   /// Reads what was added since the last call. A file that was replaced is read from the start.
   package func follow() throws(Errno) { _ = try follow(pieces: .max) }
 
-  /// Reads a part of what was added.
-  ///
-  /// - Returns: whether that was all.
+  /// Reads a part of what was added; returns whether that was all.
   package func followALittle() throws(Errno) -> Bool { try follow(pieces: 4) }
 
   private func follow(pieces: Int) throws(Errno) -> Bool {
@@ -121,7 +119,7 @@ package final class RecordBook {
   ///
   /// - Parameters:
   ///   - isSuccess: false for the files of an unsuccessful attempt.
-  ///   - name: the task's name, for readers of the file.
+  ///   - name: for readers of the file.
   package func append(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
     name: UnsafeRawBufferPointer, atMilliseconds now: Int64
@@ -132,11 +130,9 @@ package final class RecordBook {
     }
   }
 
-  /// Queues a new block for a record that is still valid, with fresh stamps and hashes.
-  /// `writeRefreshed` writes it if the record is still at `place`. If that never happens, files are
-  /// only read again next time.
-  ///
-  /// - Parameter name: the task's name, for readers of the file; must stay valid until then.
+  /// Queues a new block for a valid record, with fresh stamps and hashes; `writeRefreshed` writes
+  /// it if the record is still at `place`. If that never happens, files are only read again.
+  /// `name`, for readers of the file, must stay valid until then.
   package func refresh(
     _ task: UInt64, with record: SuccessRecord, name: UnsafeRawBufferPointer,
     insteadOf place: RecordIndex.Place?, atMilliseconds now: Int64
@@ -188,10 +184,8 @@ package final class RecordBook {
   /// The number of a task's success as of the last `follow`; 0 for none.
   package func origin(of task: UInt64) -> UInt64 { index[task]?.origin ?? 0 }
 
-  /// Appends after the last complete line: everything or nothing.
-  ///
-  /// - Parameter body: gets a function that writes; runs under the lock.
-  /// - Throws: `wouldBlock` if another process keeps the lock.
+  /// Appends after the last complete line: everything or nothing. `body` gets a function that
+  /// writes, under the lock. Throws `wouldBlock` if another process keeps the lock.
   private func append(
     _ body: (_ write: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
   ) throws(Errno) {
@@ -209,11 +203,9 @@ package final class RecordBook {
     }
   }
 
-  /// Removes the incomplete last line that a crash left. Readers have not used it, since
-  /// `RecordIndex` waits for its end; a newline after it would make it a damaged line, which
-  /// invalidates everything before it.
-  ///
-  /// - Returns: the remaining size.
+  /// Removes the incomplete last line that a crash left; returns the remaining size. Readers have
+  /// not used it, since `RecordIndex` waits for its end. A newline after it would make it a damaged
+  /// line, which invalidates everything before it.
   private func cutPartialLine(of size: Int64) throws(Errno) -> Int64 {
     var tail: [UInt8] = [Field.lineFeed]
     if size > 0 { _ = try RecordPieces.read(file, from: Int(size) - 1, into: &tail) }
@@ -236,9 +228,8 @@ package final class RecordBook {
   /// forever. Others hold it only while they write some lines.
   private static let lockPatience: Int64 = 200_000_000
 
-  /// Locks the current file at the path, reopening it if it was replaced.
-  ///
-  /// - Parameter patience: in nanoseconds; nil to wait without limit.
+  /// Locks the current file at the path, reopening it if it was replaced. `patience` is in
+  /// nanoseconds; nil waits without limit.
   private func lockFile(patience: Int64?) throws(Errno) {
     while true {
       if let patience { try lock(file, patience) } else { try file.lock() }
@@ -249,9 +240,7 @@ package final class RecordBook {
     }
   }
 
-  /// Whether the records can be locked now.
-  ///
-  /// - Parameter isPatient: false to try only once.
+  /// Whether the records can be locked now, or soon if `isPatient`.
   package func isFree(isPatient: Bool) -> Bool {
     do throws(Errno) {
       try lockFile(patience: isPatient ? Self.lockPatience : 0)

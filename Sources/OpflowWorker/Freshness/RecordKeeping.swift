@@ -20,9 +20,8 @@ internal import OpflowSystem
 ///     end: write the record,
 ///          release the lock                              the other run checks again and uses it
 ///
-/// The kernel releases the lock of a killed holder. A run killed before it discards the record
-/// has changed nothing; one killed after that leaves no record, and the next holder of the lock runs
-/// the task.
+/// The kernel releases the lock of a killed holder. A run killed before it discards the record has
+/// changed nothing; one killed after that leaves no record, and the next holder runs the task.
 final class RecordKeeping {
   private let declaring: DeclaringTask
   private let book: RecordBook?
@@ -66,7 +65,6 @@ final class RecordKeeping {
 
   /// - Parameters:
   ///   - book: nil for a task without inputs.
-  ///   - cache: nil without a cache.
   ///   - seen: the file with its scanned inputs.
   ///   - masker: finds secrets, which must not be in records.
   init(
@@ -157,9 +155,8 @@ final class RecordKeeping {
 
   // MARK: - Cleaning
 
-  /// Whether files must be removed before the task runs.
-  ///
-  /// - Parameter isOfOther: whether another task may have written a file too.
+  /// Whether files must be removed before the task runs. `isOfOther` tells whether another task may
+  /// have written a file.
   func beginCleaning(isOfOther: @escaping (String) -> Bool) -> Bool {
     guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier),
       !own.files.isEmpty
@@ -181,8 +178,6 @@ final class RecordKeeping {
   // MARK: - The cache
 
   /// Whether a cached result is being restored instead of running the task.
-  ///
-  /// - Parameter stage: the staging folder.
   func beginBringingBack(stage: String) throws(CacheFault) -> Bool {
     guard let cache else { return false }
     let own: OwnFiles
@@ -194,17 +189,12 @@ final class RecordKeeping {
     return try cache.begin(stage: stage, own: own)
   }
 
-  /// Continues the restore until the deadline.
-  ///
-  /// - Returns: whether the files are restored.
-  /// - Throws: why the restore failed.
+  /// Continues the restore until the deadline; returns whether the files are restored.
   func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
     try cache?.bringBack(until: deadline) ?? false
   }
 
-  /// Scans and records the restored files.
-  ///
-  /// - Returns: the result; nil if there is more to do.
+  /// Scans and records the restored files; nil if there is more to do.
   func lookAtBroughtBack(until deadline: Int64) throws(CacheFault) -> RecordResult? {
     let result: RecordResult?
     do throws(LookFault) {
@@ -226,9 +216,7 @@ final class RecordKeeping {
     needs = TaskReadings.NeedsLook()
   }
 
-  /// Stores the recorded result in the cache.
-  ///
-  /// - Returns: whether that is done.
+  /// Stores the recorded result in the cache; returns whether that is done.
   private func keep(until deadline: Int64) -> Bool {
     guard let cache, cache.brought == nil, let outputs else { return true }
     do throws(CacheFault) {

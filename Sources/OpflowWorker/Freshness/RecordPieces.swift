@@ -6,10 +6,7 @@ enum RecordPieces {
   /// The most bytes read at once; no line is longer.
   static let chunkBytes = 1 << 20
 
-  /// Reads what follows the indexed part.
-  ///
-  /// - Parameter pieces: the most pieces to read.
-  /// - Returns: whether that was all.
+  /// Reads what follows the indexed part, at most so many pieces; returns whether that was all.
   @discardableResult
   static func follow(
     _ file: borrowing Descriptor, _ index: inout RecordIndex, pieces: Int = .max
@@ -63,9 +60,7 @@ enum RecordPieces {
     }
   }
 
-  /// Fills `bytes`, up to the end of the file.
-  ///
-  /// - Returns: the number of bytes read.
+  /// Fills `bytes` up to the end of the file; returns the number of bytes read.
   static func read(
     _ file: borrowing Descriptor, from start: Int, into bytes: inout [UInt8]
   ) throws(Errno) -> Int {

@@ -52,12 +52,10 @@ final class TaskReadings {
     fileprivate var look: NeedLook?
   }
 
-  /// Returns the values of all these inputs.
+  /// Returns all these inputs; `needs` is a complete scan.
   ///
-  /// - Parameters:
-  ///   - needs: a complete scan.
-  ///   - after: the number of tasks that have ended in this session; results are reused while it is
-  ///     the same. nil to read everything again.
+  /// - Parameter after: the number of tasks that have ended in this session; results are reused
+  ///   while it is the same. nil to read everything again.
   func all(
     of declaring: DeclaringTask, _ needs: NeedsLook, after: Int32?
   ) throws(LookFault) -> [SuccessRecord.Reading] {
@@ -159,10 +157,8 @@ final class TaskReadings {
 
   // MARK: - Needs
 
-  /// Continues until the deadline.
-  ///
-  /// - Parameter after: as above, since thousands of tasks may have the same dependency.
-  /// - Returns: whether the scan is complete.
+  /// Continues until the deadline; returns whether the scan is complete. `after` as above, since
+  /// thousands of tasks may have the same dependency.
   func goOn(
     _ needs: inout NeedsLook, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
   ) throws(LookFault) -> Bool {

@@ -26,9 +26,8 @@ package struct PrintingCommand: ~Copyable {
     case printedTooMuch, tookTooLong
   }
 
-  /// Starts the command in `folder` with /dev/null as input.
-  ///
-  /// - Parameter environment: entries `NAME=VALUE`.
+  /// Starts the command in `folder` with /dev/null as input. `environment` has entries
+  /// `NAME=VALUE`.
   package init(
     _ words: [String], in folder: String, environment: [[UInt8]] = Environment.entries()
   ) throws(Errno) {

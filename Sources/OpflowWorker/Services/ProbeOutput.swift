@@ -17,7 +17,6 @@ struct ProbeOutput: ~Copyable {
 
   /// - Parameters:
   ///   - words: the command, which is about to start.
-  ///   - written: the pipe it writes to.
   ///   - earlier: the output of its previous run, used if this run prints nothing.
   init(
     of words: [String], _ written: borrowing Pipe, _ masker: Masker?, earlier: [UInt8]

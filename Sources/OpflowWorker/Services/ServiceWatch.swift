@@ -122,11 +122,8 @@ struct ServiceWatch: ~Copyable {
   private static let noEnd =
     "it did not end within \(DurationText.text(milliseconds: longestProbeMilliseconds))"
 
-  /// Makes one step of the check.
-  ///
-  /// - Parameters:
-  ///   - start: starts a command beside the service.
-  ///   - kill: kills the command with its descendants; `noteProbe` then gets its status.
+  /// Makes one step of the check. `start` starts a command beside the service; `kill` kills it with
+  /// its descendants, and `noteProbe` gets its status.
   mutating func look(
     at now: Instant, start: ([String]) throws(WatchFault) -> Int32, kill: (Int32) -> Void
   ) -> Look {

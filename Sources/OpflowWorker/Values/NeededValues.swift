@@ -102,10 +102,8 @@ package struct NeededValues {
     return bytes
   }
 
-  /// Makes a folder with copies of the values of a task's dependencies: `ID/NAME`, or
-  /// `ID/NAME/INSTANCE` for matrix tasks. The task may change the copies.
-  ///
-  /// - Returns: its path.
+  /// Makes a folder with copies of the values of a task's dependencies, which the task may change,
+  /// and returns its path: `ID/NAME`, or `ID/NAME/INSTANCE` for matrix tasks.
   func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
     let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
     let path = "\(folder)/\(name)"
