@@ -16,9 +16,7 @@ extension Scheduler {
     graph.mark(task, .ran)
     noteChange()
 
-    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil,
-      leftBehind[task]?.areAlive != true
-    {
+    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
       let site = workforce.workers[worker.index].site
       if outcome.reason == .stopped(.timeOver) {
         return interrupted(task, at: site, outcome, complaint: excuse, now, into: &actions)
