@@ -127,11 +127,8 @@ extension Scheduler {
         task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)),
         into: &actions)
     }
-    self.attempt[task.index] -= 1
-    if graph.state(task) == .handed, returnCount[task.index] < .max {
-      returnCount[task.index] += 1
-    }
-    // Another run may have run it, which also changes what commands print.
+    takeReturn(of: task)
+    // Another run of the state folder may have run it, which changes what commands print, too.
     if plan.hasChecks, plan.isChecked(task) { noteChange() }
     goBack(
       task, Transition(.interrupt, task, attempt: attempt, reason: .revoked), into: &actions)
@@ -155,6 +152,15 @@ extension Scheduler {
     settle(task, as: .cancelled, transition, into: &actions)
   }
 
+  /// A task comes back that has not started: the number of its try is given again.
+  private mutating func takeReturn(of task: TaskID) {
+    attempt[task.index] -= 1
+    if graph.state(task) == .handed, returnCount[task.index] < .max {
+      returnCount[task.index] += 1
+    }
+  }
+
+  /// What a worker told of a try that has no end counts for none that follows.
   private mutating func forgetTry(of task: TaskID) {
     fetches[task] = nil
     leftBehind[task] = nil
@@ -225,7 +231,7 @@ extension Scheduler {
     for task in loss.ahead {
       var transition = Transition(.interrupt, task, reason: loss.isSpared ? .revoked : .workerLost)
       transition.attempt = attempt[task.index]
-      if loss.isSpared { attempt[task.index] -= 1 }
+      if loss.isSpared { takeReturn(of: task) }
       goBack(task, transition, into: &actions)
     }
   }
