@@ -55,6 +55,12 @@ extension Coordinator {
         settings.opening, variables: settings.variables, arguments: settings.arguments)
       if let fault { lose(launcher, fault) }
     } catch {
+      if error.isShortage, sites.places[index].awaitProcess(at: now) {
+        if sites.places[index].shortages == 1 {
+          progress.warning("\(plan.name) waits until processes can be started: \(error.what)")
+        }
+        return
+      }
       fail(index, error.what, sites, now)
     }
   }
@@ -81,6 +87,7 @@ extension Coordinator {
     launcherOfSite.append(launcher.number)
     sites.places[index].state = .joined(launcher, site)
     sites.places[index].failures = 0
+    sites.places[index].shortages = 0
     noteAwaited(nil, place: index, sites)
     var identity = SiteIdentity(
       machine: sites.machine(of: hello.host), host: hello.host, incarnation: hello.incarnation,

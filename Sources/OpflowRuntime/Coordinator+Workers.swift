@@ -19,17 +19,19 @@ extension Coordinator {
       }
       if let entry = link.entry { tell(.launched(worker, entry)) }
     } catch {
-      tell(.launchFailed(worker, complaint: error.what))
-      warnOfFewer(kind, what: error.what)
+      tell(.launchFailed(worker, complaint: error.what, isShortage: error.isShortage))
+      warnOfFewer(kind, what: error.what, waits: error.isShortage)
     }
   }
 
   /// Warns once per kind that the run continues with fewer workers.
   ///
-  /// - Parameter leaving: How many of the present workers are leaving.
-  private func warnOfFewer(_ kind: WorkerKind, what: String, leaving: Int = 0) {
+  /// - Parameters:
+  ///   - leaving: how many of those that are there leave.
+  ///   - waits: whether there may be more in a moment.
+  private func warnOfFewer(_ kind: WorkerKind, what: String, leaving: Int = 0, waits: Bool) {
     let count = links.count { $0?.kind == kind } - leaving
-    if count == 0, leaving > 0, shortKinds.insert(kind).inserted {
+    if count == 0, waits, shortKinds.insert(kind).inserted {
       progress.warning("\(kind)s wait until processes can be started: \(what)")
     }
     guard count > 0, kindsWithFewer.insert(kind).inserted else { return }
@@ -121,7 +123,7 @@ extension Coordinator {
         .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
     case .lacks(let task, let attempt, let what):
-      warnOfFewer(link.kind, what: what, leaving: 1)
+      warnOfFewer(link.kind, what: what, leaving: 1, waits: true)
       tell(.lacks(link.id, task, attempt: attempt, what: what))
     case .kept(let task, let serial, let value):
       tell(.keptValue(link.id, task, serial: serial, value))

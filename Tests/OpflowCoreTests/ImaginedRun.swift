@@ -267,6 +267,15 @@ struct ImaginedRun {
     for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
   }
 
+  /// There is no process for any worker that is to be launched.
+  mutating func lackLaunches() {
+    let workers = launched
+    launched.removeAll()
+    for worker in workers {
+      tell(.launchFailed(worker, complaint: "no process", isShortage: true))
+    }
+  }
+
   /// Ends the named task, which must be running.
   mutating func end(_ name: String, exit code: Int32 = 0) {
     settle()

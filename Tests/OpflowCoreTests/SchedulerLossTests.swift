@@ -232,4 +232,33 @@ struct SchedulerLossTests {
     #expect(run.journal.last?.what == "no process")
     #expect(run.close?.exitCode == 1)
   }
+
+  @Test func `where no first worker can be had for a shortage its kind waits, and fails in the end`()
+    throws
+  {
+    var run = ImaginedRun(
+      try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3, maxFailures: 0)
+    // All that are launched at once find the same.
+    for count in 1...SchedulerOptions.maxShortages {
+      #expect(!run.launched.isEmpty, "after \(count) shortages")
+      run.lackLaunches()
+      #expect(run.launched.isEmpty)
+      run.wait(milliseconds: count == 1 ? 49 : 0)
+      #expect(run.launched.isEmpty)
+      run.wait(milliseconds: count == 1 ? 1 : 2_000)
+    }
+    let journaled = run.journal.count
+    #expect(run.state("t0") == .ready)
+    // It is over: as many start as may.
+    var other = run
+    other.finish()
+    #expect(other.close?.exitCode == 0)
+    #expect(other.started.allSatisfy { $0.attempt == 1 })
+    // It is not.
+    while !run.launched.isEmpty { run.lackLaunches() }
+    #expect(run.journal.count > journaled)
+    #expect(run.journal.last?.outcome.reason == .workerLost)
+    #expect(run.journal.last?.what == "no process")
+    #expect(run.close?.exitCode == 1)
+  }
 }

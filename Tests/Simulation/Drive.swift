@@ -399,7 +399,9 @@ struct Drive {
     while !failedLaunches.isEmpty {
       lostWorkers += 1
       didSomething = true
-      try tell(.launchFailed(failedLaunches.removeFirst(), complaint: "no room"))
+      let worker = failedLaunches.removeFirst()
+      try tell(
+        .launchFailed(worker, complaint: "no room", isShortage: worker.index.isMultiple(of: 2)))
     }
     while let step = engine.next(at: now) {
       didSomething = true

@@ -12,7 +12,9 @@ struct Loss {
   var wasLaunching: Bool
   /// Whether the run goes on without a replacement, and the node is not blamed.
   var isSpared: Bool
-  /// Whether too many in a row failed to come up: no more are launched there.
+  /// There was no process for it, and its kind waits for one.
+  var waits = false
+  /// It was the last of too many that did not come up there: no more are launched.
   var isLastTry = false
   /// The task that it ran or was launched for.
   var current: TaskID

@@ -144,8 +144,9 @@ struct Scheduler {
       welcome(worker, at: now)
     case .workerLost(let worker, let complaint):
       lose(worker, complaint: complaint, at: now, into: &actions)
-    case .launchFailed(let worker, let complaint):
-      launchFailed(worker, complaint: complaint, at: now, into: &actions)
+    case .launchFailed(let worker, let complaint, let isShortage):
+      launchFailed(
+        worker, complaint: complaint, isShortage: isShortage, at: now, into: &actions)
     case .started(let worker, let task, let attempt):
       if holds(worker, task, attempt, "started", at: now, into: &actions) {
         shortages = 0

@@ -54,11 +54,10 @@ package struct SchedulerOptions: Sendable {
   static let maxLost: UInt8 = 3
   /// The number of workers in a row without a hello before their tasks fail.
   static let maxSilent = 3
-  /// The number of failures in a row to create a process, in half a minute, before the task fails.
+  /// So often in a row the last worker of a kind, or its first one, waits for a process, in half a minute.
   package static let maxShortages = 20
-  static func shortageMilliseconds(_ count: Int) -> Int64 { min(50 << min(count, 6), 2_000) }
-  /// The duration below which tasks are prefetched: the round trip to the coordinator is a part of
-  /// it.
+  package static func shortageMilliseconds(_ count: Int) -> Int64 { min(50 << min(count, 6), 2_000) }
+  /// Tasks shorter than this are handed ahead: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
   /// The most commands prefetched by a worker, if together they take at most
   /// `commandsAheadMicroseconds`; otherwise one.

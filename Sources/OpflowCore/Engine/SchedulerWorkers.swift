@@ -93,6 +93,12 @@ extension Scheduler {
     revoked(worker, task, attempt, at: now, into: &actions)
     if isSpared { return discard(worker, complaint: "", into: &actions) }
     workforce.pauseCrew(of: worker)
+    noteShortage(at: now)
+  }
+
+  /// However many find at once that processes are short, that is one shortage.
+  private mutating func noteShortage(at now: Instant) {
+    if shortUntil != nil { return }
     shortUntil = now.advanced(
       byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
     shortages += 1
@@ -203,9 +209,15 @@ extension Scheduler {
 
   /// Handles a failed launch; the run goes on with other workers, if there are any.
   mutating func launchFailed(
-    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
+    _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
+    into actions: inout StepQueue
   ) {
-    guard let loss = workforce.launchFailed(worker, complaint: complaint) else { return }
+    let mayWait = shortUntil != nil || shortages < SchedulerOptions.maxShortages
+    guard
+      let loss = workforce.launchFailed(
+        worker, complaint: complaint, waits: isShortage && mayWait && site(of: worker) == .local)
+    else { return }
+    if loss.waits { noteShortage(at: now) }
     bear(loss, at: now, into: &actions)
     scout(loss.site, at: now, into: &actions)
   }

@@ -358,15 +358,26 @@ struct Workforce {
     return loss
   }
 
-  /// Notes a failed launch. The run goes on with the others, except that each service needs its own
-  /// worker.
-  mutating func launchFailed(_ worker: WorkerID, complaint: String) -> Loss? {
+  /// It could not be launched. Where others live, the run goes on with those; but for services, which keep
+  /// theirs for as long as they are needed, maybe together with the one that this was for.
+  ///
+  /// - Parameter waits: whether its kind is to wait where it cannot go on with others.
+  mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
-    guard crew(of: worker).alive > 1, workers[worker.index].kind != .service else {
+    let crew = crew(of: worker)
+    let isService = workers[worker.index].kind == .service
+    // Of those that have not come up yet none may.
+    if waits, isService || crew.alive == crew.launching {
+      var loss = bury(worker, complaint: complaint)
+      loss.waits = true
+      pauseCrew(of: worker)
+      return loss
+    }
+    guard crew.alive > 1, !isService else {
       return lose(worker, complaint: complaint)
     }
     let loss = bury(worker, complaint: complaint)
-    limit(worker, to: crew(of: worker).alive)
+    limit(worker, to: crew.alive - 1)
     return loss
   }
 

@@ -26,6 +26,9 @@ final class Sites {
     var allocation: Int?
     var state: State
     var failures = 0
+    /// How often in a row there was no process for its transport.
+    var shortages = 0
+    /// How often it was lost.
     var losses = 0
     var complaint = ""
     /// What delays it; nil for nothing, or if an answer is due at any moment.
@@ -211,6 +214,17 @@ final class Sites {
 }
 
 extension Sites.Place {
+  /// There is no process for its transport at the moment.
+  ///
+  /// - Returns: whether it waits for one, as workers do.
+  mutating func awaitProcess(at now: Instant) -> Bool {
+    guard shortages < SchedulerOptions.maxShortages else { return false }
+    state = .waiting(
+      until: now.advanced(byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages)))
+    shortages += 1
+    return true
+  }
+
   var launcher: RelayLauncher? {
     switch state {
     case .connecting(let launcher, _), .joined(let launcher, _), .lost(let launcher, _, _, _):

@@ -43,6 +43,8 @@ protocol Launcher: AnyObject {
 
 struct LaunchFailure: Error {
   let what: String
+  /// It may be possible in a moment.
+  var isShortage = false
 
   static func naming<Result: ~Copyable>(
     _ what: String, _ body: () throws(Errno) -> Result
@@ -50,7 +52,7 @@ struct LaunchFailure: Error {
     do throws(Errno) {
       return try body()
     } catch {
-      throw LaunchFailure(what: "\(what): \(error)")
+      throw LaunchFailure(what: "\(what): \(error)", isShortage: error.isShortage)
     }
   }
 }

@@ -70,7 +70,8 @@ final class LocalLauncher: Launcher {
         throw error
       }
     } catch {
-      throw LaunchFailure(what: "no worker could be watched: \(error)")
+      throw LaunchFailure(
+        what: "no worker could be watched: \(error)", isShortage: error.isShortage)
     }
     // The first worker needs time to start, so this costs nothing.
     if workers.isEmpty { groups.removeAbandoned() }
@@ -109,7 +110,8 @@ final class LocalLauncher: Launcher {
         kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group)
     } catch {
       group?.remove()
-      throw LaunchFailure(what: WorkerProgram.complaint(error, of: kind))
+      throw LaunchFailure(
+        what: WorkerProgram.complaint(error, of: kind), isShortage: error.errno.isShortage)
     }
     return WorkerChild(
       process: process, orders: orders.takeWrite(), reports: reports.takeRead(), group: group,

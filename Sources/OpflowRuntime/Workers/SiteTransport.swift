@@ -32,7 +32,8 @@ final class SiteTransport {
       return try body(transport, reports.takeRead(), orders.takeWrite())
     } catch {
       transport.end()
-      throw LaunchFailure(what: "the stream of `\(name)` cannot be watched: \(error)")
+      throw LaunchFailure(
+        what: "the stream of `\(name)` cannot be watched: \(error)", isShortage: error.isShortage)
     }
   }
 
