@@ -80,7 +80,7 @@ extension CommandError {
           + " it out with `--skip \(name)`")
     case .survivors(let survivors):
       let titles = survivors.map { CleanText.string($0.title) }.joined(separator: ", ")
-      let pids = survivors.map { " \($0.pid)" }.joined()
+      let pids = survivors.map { " \($0.mark.pid)" }.joined()
       self.init(
         .held,
         "an earlier session of the run left what opflow cannot end: process \(titles); wait until it ends, or end"

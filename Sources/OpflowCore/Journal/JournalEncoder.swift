@@ -91,6 +91,9 @@ package struct JournalEncoder: Sendable {
     }
     if transition.isRestored { fetched.field(.restored, 1) }
     if let values = transition.values { fetched.field(.values, ValueList.text(values)) }
+    if let left = transition.left, !left.processes.isEmpty {
+      fetched.field(.pids, left.processesText)
+    }
     let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
       line.appendHeader(

@@ -37,7 +37,9 @@ extension JournalLine {
     transition.delayMilliseconds = fields.delayMilliseconds
     transition.fingerprint = fields.fingerprint.value
     transition.what = Field.text(fields.what) ?? ""
-    transition.left = Field.text(fields.left).flatMap { LeftBehind(text: $0) }
+    transition.left = Field.text(fields.left).flatMap {
+      LeftBehind(text: $0, processes: Field.text(fields.pids) ?? "")
+    }
     transition.fetch = fetch
     if kind == .success || kind == .fresh || transition.allowed {
       (transition.values, transition.with) = values

@@ -21,6 +21,7 @@ struct TransitionFields {
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
   var what = UnsafeRawBufferPointer(start: nil, count: 0)
   var left = UnsafeRawBufferPointer(start: nil, count: 0)
+  var pids = UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(_ line: JournalLine) {
     var cursor = line.cursor
@@ -68,6 +69,8 @@ struct TransitionFields {
       what = cursor.text(.what)
     } else if cursor.stands(at: .left) {
       left = cursor.text(.left)
+    } else if cursor.stands(at: .pids) {
+      pids = cursor.text(.pids)
     } else if cursor.stands(at: .culprit) {
       culprit = cursor.text(.culprit)
     } else {

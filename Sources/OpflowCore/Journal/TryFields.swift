@@ -13,6 +13,7 @@ struct TryFields {
   var wallMicroseconds: Int64 = 0
   var fingerprint = FingerprintText()
   var origin: UInt64?
+  var pids = UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(_ line: JournalLine) {
     let fields = TransitionFields(line)
@@ -28,5 +29,6 @@ struct TryFields {
     wallMicroseconds = fields.end.usage.wallMicroseconds
     fingerprint = fields.fingerprint
     origin = fields.origin
+    pids = fields.pids
   }
 }

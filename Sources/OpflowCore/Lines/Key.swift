@@ -16,7 +16,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
 
   // A transition
   case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
-  case origin, late, restored
+  case origin, late, restored, pids
 
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
@@ -75,6 +75,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .origin: "origin"
     case .late: "late"
     case .restored: "restored"
+    case .pids: "pids"
     case .format: "format"
     case .run: "run"
     case .plan: "plan"
@@ -159,7 +160,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .dropped, .capacity, .on, .back:
       .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
-      .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
+      .culprit, .part, .with, .values, .origin, .pids, .run, .plan, .version, .manifest, .folder,
+      .state,
       .boot,
       .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace, .job,
       .step, .around, .name, .copy, .segment:

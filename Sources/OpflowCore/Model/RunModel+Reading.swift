@@ -1,5 +1,31 @@
 extension RunModel {
-  /// Replays a whole journal; for the parameters see `JournalFollower`.
+  /// Processes that opflow could not end, of tasks that have not started again since: each as its worker was, with its
+  /// own numbers.
+  package var processesLeft: [WorkerEntry] { leftAlive.values.flatMap { $0 } }
+
+  @inline(__always)
+  mutating func noteLeft(
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, by worker: WorkerID
+  ) {
+    if fields.pids.isEmpty, event != .start || leftAlive.isEmpty { return }
+    guard let worker = workers.last(where: { $0.worker == worker }), event != .start else {
+      leftAlive[Array(line.task)] = nil
+      return
+    }
+    leftAlive[Array(line.task)] = LeftBehind.processes(Field.text(fields.pids) ?? "").map { mark in
+      var process = worker
+      process.pid = mark.pid
+      process.startTime = mark.startTime
+      return process
+    }
+  }
+
+  /// Reads and folds a whole journal.
+  ///
+  /// - Parameters:
+  ///   - absolutePlan: the plan with fingerprints as an older opflow made them
+  ///     (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
+  ///   - beforeFilling: called with the memory of the model's records.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
     keepingAttempts: Bool = false, absolutePlan: Plan? = nil, beforeFilling: BeforeFilling? = nil

@@ -50,7 +50,9 @@ package struct RunModel: Sendable {
   /// Fingerprints of an older version could not be compared, and count as equal.
   package private(set) var hasAbsoluteFingerprints = false
   package private(set) var workers: [WorkerEntry] = []
-  /// In the order of joining.
+  /// By the name of a task, escaped: what may still run of its newest try.
+  package internal(set) var leftAlive: [[UInt8]: [WorkerEntry]] = [:]
+  /// Further machines of all drives, in the order in which they joined.
   package private(set) var sites = SiteRecords()
   private(set) var workerSites = WorkerSites()
   /// Empty until a line is about a task: a million take 64 MB.
@@ -336,7 +338,7 @@ package struct RunModel: Sendable {
   }
 
   private func hearsOnlyRecord(_ event: TransitionKind, _ plan: Plan) -> Bool {
-    !records.isEmpty && !plan.hasLateItems && !hasArguments
+    !records.isEmpty && leftAlive.isEmpty && !plan.hasLateItems && !hasArguments
       && !tries.hears(event, isAllowed: false) && !keepsAttempts
       && !(keepsDetails && details.hears(event, plan))
   }
@@ -387,6 +389,7 @@ package struct RunModel: Sendable {
         gone.insert(line.task)
       }
       followGone(event, line, fields)
+      noteLeft(event, line, fields, by: .none)
       return
     }
     lost.hear(event, isLate: fields.isLate, settled: records[task.index].settleSequence)
@@ -401,6 +404,7 @@ package struct RunModel: Sendable {
     } else if !handed.isEmpty, event != .start {
       follow(event, line, task, of: records[task.index].worker)
     }
+    noteLeft(event, line, fields, by: records[task.index].worker)
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
     if plan.hasLateItems || hasArguments {

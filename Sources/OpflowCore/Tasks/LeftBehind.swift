@@ -6,8 +6,11 @@ package struct LeftBehind: Sendable, Equatable {
   package var names: String
   /// Whether they may still run. The task does not start next to them without a request.
   package var areAlive = false
+  /// The first of those that may still run, for a later session to look at.
+  package var processes: [ProcessMark] = []
 
   private static let maxNames = 5
+  private static let mostProcesses = 64
 
   package init(count: Int, names: String, areAlive: Bool = false) {
     self.count = count
@@ -32,15 +35,51 @@ package struct LeftBehind: Sendable, Equatable {
       shown.joined(separator: ", ") + (names.count > Self.maxNames ? " and others" : "")
   }
 
-  init?(text: String) {
+  /// Those that may still run; nil for none.
+  package init?(alive all: [(title: String, mark: ProcessMark)]) {
+    self.init(all.map(\.title), areAlive: true)
+    processes = all.prefix(Self.mostProcesses).map(\.mark)
+  }
+
+  /// From what journal and wire have; nil where it says nothing that makes sense.
+  init?(text: String, processes: String = "") {
     let areAlive = text.hasPrefix(Self.alive)
     let parts = text.dropFirst(areAlive ? Self.alive.count : 0).split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let count = Int(parts[0]), count > 0 else { return nil }
     self.init(count: count, names: String(parts[1]), areAlive: areAlive)
+    if areAlive { self.processes = Self.processes(processes) }
   }
 
   private static let alive = "alive "
 
   /// The form in the journal and in messages: `2 sleep, nc` or `alive 1 4711 (sleep, user root)`.
   var text: String { "\(areAlive ? Self.alive : "")\(count) \(names)" }
+
+  /// As journal and wire have them: `4711:88123,4712:88130`.
+  var processesText: String {
+    processes.map { "\($0.pid):\($0.startTime)" }.joined(separator: ",")
+  }
+
+  /// Those that a text names; what makes no sense is left out.
+  static func processes(_ text: String) -> [ProcessMark] {
+    text.split(separator: ",").prefix(mostProcesses).compactMap { part in
+      let numbers = part.split(separator: ":")
+      guard numbers.count == 2, let pid = Int32(numbers[0]), pid > 0,
+        let startTime = UInt64(numbers[1])
+      else { return nil }
+      return ProcessMark(pid: pid, startTime: startTime)
+    }
+  }
+}
+
+/// What names one process of a machine for as long as that is up.
+package struct ProcessMark: Hashable, Sendable {
+  package var pid: Int32
+  /// Since boot, in clock ticks.
+  package var startTime: UInt64
+
+  package init(pid: Int32, startTime: UInt64) {
+    self.pid = pid
+    self.startTime = startTime
+  }
 }

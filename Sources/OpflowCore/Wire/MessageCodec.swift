@@ -141,6 +141,10 @@ package enum MessageCodec {
       writer.message("left", task, attempt)
       writer.tab()
       writer.cut(left.text, lineStart: start)
+      if !left.processes.isEmpty {
+        writer.tab()
+        writer.raw(left.processesText)
+      }
     case .value(let task, let attempt, let value):
       writer.message("value", task, attempt)
       writer.value(value)
@@ -296,7 +300,9 @@ package enum MessageCodec {
       report = .fault(task, attempt: attempt, what: what)
     } else if word.equals("left") {
       guard let task = fields.task(), let attempt = fields.attempt(),
-        let left = fields.text().flatMap({ LeftBehind(text: $0) })
+        let left = fields.text().flatMap({ text in
+          LeftBehind(text: text, processes: fields.text() ?? "")
+        })
       else { return nil }
       report = .left(task, attempt: attempt, left)
     } else if word.equals("fetched") {

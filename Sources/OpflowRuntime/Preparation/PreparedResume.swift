@@ -310,7 +310,7 @@ package struct PreparedResume {
       mayHaveLeft
       ? Orphans.end(
         run: folder.id.description, workersLock: folder.workersLock, workers: history.workers,
-        freesNumbers: plan.hasServices)
+        left: history.processesLeft, freesNumbers: plan.hasServices)
       : []
     guard survivors.isEmpty || takesOver else { throw .survivors(survivors) }
     if mayHaveLeft { TaskFolder.removeLeft(run: folder.id.description) }

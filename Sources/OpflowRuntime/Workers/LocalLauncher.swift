@@ -269,8 +269,8 @@ final class LocalLauncher: Launcher {
       if !hasLeft { removeFolder(of: worker.pid, worker.link.kind) }
     }
     let survivors = Orphans.endAdopted(sparing: others)
-    immortals.formUnion(survivors.map(\.pid))
-    return hasLeft ? nil : LeftBehind(survivors.map(\.title), areAlive: true)
+    immortals.formUnion(survivors.map(\.mark.pid))
+    return hasLeft ? nil : LeftBehind(alive: survivors.map { ($0.title, $0.mark) })
   }
 
   /// Removes the folder of temporary files of a worker's tasks, which only a regular exit does.

@@ -12,7 +12,7 @@ internal import OpflowSystem
 package enum Orphans {
   /// A process that could not be ended.
   package struct Survivor: Hashable, Sendable {
-    package let pid: Int32
+    package let mark: ProcessMark
     /// `ProcessStatus.title`.
     package let title: String
   }
@@ -41,27 +41,35 @@ package enum Orphans {
   /// - Parameter freesNumbers: Also waits a few seconds until the killed processes are reaped: a
   ///   database whose process ID is in a file takes a zombie for alive.
   package static func end(
-    run: String, workersLock: String, workers: [WorkerEntry], freesNumbers: Bool = false
+    run: String, workersLock: String, workers: [WorkerEntry], left: [WorkerEntry] = [],
+    freesNumbers: Bool = false
   ) -> [Survivor] {
     waitForWorkers(workersLock)
     let groups = RunGroups.left(by: run)
     for group in groups { KillGroup.kill(group) }
     defer { for group in groups { RunGroups.remove(group) } }
     let bootID = Machine.bootID
-    // Process ID and start time mean nothing after a reboot or on another machine; a container has
-    // its own IDs under the same boot ID.
-    let sessions = workers.filter {
-      $0.bootID == bootID && !bootID.isEmpty && isHere($0)
+    // A pid and a start time mean nothing after a reboot, nor on another machine: a container has its own
+    // numbers under the same boot.
+    let isReachable = { (entry: WorkerEntry) in
+      entry.bootID == bootID && !bootID.isEmpty && isHere(entry)
     }
+    let sessions = workers.filter(isReachable)
+    let leftHere = Set(left.filter(isReachable).map(mark))
     let family = ancestors(of: ProcessID.own)
     var ended: Set<Int32> = []
-    let survivors = endAll(
+    var survivors = endAll(
       find: { processes().filter { !family.contains($0) } },
       isPrey: { status in
         !family.contains(status.pid)
           && (ProcessStatus.environment(of: status.pid).map { RunsAround.isOf(run, $0) } == true
-            || isInSession(of: sessions, status))
+            || isInSession(of: sessions, status)
+            || leftHere.contains(ProcessMark(pid: status.pid, startTime: status.startTime)))
       }, &ended)
+    survivors += left.filter { !isHere($0) }.map {
+      Survivor(
+        mark: mark($0), title: "\($0.pid) on \($0.host), which cannot be looked at from here")
+    }
     if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
       if let status = ProcessStatus.read(pid), status.isZombie, isInSession(of: sessions, status) {
@@ -75,6 +83,10 @@ package enum Orphans {
   /// Returns the sorted machines of workers that `end` cannot check.
   package static func machinesBeyondReach(of workers: [WorkerEntry]) -> [String] {
     Set(workers.lazy.filter { !isHere($0) }.map(\.host)).sorted()
+  }
+
+  private static func mark(_ entry: WorkerEntry) -> ProcessMark {
+    ProcessMark(pid: entry.pid, startTime: entry.startTime)
   }
 
   private static func isHere(_ worker: WorkerEntry) -> Bool {
@@ -195,7 +207,7 @@ package enum Orphans {
         continue
       }
       emptyPasses = 0
-      ended.formUnion(killed.map(\.pid))
+      ended.formUnion(killed.map(\.mark.pid))
       if Clock.monotonicNanoseconds >= deadline { return Array(refused.union(killed)) }
       pause()
     }
@@ -213,7 +225,8 @@ package enum Orphans {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
         let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
       else { continue }
-      let prey = Survivor(pid: pid, title: status.title)
+      let prey = Survivor(
+        mark: ProcessMark(pid: pid, startTime: status.startTime), title: status.title)
       do throws(Errno) {
         try ProcessTree.send(.kill, through: descriptor.rawValue)
         killed.insert(prey)

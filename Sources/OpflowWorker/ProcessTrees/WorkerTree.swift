@@ -13,8 +13,8 @@ struct WorkerTree {
   /// The names of processes that were alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
   private var leftKilled: [String] = []
-  /// Processes of this task that could not be killed.
-  private var survivors: [String] = []
+  /// Those of the task that could not be ended.
+  private var survivors: [(title: String, mark: ProcessMark)] = []
 
   struct Reaped {
     /// The status of the task's main process, if it was reaped now.
@@ -46,8 +46,8 @@ struct WorkerTree {
     }
   }
 
-  /// Processes that may still run; otherwise those that had to be killed.
-  var left: LeftBehind? { LeftBehind(survivors, areAlive: true) ?? LeftBehind(leftKilled) }
+  /// What was left behind and may still run; else what did not end by itself before it was killed.
+  var left: LeftBehind? { LeftBehind(alive: survivors) ?? LeftBehind(leftKilled) }
 
   /// Reaps ended processes and adds up their usage.
   mutating func reap() throws(Errno) -> Reaped {
@@ -110,7 +110,8 @@ struct WorkerTree {
     let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
     abandoned.formUnion(left)
     survivors = left.compactMap { pid in
-      ProcessStatus.read(pid).flatMap { $0.isZombie ? nil : $0.title }
+      guard let status = ProcessStatus.read(pid), !status.isZombie else { return nil }
+      return (status.title, ProcessMark(pid: pid, startTime: status.startTime))
     }
   }
 }
