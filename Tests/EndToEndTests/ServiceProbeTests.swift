@@ -40,17 +40,17 @@ struct ServiceProbeTests {
 
   @Test func `an answer that is no success is told`() throws {
     let place = try place(
-      "{ http: \"http://127.0.0.1:$OPFLOW_PORT_WEB/\", timeout: 1s, every: 10ms }",
+      "{ http: \"http://127.0.0.1:$OPFLOW_PORT_WEB/\", timeout: 5s, every: 10ms }",
       Self.server("127.0.0.1", status: 503))
     let run = try place.opflow("run", status: 1)
     #expect(
-      run.errors.contains(/not ready after 1.0s: no success from http:.*, status 503/), "\(run)")
+      run.errors.contains(/not ready after 5.0s: no success from http:.*, status 503/), "\(run)")
     place.expectNothingAlive()
   }
 
   @Test func `a server that takes the question and says nothing is told apart from none`() throws {
     let place = try place(
-      "{ http: \"http://127.0.0.1:$OPFLOW_PORT_WEB/\", timeout: 1s, every: 10ms }",
+      "{ http: \"http://127.0.0.1:$OPFLOW_PORT_WEB/\", timeout: 5s, every: 10ms }",
       """
       import os, signal, socket
       server = socket.create_server(("127.0.0.1", int(os.environ["OPFLOW_PORT_WEB"])))
@@ -58,7 +58,7 @@ struct ServiceProbeTests {
 
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains(/not ready after 1.0s: .*, it has not answered yet/), "\(run)")
+    #expect(run.errors.contains(/not ready after 5.0s: .*, it has not answered yet/), "\(run)")
     place.expectNothingAlive()
   }
 
