@@ -72,6 +72,10 @@ let package = Package(
       linkerSettings: [.linkedLibrary("yaml")]),
 
     .target(name: "OpflowCore", dependencies: ["CHash"], swiftSettings: swiftSettings),
+    .target(name: "OpflowViews", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+    .target(
+      name: "OpflowReports", dependencies: ["OpflowViews", "OpflowCore"],
+      swiftSettings: swiftSettings),
     .target(name: "OpflowDownload", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
     .target(
       name: "OpflowManifest", dependencies: ["OpflowCore", "CYAML"], swiftSettings: swiftSettings),
@@ -83,7 +87,10 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "OpflowRuntime",
-      dependencies: ["OpflowWorker", "OpflowManifest", "OpflowSystem", "OpflowCore"],
+      dependencies: [
+        "OpflowReports", "OpflowViews", "OpflowWorker", "OpflowManifest", "OpflowSystem",
+        "OpflowCore",
+      ],
       swiftSettings: swiftSettings),
     .target(
       name: "Opflow",
@@ -102,13 +109,14 @@ let package = Package(
     .executableTarget(
       name: "opflow",
       dependencies: [
-        "OpflowRuntime", "OpflowWorker", "OpflowManifest", "OpflowCommandLine", "OpflowCore",
-        "OpflowSystem",
+        "OpflowRuntime", "OpflowWorker", "OpflowReports", "OpflowViews", "OpflowManifest",
+        "OpflowCommandLine", "OpflowCore", "OpflowSystem",
       ],
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
     .testTarget(
-      name: "OpflowCoreTests", dependencies: ["OpflowCore", "Screen"],
+      name: "OpflowCoreTests",
+      dependencies: ["OpflowReports", "OpflowViews", "OpflowCore", "Screen"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowDownloadTests", dependencies: ["OpflowDownload", "OpflowCore"],
@@ -174,7 +182,8 @@ let package = Package(
       swiftSettings: swiftSettings),
     // What must hold of every reader of untrusted bytes. Optimised in debug builds too.
     .target(
-      name: "FuzzEntries", dependencies: ["OpflowDownload", "OpflowManifest", "OpflowCore"],
+      name: "FuzzEntries",
+      dependencies: ["OpflowDownload", "OpflowManifest", "OpflowViews", "OpflowCore"],
       path: "Tests/Fuzz/Entries", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzEntries", "OpflowManifest"],

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 extension Coordinator {
   /// The client ID for requests made with keys; it belongs to no client of the socket.

@@ -1,5 +1,6 @@
 internal import OpflowCore
 package import OpflowSystem
+internal import OpflowViews
 
 /// Why a session could not continue, beyond what its journal can record.
 package struct CoordinatorError: Error, Sendable {

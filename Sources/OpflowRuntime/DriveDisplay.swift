@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 /// Shows a session: its events and the output of its tasks. The coordinator uses it, and
 /// `RunViewer`, which follows the journal.

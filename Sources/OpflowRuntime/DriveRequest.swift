@@ -1,4 +1,5 @@
 package import OpflowCore
+package import OpflowViews
 
 /// The parameters of one session.
 package struct DriveRequest {

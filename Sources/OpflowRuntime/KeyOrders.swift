@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 /// Requests by keys in a view of another process's run. They go over that run's socket, one at a
 /// time, without blocking.

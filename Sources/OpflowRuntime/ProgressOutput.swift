@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 /// Writes the progress view in threads, so that a slow reader does not block the run. If a reader
 /// goes away, the view ends and the run continues; for one that does not read, the view buffers a

@@ -1,5 +1,6 @@
 package import OpflowCore
 package import OpflowSystem
+package import OpflowViews
 
 /// Shows a run of another process from its journal, as that process shows it. It only reads, and
 /// never slows the run.

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 /// Reads the logs of running tasks for the progress view, no faster than its reader. Workers write
 /// the logs; a silent task has none.

@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowManifest
 import OpflowRuntime
+internal import OpflowViews
 
 /// `opflow add`: adds the tasks of a manifest to a live run.
 enum AddCommand {

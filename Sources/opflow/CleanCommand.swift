@@ -3,6 +3,7 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow clean`: removes old runs.
 enum CleanCommand {

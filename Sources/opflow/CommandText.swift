@@ -42,7 +42,7 @@ enum CommandText {
     var text = ""
     for word in words + arguments {
       if !text.isEmpty { text += " " }
-      text += ActionText.quoted(word)
+      text += QuotedWords.quoted(word)
     }
     return text
   }

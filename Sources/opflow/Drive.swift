@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// Runs a session with the view that the command line asks for.
 enum Drive {

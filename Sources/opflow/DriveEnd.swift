@@ -1,6 +1,7 @@
 import OpflowCommandLine
 import OpflowCore
 import OpflowManifest
+internal import OpflowReports
 import OpflowRuntime
 import OpflowSystem
 

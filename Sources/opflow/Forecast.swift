@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 import OpflowWorker
 
 /// A dry run: what would run, in which order, and for how long.

@@ -3,6 +3,7 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow graph`: the dependencies of a manifest or a run.
 enum GraphCommand {

@@ -1,6 +1,7 @@
 import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
+internal import OpflowViews
 
 /// `opflow journal verify|export|repair`.
 enum JournalCommand {

@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// Finds the live run for a request.
 enum LiveRuns {

@@ -1,6 +1,7 @@
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow logs -f`: shows logs as they grow, until the run or the named tasks end. Without names,
 /// added tasks are included.

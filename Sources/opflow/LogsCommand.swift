@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow logs`: shows the output of tasks.
 enum LogsCommand {

@@ -3,6 +3,7 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// The commands of `OrderVerb`, such as `opflow cancel`.
 enum OrderCommand {

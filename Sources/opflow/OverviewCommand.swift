@@ -3,6 +3,7 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow tasks`, and `opflow` alone: the tasks of a manifest and its newest run.
 enum OverviewCommand {

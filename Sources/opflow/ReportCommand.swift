@@ -1,5 +1,6 @@
 import OpflowCommandLine
 import OpflowCore
+internal import OpflowReports
 import OpflowRuntime
 import OpflowSystem
 

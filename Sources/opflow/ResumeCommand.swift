@@ -180,7 +180,7 @@ enum ResumeCommand {
       let command = CommandText.resume(folder, on: prepared.on, arguments.view)
       Console.complain(
         "\(name) is not to be run twice (on_interrupted: fail); when it may be:\n"
-          + "  \(command) --rerun \(ActionText.quoted(name))\n")
+          + "  \(command) --rerun \(QuotedWords.quoted(name))\n")
     }
   }
 }

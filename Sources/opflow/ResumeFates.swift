@@ -1,5 +1,6 @@
 import OpflowCore
 import OpflowRuntime
+internal import OpflowViews
 
 /// Predicts what a resume would do with tasks, from the current manifest and files.
 struct ResumeFates {

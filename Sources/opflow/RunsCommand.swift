@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow runs`: lists runs, newest first.
 enum RunsCommand {

@@ -1,6 +1,7 @@
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// Writes logs to standard output.
 struct ShownLogs {

@@ -2,6 +2,7 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowViews
 
 /// `opflow why`: explains why tasks wait, ran, were skipped or failed.
 enum WhyCommand {

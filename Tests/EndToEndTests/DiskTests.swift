@@ -241,7 +241,8 @@ struct DiskTests {
     // A file's times are not remembered while they are too young to tell the next change.
     while told.isEmpty, count < 1_000 {
       count += 1
-      told = try place.opflow("run", "--output", "line").errors
+      told =
+        try place.opflow("run", "--output", "line").errors
         .split(separator: "\n").first { $0.hasPrefix("warning: ") }.map(String.init) ?? ""
     }
     #expect(told.hasPrefix("warning: what was read of files cannot be written to "), "\(told)")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowViews
 
 /// Pictures of what needs what.
 @Suite struct GraphDrawingTests {

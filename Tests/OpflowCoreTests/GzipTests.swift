@@ -1,5 +1,6 @@
 import Foundation
 import OpflowCore
+import OpflowReports
 import Testing
 
 /// What is compressed is what `gzip` reads.

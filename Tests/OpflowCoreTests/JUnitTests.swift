@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowReports
 import Testing
 
 /// Test results as other programs read them.

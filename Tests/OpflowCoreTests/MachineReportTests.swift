@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowReports
+@testable import OpflowViews
 
 /// What a journal tells of further machines, in the views of it.
 @Suite struct MachineReportTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowReports
 
 /// A page as a browser takes it apart: markup, scripts that run, and blocks of data.
 struct TakenPage {

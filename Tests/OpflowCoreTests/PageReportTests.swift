@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowReports
 
 /// A run as a page: what stands in it without scripts, and that nothing in it can run but its own.
 @Suite struct PageReportTests {

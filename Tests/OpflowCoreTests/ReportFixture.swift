@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowReports
 
 /// A run for the tests of reports: a journal that is told by names, and its tasks' logs.
 struct ReportFixture {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowReports
 
 /// Against the examples of the standard, and at the lengths where a block is full.
 @Suite struct SHA256Tests {

@@ -233,7 +233,8 @@ struct SchedulerLossTests {
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test func `where no first worker can be had for a shortage its kind waits, and fails in the end`()
+  @Test
+  func `where no first worker can be had for a shortage its kind waits, and fails in the end`()
     throws
   {
     var run = ImaginedRun(

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowViews
 
 /// Why what needs a service on a further machine does not start.
 @Suite struct ServiceMachineWhyTests {

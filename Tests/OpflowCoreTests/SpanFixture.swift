@@ -1,5 +1,6 @@
 import Foundation
 import OpflowCore
+import OpflowReports
 import Testing
 
 /// Reads what a run is as spans, and holds it against the rules of the protocol.

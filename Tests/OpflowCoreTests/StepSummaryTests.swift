@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowReports
 import Testing
 
 /// What GitHub shows of a step, and what `--notify` tells.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowViews
 
 @Suite struct TextWidthTests {
   @Test func `names that differ are cut where they are alike`() {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowViews
 
 @Suite struct TimeLeftTests {
   @Test func `times are told in the unit that fits, rounded outwards`() throws {

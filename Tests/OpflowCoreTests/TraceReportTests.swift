@@ -1,5 +1,6 @@
 import Foundation
 import OpflowCore
+import OpflowReports
 import Testing
 
 /// A run as a trace, read as the rules of the Trace Event Format have it.

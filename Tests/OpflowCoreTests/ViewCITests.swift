@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Testing
 
 /// What the logs of CI servers show.
@@ -122,9 +123,9 @@ import Testing
   }
 
   @Test func `a command that is printed moves no terminal, and a shell reads it back`() {
-    #expect(ActionText.quoted("a b") == "'a b'")
-    #expect(ActionText.quoted("x\u{1b}[31m'\\y") == #"$'x\033[31m\'\\y'"#)
-    #expect(ActionText.quoted("\u{9b}") == #"$'\302\233'"#)
+    #expect(QuotedWords.quoted("a b") == "'a b'")
+    #expect(QuotedWords.quoted("x\u{1b}[31m'\\y") == #"$'x\033[31m\'\\y'"#)
+    #expect(QuotedWords.quoted("\u{9b}") == #"$'\302\233'"#)
   }
 
   @Test func `of many failures nine are annotations, and the tenth says how many more`() throws {

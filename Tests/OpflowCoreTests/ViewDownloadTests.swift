@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Testing
 
 /// Downloads in views: lines, notes for other processes, what a journal keeps.

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Testing
 
 /// Families share a row, and legs that want to be looked at have their own.

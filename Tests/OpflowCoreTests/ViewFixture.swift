@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Screen
 
 /// Plans and views for the tests of what people see.

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Testing
 
 /// What people see of tasks that are added to a run.

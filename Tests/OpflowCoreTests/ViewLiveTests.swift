@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Screen
 import Testing
 

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Testing
 
 @Suite struct ViewPlanTests {

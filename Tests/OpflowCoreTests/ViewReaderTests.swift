@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 import Testing
 
 /// Views whose reader is slow, or reads nothing.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OpflowCore
+@testable import OpflowViews
 
 /// `why`: the reasons, as the journal and the plan tell them.
 @Suite struct ViewWhyTests {

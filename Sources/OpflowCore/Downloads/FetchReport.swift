@@ -22,7 +22,7 @@ package struct FetchReport: Equatable, Sendable {
   package init() {}
 
   /// Bytes of the file that came over the network.
-  var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
+  package var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
 }
 
 /// A report by reference, to keep the values small that contain it.

@@ -56,7 +56,9 @@ package struct SchedulerOptions: Sendable {
   static let maxSilent = 3
   /// So often in a row the last worker of a kind, or its first one, waits for a process, in half a minute.
   package static let maxShortages = 20
-  package static func shortageMilliseconds(_ count: Int) -> Int64 { min(50 << min(count, 6), 2_000) }
+  package static func shortageMilliseconds(_ count: Int) -> Int64 {
+    min(50 << min(count, 6), 2_000)
+  }
   /// Tasks shorter than this are handed ahead: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
   /// The most commands prefetched by a worker, if together they take at most

@@ -14,7 +14,7 @@ package struct JournalRecovery: Equatable, Sendable {
   private(set) var endsWithLineFeed = true
   private var byteCount = 0
 
-  static let placeLimit = 100
+  package static let placeLimit = 100
 
   package init() {}
 

@@ -81,7 +81,7 @@ extension SpanID {
   }
 
   /// Another span, for one that a damaged journal contains twice.
-  func repeated(_ number: Int) -> SpanID { SpanID(Hash.combine(~value, UInt64(number))) }
+  package func repeated(_ number: Int) -> SpanID { SpanID(Hash.combine(~value, UInt64(number))) }
 }
 
 /// The trace of a run, computed from the lines that start its sessions, so that its IDs are the

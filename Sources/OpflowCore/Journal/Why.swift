@@ -23,7 +23,7 @@ package enum Why: Equatable, Sendable {
     }
   }
 
-  var changedPart: Fingerprint.Part? {
+  package var changedPart: Fingerprint.Part? {
     switch self {
     case .rerun(.changed(let part)): part
     case .ended, .skipped, .rerun: nil

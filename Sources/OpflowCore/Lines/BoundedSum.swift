@@ -1,12 +1,12 @@
 extension FixedWidthInteger {
   /// A saturating sum. Numbers in a journal are untrusted, and a view that adds them up must not
   /// trap.
-  func plus(_ other: Self) -> Self {
+  package func plus(_ other: Self) -> Self {
     let (sum, isTooMuch) = addingReportingOverflow(other)
     return !isTooMuch ? sum : other < 0 ? .min : .max
   }
 
-  func minus(_ other: Self) -> Self {
+  package func minus(_ other: Self) -> Self {
     let (difference, isTooMuch) = subtractingReportingOverflow(other)
     return !isTooMuch ? difference : other < 0 ? .max : .min
   }

@@ -24,7 +24,7 @@ extension UnsafeRawBufferPointer {
 
   /// Compares up to eight bytes at a time.
   @inline(__always)
-  func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+  package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     if count < 8 { return equalsShort(other) }
     var position = 0

@@ -1,10 +1,10 @@
 /// Splits bytes into lines without line feeds; the last line need not end with one.
-struct LineSlices: Sequence, IteratorProtocol {
+package struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 
-  init(_ bytes: [UInt8]) { rest = bytes[...] }
+  package init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  mutating func next() -> ArraySlice<UInt8>? {
+  package mutating func next() -> ArraySlice<UInt8>? {
     if rest.isEmpty { return nil }
     guard let end = rest.firstIndex(of: Field.lineFeed) else {
       defer { rest = [] }

@@ -5,7 +5,7 @@ package enum AttemptHeader {
   package static func line(_ attempt: Int32) -> String { "--- attempt \(attempt) ---\n" }
 
   /// Removes the header from the start of the bytes, if it is there.
-  static func dropped(
+  package static func dropped(
     from bytes: UnsafeRawBufferPointer, attempt: Int32
   ) -> UnsafeRawBufferPointer {
     let header = line(attempt).utf8
@@ -15,13 +15,13 @@ package enum AttemptHeader {
     return UnsafeRawBufferPointer(rebasing: bytes[(skipped + header.count)...])
   }
 
-  static func dropped(atBeginningOf bytes: [UInt8], attempt: Int32) -> [UInt8] {
+  package static func dropped(atBeginningOf bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let rest = bytes.withUnsafeBytes { dropped(from: $0, attempt: attempt).count }
     return rest == bytes.count ? bytes : Array(bytes.suffix(rest))
   }
 
   /// Removes everything up to a line with the header, for the end of a log with several attempts.
-  static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
+  package static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let header = Array(line(attempt).utf8)
     var start = bytes.startIndex
     while start < bytes.endIndex {

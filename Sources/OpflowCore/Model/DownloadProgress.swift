@@ -33,7 +33,7 @@ package struct DownloadProgress: Equatable, Sendable {
   }
 
   /// How many of `steps` equal steps are done; nil if the size is unknown.
-  func fraction(of steps: Int) -> Int? {
+  package func fraction(of steps: Int) -> Int? {
     guard let totalBytes, totalBytes > 0 else { return nil }
     return Int(min(1, Double(doneBytes) / Double(totalBytes)) * Double(steps))
   }
@@ -41,7 +41,7 @@ package struct DownloadProgress: Equatable, Sendable {
   private var isComplete: Bool { totalBytes.map { $0 > 0 && doneBytes >= $0 } ?? false }
 
   /// The silence of a stalled download; else nil.
-  func stalledMilliseconds(at now: Int64) -> Int64? {
+  package func stalledMilliseconds(at now: Int64) -> Int64? {
     let silence = silence(at: now)
     return silence >= Self.stalledMilliseconds && !isComplete ? silence : nil
   }

@@ -1,8 +1,8 @@
-struct DownloadTotals {
-  private(set) var files = 0
-  private(set) var kept = 0
-  private(set) var fetchedBytes: Int64 = 0
-  private(set) var resumedBytes: Int64 = 0
+package struct DownloadTotals {
+  package private(set) var files = 0
+  package private(set) var kept = 0
+  package private(set) var fetchedBytes: Int64 = 0
+  package private(set) var resumedBytes: Int64 = 0
 
   mutating func add(_ report: FetchReport) {
     files += 1

@@ -1,10 +1,10 @@
 /// The nodes of a running session and the tasks on them.
-struct DriveMachines {
-  struct Machine {
-    let site: SiteID
-    let host: String
-    let cores: UInt64
-    var state: SiteState
+package struct DriveMachines {
+  package struct Machine {
+    package let site: SiteID
+    package let host: String
+    package let cores: UInt64
+    package var state: SiteState
 
     /// - Parameter offer: the entry with which it joined.
     init(_ offer: SiteEntry, _ state: SiteState) {
@@ -17,14 +17,14 @@ struct DriveMachines {
     var isInUse: Bool { state.isInUse }
   }
 
-  private(set) var all: [Machine] = []
+  package private(set) var all: [Machine] = []
   private var workers: [WorkerID: SiteID] = [:]
   /// The node of each started task; not for tasks on the coordinator's host.
   private var places: [TaskID: SiteID] = [:]
   /// The tasks interrupted by each leaving node.
   private var cut: [SiteID: [TaskID]] = [:]
   /// Per node request: what opflow waits for, in words.
-  private(set) var awaited: [Int: String] = [:]
+  package private(set) var awaited: [Int: String] = [:]
 
   init() {}
 
@@ -41,16 +41,16 @@ struct DriveMachines {
     for task in begun { places[task] = history.site(of: task)?.site }
   }
 
-  var areThere: Bool { !all.isEmpty }
+  package var areThere: Bool { !all.isEmpty }
 
-  var hostsInUse: [String] {
+  package var hostsInUse: [String] {
     var seen: Set<String> = []
     return all.filter(\.isInUse).map(\.host).filter { seen.insert($0).inserted }
   }
 
-  var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.cores : $0 } }
+  package var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.cores : $0 } }
 
-  subscript(site: SiteID) -> Machine? {
+  package subscript(site: SiteID) -> Machine? {
     // Nodes are numbered as they join, unless journal lines are lost.
     let place = site.index - 1
     if all.indices.contains(place), all[place].site == site { return all[place] }
@@ -58,18 +58,18 @@ struct DriveMachines {
   }
 
   /// The last node of a task; nil for the coordinator's host.
-  func machine(of task: TaskID) -> Machine? {
+  package func machine(of task: TaskID) -> Machine? {
     places.isEmpty ? nil : places[task].flatMap { self[$0] }
   }
 
   /// Whether the end of its node is reported in place of the task's own.
-  func isToldWithMachine(_ task: TaskID) -> Bool {
+  package func isToldWithMachine(_ task: TaskID) -> Bool {
     guard let machine = machine(of: task) else { return false }
     return machine.state == .leaving || machine.state == .lost
   }
 
   /// The running tasks lost with a node, and those interrupted before because it was leaving.
-  func tasks(lostWith site: SiteID, running: some Sequence<TaskID>) -> [TaskID] {
+  package func tasks(lostWith site: SiteID, running: some Sequence<TaskID>) -> [TaskID] {
     (cut[site] ?? []) + running.filter { places[$0] == site }
   }
 
@@ -78,7 +78,7 @@ struct DriveMachines {
     cut[machine.site, default: []].append(task)
   }
 
-  mutating func apply(_ entry: SiteEntry) {
+  package mutating func apply(_ entry: SiteEntry) {
     if let place = all.firstIndex(where: { $0.site == entry.site }) {
       all[place].state = entry.state
     } else {
@@ -86,7 +86,7 @@ struct DriveMachines {
     }
   }
 
-  mutating func apply(_ worker: WorkerEntry) {
+  package mutating func apply(_ worker: WorkerEntry) {
     if worker.site != .local { workers[worker.worker] = worker.site }
   }
 
@@ -98,7 +98,7 @@ struct DriveMachines {
 
   /// - Parameter what: nil if opflow no longer waits there.
   /// - Returns: whether this is new.
-  mutating func wait(_ place: Int, for what: String?) -> Bool {
+  package mutating func wait(_ place: Int, for what: String?) -> Bool {
     if awaited[place] == what { return false }
     awaited[place] = what
     return true

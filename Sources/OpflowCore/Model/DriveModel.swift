@@ -9,23 +9,23 @@ package struct DriveModel {
   /// Of the session's tasks, without those already done.
   package private(set) var counts = TaskCounts()
   /// In the order of their starts.
-  private(set) var running: [RunningTask] = []
+  package private(set) var running: [RunningTask] = []
   /// Interrupted tasks that wait to start again.
   package private(set) var interrupted: [TaskID] = []
   /// Tasks skipped because of a failure or cancellation.
-  private(set) var unmet: Set<TaskID> = []
-  private(set) var beganMilliseconds: Int64 = 0
+  package private(set) var unmet: Set<TaskID> = []
+  package private(set) var beganMilliseconds: Int64 = 0
   /// Of the last transition, since the epoch.
-  private(set) var lastMilliseconds: Int64 = 0
-  private(set) var hasOutput = false
-  private(set) var downloads = DownloadTotals()
+  package private(set) var lastMilliseconds: Int64 = 0
+  package private(set) var hasOutput = false
+  package private(set) var downloads = DownloadTotals()
   /// The requests of this session.
   package private(set) var orders: OrderRecords
   /// A signal has stopped the coordinator.
   package private(set) var isStopped = false
-  private(set) var suspendedCount = 0
+  package private(set) var suspendedCount = 0
   /// The nodes, without the coordinator's host.
-  var machines = DriveMachines()
+  package var machines = DriveMachines()
   /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
   /// Services that were sent their stop signal.
@@ -33,11 +33,11 @@ package struct DriveModel {
   /// Per matrix: the tasks that run, have ended, and are part of the session.
   private var legs: [(running: Int, ended: Int, total: Int)]
 
-  struct RunningTask {
-    var task: TaskID
-    var startedMilliseconds: Int64
+  package struct RunningTask {
+    package var task: TaskID
+    package var startedMilliseconds: Int64
     /// Of a download that has reported.
-    var download: DownloadProgress?
+    package var download: DownloadProgress?
   }
 
   /// - Parameter orders: requests that still hold from a continued session.
@@ -114,15 +114,15 @@ package struct DriveModel {
       })
   }
 
-  var total: Int { scope.selected.count }
-  var reused: Int { scope.reused.count }
+  package var total: Int { scope.selected.count }
+  package var reused: Int { scope.reused.count }
   /// Tasks whose result came from a cache.
-  private(set) var restored: Set<TaskID> = []
-  var finished: Int { reused + counts.ended + counts.cancelled }
-  var notStarted: Int { max(0, counts.pending - interrupted.count) }
+  package private(set) var restored: Set<TaskID> = []
+  package var finished: Int { reused + counts.ended + counts.cancelled }
+  package var notStarted: Int { max(0, counts.pending - interrupted.count) }
 
   /// Tasks that never started, in plan order.
-  func firstNotStarted(_ limit: Int) -> [TaskID] {
+  package func firstNotStarted(_ limit: Int) -> [TaskID] {
     var tasks: [TaskID] = []
     for index in states.indices where states[index] == .waiting && tasks.count < limit {
       let task = TaskID(index)
@@ -133,14 +133,14 @@ package struct DriveModel {
   }
 
   /// Whether the task is part of the session and not already done.
-  func isOpen(_ task: TaskID) -> Bool {
+  package func isOpen(_ task: TaskID) -> Bool {
     scope.selected.contains(task) && !scope.reused.contains(task)
   }
 
   /// The state of a task of the session.
   package func state(_ task: TaskID) -> TaskState { states[task.index] }
 
-  func name(_ task: TaskID) -> String { plan.nameString(task) }
+  package func name(_ task: TaskID) -> String { plan.nameString(task) }
 
   package mutating func begin(atMilliseconds now: Int64) {
     beganMilliseconds = now
@@ -151,7 +151,7 @@ package struct DriveModel {
   }
 
   /// Whether a service has been running since before the session.
-  func hasStayed(_ service: TaskID) -> Bool { stayed.contains(service) }
+  package func hasStayed(_ service: TaskID) -> Bool { stayed.contains(service) }
 
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
     lastMilliseconds = now
@@ -270,7 +270,7 @@ package struct DriveModel {
   }
 
   /// The matrices with running tasks, and how many of their tasks in the session have ended.
-  var runningFamilies: some Sequence<(name: String, ended: Int, total: Int)> {
+  package var runningFamilies: some Sequence<(name: String, ended: Int, total: Int)> {
     legs.indices.lazy.filter { legs[$0].running > 0 }.map {
       (plan.familyName(FamilyID($0)), legs[$0].ended, legs[$0].total)
     }
@@ -278,16 +278,16 @@ package struct DriveModel {
 
   private func place(of task: TaskID) -> Int? { running.firstIndex { $0.task == task } }
 
-  func isHanded(_ task: TaskID) -> Bool {
+  package func isHanded(_ task: TaskID) -> Bool {
     states.indices.contains(task.index) && states[task.index] == .handed
   }
 
-  func isStopping(_ task: TaskID) -> Bool { stopping.contains(task) }
+  package func isStopping(_ task: TaskID) -> Bool { stopping.contains(task) }
 
-  func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
+  package func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
 
   /// Records a download's progress; nil if it does not run.
-  mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
+  package mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
     guard let place = place(of: task) else { return nil }
     running[place].download = progress
     return running[place]

@@ -24,7 +24,7 @@ package struct DriveRecord: Sendable {
     case pause, proceed
   }
 
-  init(_ number: Int, at milliseconds: Int64, trace: TraceParent? = nil, reused: Int = 0) {
+  package init(_ number: Int, at milliseconds: Int64, trace: TraceParent? = nil, reused: Int = 0) {
     self.number = number
     begunMilliseconds = milliseconds
     self.trace = trace

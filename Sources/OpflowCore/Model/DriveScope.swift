@@ -7,8 +7,8 @@ package struct DriveScope: Sendable {
   /// Interrupted by a crash; they must not run twice.
   package private(set) var stillFailed: TaskSet
   /// Tasks outside the selection that failed or have not ended.
-  private(set) var leftFailed: [TaskID] = []
-  private(set) var leftOpen: [TaskID] = []
+  package private(set) var leftFailed: [TaskID] = []
+  package private(set) var leftOpen: [TaskID] = []
 
   /// Services that the session before left running.
   private(set) var stays: [TaskID] = []

@@ -3,8 +3,8 @@ package struct GrowthRecord: Sendable {
   package let entry: ExtendEntry
   /// The generator, which the plan may lack by now; nil if no task added them.
   package let adder: String?
-  let drive: Int
-  let milliseconds: Int64
+  package let drive: Int
+  package let milliseconds: Int64
 }
 
 /// The tasks added to a run.

@@ -107,7 +107,7 @@ package struct RunModel: Sendable {
 
   /// SEQ of the line that ended the task; 0 if it has not ended or that is unproven.
   @inline(__always)
-  func settleSequence(_ task: TaskID) -> UInt64 {
+  package func settleSequence(_ task: TaskID) -> UInt64 {
     if records.isEmpty { return 0 }
     let sequence = records[task.index].settleSequence
     return sequence < lost.trustedFrom ? 0 : sequence

@@ -41,29 +41,31 @@ package struct RunStatus {
   }
 
   /// The time driven, without the gaps between sessions: until now if live, else until the end.
-  func drivenMilliseconds(at now: Int64) -> Int64 {
+  package func drivenMilliseconds(at now: Int64) -> Int64 {
     history.drivenMilliseconds(until: state == .running ? now : lastMilliseconds)
   }
 
   /// ` in 3 drives`; empty for a run that was never resumed.
-  var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
+  package var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
 
   /// Whether an attempt failed and the next is due, or never came.
-  func awaitsNextTry(_ task: TaskID) -> Bool {
+  package func awaitsNextTry(_ task: TaskID) -> Bool {
     state(task) == .waiting && history.tries.next[task] != nil
   }
 
   /// Whether it was interrupted while it ran or waited for its next attempt, and the run is not
   /// live.
-  func isCut(_ task: TaskID) -> Bool {
+  package func isCut(_ task: TaskID) -> Bool {
     !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
   }
 
   package var name: String { plan.string(plan.manifest.name) }
 
-  func state(_ task: TaskID) -> TaskState { Self.state(task, plan, history, isHeld: isHeld) }
+  package func state(_ task: TaskID) -> TaskState {
+    Self.state(task, plan, history, isHeld: isHeld)
+  }
 
-  func progress(_ task: TaskID) -> DownloadProgress? {
+  package func progress(_ task: TaskID) -> DownloadProgress? {
     guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
     switch state(task) {
     case .running, .suspended: return entry.progress
@@ -83,7 +85,7 @@ package struct RunStatus {
     }
   }
 
-  func report(_ task: TaskID) -> FetchReport? {
+  package func report(_ task: TaskID) -> FetchReport? {
     state(task) == .succeeded ? history.details.downloads[task]?.report : nil
   }
 
@@ -103,24 +105,26 @@ package struct RunStatus {
   }
 
   /// Whether it generated no matrix task.
-  func hasEmptyMatrix(_ task: TaskID) -> Bool {
+  package func hasEmptyMatrix(_ task: TaskID) -> Bool {
     history.state(task) == .succeeded && plan.hasEmptyMatrix(task)
   }
 
-  func why(_ task: TaskID) -> Why? {
+  package func why(_ task: TaskID) -> Why? {
     if hasEmptyMatrix(task) { return .skipped(.emptyMatrix) }
     let record = history[task]
     return state(task) == .waiting && record.isInterrupted ? .rerun(.interrupted) : record.why
   }
 
-  func isReady(_ service: TaskID) -> Bool { history[service].isReady && !isStopping(service) }
+  package func isReady(_ service: TaskID) -> Bool {
+    history[service].isReady && !isStopping(service)
+  }
 
-  func isStopping(_ service: TaskID) -> Bool {
+  package func isStopping(_ service: TaskID) -> Bool {
     isHeld && state(service).isRunning && history.details.stopping.contains(service)
   }
 
   /// The unfinished dependencies of a pending task.
-  func waitsFor(_ task: TaskID) -> [TaskID] {
+  package func waitsFor(_ task: TaskID) -> [TaskID] {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
       included.contains($0) && (!state($0).isTerminal || state($0) == .cancelled)
@@ -129,25 +133,25 @@ package struct RunStatus {
   }
 
   /// When the next attempt is due; nil if none is, or the run is not live.
-  func nextTry(_ task: TaskID) -> Int64? {
+  package func nextTry(_ task: TaskID) -> Int64? {
     isHeld && state(task) == .waiting ? history.tries.next[task] : nil
   }
 
   /// Whether it stays failed until the user requests it.
-  func waitsForRerun(_ task: TaskID) -> Bool {
+  package func waitsForRerun(_ task: TaskID) -> Bool {
     let record = history[task]
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
       && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
 
   /// Whether a resume fails it because it was interrupted.
-  func failsOnResume(_ task: TaskID) -> Bool {
+  package func failsOnResume(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.failWhenInterrupted) && isCut(task)
       && history[task].isInterrupted
   }
 
   /// The number of results from a cache.
-  func restoredCount(of tasks: Range<Int>) -> Int {
+  package func restoredCount(of tasks: Range<Int>) -> Int {
     if !plan.hasCaches { return 0 }
     return tasks.lazy.map { TaskID($0) }.count {
       included.contains($0) && state($0) == .succeeded && history[$0].isRestored

@@ -13,10 +13,10 @@ package struct SiteRecord: Sendable, Equatable {
   /// The reason for the state, for people; may be empty.
   package internal(set) var what: String
 
-  var isInUse: Bool { state.isInUse }
+  package var isInUse: Bool { state.isInUse }
 
   /// The amount of a resource that each node has its own of; unlimited if unknown.
-  func capacity(of resource: UInt32) -> UInt64 {
+  package func capacity(of resource: UInt32) -> UInt64 {
     switch resource {
     case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
     case ResourceEntry.memory: offer.memoryBytes == 0 ? .max : offer.memoryBytes

@@ -23,11 +23,11 @@ package struct TaskCounts: Equatable, Sendable {
   package var ended: Int { succeeded + upToDate + allFailed + skipped }
   package var allFailed: Int { failed + failedAllowed }
 
-  mutating func add(_ state: TaskState, asks: Bool) {
+  package mutating func add(_ state: TaskState, asks: Bool) {
     if asks, state == .running { asking += 1 } else { add(state) }
   }
 
-  mutating func add(_ state: TaskState, _ count: Int = 1) {
+  package mutating func add(_ state: TaskState, _ count: Int = 1) {
     switch state {
     case .waiting, .ready, .checking, .handed: pending += count
     case .running: running += count

@@ -105,7 +105,7 @@ package struct TaskRecord: Sendable {
   /// Whether it is a service that is ready.
   package var isReady: Bool { state.isRunning && marks.contains(.ready) }
 
-  var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
+  package var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
 
   /// Lost lines may have discarded its result.
   package var isUnproven: Bool { marks.contains(.unproven) }

@@ -40,7 +40,7 @@ extension Transition {
 
   /// Whether a generator found no matrix tasks. The journal has a success, which a resume does not
   /// repeat; views show a skip.
-  var isOfEmptyMatrix: Bool { event == .success && what == Plan.emptyMatrixText }
+  package var isOfEmptyMatrix: Bool { event == .success && what == Plan.emptyMatrixText }
 
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 

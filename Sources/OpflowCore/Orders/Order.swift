@@ -65,5 +65,5 @@ package struct OrderAsker: Equatable, Sendable {
   }
 
   /// `opflow cancel (pid 123)`
-  var text: String { "\(name) (pid \(pid))" }
+  package var text: String { "\(name) (pid \(pid))" }
 }

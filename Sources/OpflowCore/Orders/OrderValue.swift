@@ -97,7 +97,7 @@ package struct CarriedValue: Equatable, Sendable {
   // MARK: - Text
 
   /// Returns `5` or `net=3`; empty without a value.
-  func text(_ kind: OrderValue.Kind, plan: Plan) -> String {
+  package func text(_ kind: OrderValue.Kind, plan: Plan) -> String {
     switch kind {
     case .nothing: return ""
     case .number: return "\(number ?? 0)"

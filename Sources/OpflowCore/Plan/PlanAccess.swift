@@ -52,7 +52,7 @@ extension Plan {
   /// Whether any task is an external task.
   package var hasBlocks: Bool { manifest.hasBlocks == 1 }
 
-  var gateCount: Int { hasGates ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
+  package var gateCount: Int { hasGates ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
 
   package func question(_ task: TaskID) -> UnsafeRawBufferPointer {
     text(record[task.index].script)

@@ -37,7 +37,7 @@ extension Plan {
   package func familyName(_ family: FamilyID) -> String { string(families[family.index].name) }
 
   /// The message for a generator that found nothing to generate.
-  static let emptyMatrixText = "empty matrix: it has no legs"
+  package static let emptyMatrixText = "empty matrix: it has no legs"
 
   /// The indexes of the matrix tasks.
   package func legs(_ family: FamilyID) -> Range<Int> {

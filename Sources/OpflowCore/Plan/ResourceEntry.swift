@@ -32,7 +32,7 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   ///
   /// - Parameter gpu: the index of the nodes' `gpu`; negative if there is none.
   @inline(__always)
-  static func isOfMachine(_ resource: Int, gpu: Int) -> Bool {
+  package static func isOfMachine(_ resource: Int, gpu: Int) -> Bool {
     resource == Int(cpu) || resource == Int(memory) || resource == gpu
   }
 

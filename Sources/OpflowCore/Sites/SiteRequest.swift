@@ -42,7 +42,7 @@ package enum SiteRequest: Equatable, Sendable {
     switch self {
     case .slurm(let options):
       options.isEmpty
-        ? "slurm" : "slurm:\(options.map { ActionText.quoted($0) }.joined(separator: " "))"
+        ? "slurm" : "slurm:\(options.map { QuotedWords.quoted($0) }.joined(separator: " "))"
     case .ssh(let host): "ssh:\(host)"
     case .exec(let command): "exec:\(command)"
     }

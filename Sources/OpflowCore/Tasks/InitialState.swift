@@ -49,7 +49,7 @@ extension InitialState {
   }
 
   /// Whether the task keeps an earlier result that is not a failure.
-  var isReused: Bool {
+  package var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .failed, .stillFailed,
@@ -60,7 +60,7 @@ extension InitialState {
   }
 
   /// Whether the task is not part of the session.
-  var isLeftOut: Bool {
+  package var isLeftOut: Bool {
     switch self {
     case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,

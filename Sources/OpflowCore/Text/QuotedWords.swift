@@ -1,6 +1,6 @@
 /// Splits words like a shell, with quotes and backslashes (POSIX.1-2017, XCU 2.2), but without
 /// expansion: `$`, `*` and `~` are literal.
-enum QuotedWords {
+package enum QuotedWords {
   struct Failure: Error, Equatable {
     let what: String
   }
@@ -39,5 +39,45 @@ enum QuotedWords {
     if quote != nil { throw Failure(what: "a quote is not closed") }
     if let word { words.append(String(decoding: word, as: UTF8.self)) }
     return words
+  }
+
+  /// C0 except tab and newline, DEL, and C1: they could move the cursor.
+  private static func hasControls(_ word: String) -> Bool {
+    word.unicodeScalars.contains {
+      $0.value < 32 && $0 != "\t" && $0 != "\n" || (127...159).contains($0.value)
+    }
+  }
+
+  /// Writes controls as octal escapes within `$'…'` (POSIX.1-2024, 2.2.4).
+  private static func escaped(_ word: String) -> String {
+    var text = "$'"
+    for scalar in word.unicodeScalars {
+      switch scalar {
+      case "'", "\\": text += "\\\(scalar)"
+      case _ where hasControls(String(scalar)):
+        for byte in String(scalar).utf8 {
+          text += "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
+        }
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "'"
+  }
+
+  /// Quotes a word so that a shell reads it back unchanged.
+  package static func quoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        switch byte {
+        case 48...57, 65...90, 97...122: true
+        case 37, 43, 44, 45, 46, 47, 58, 61, 64, 95: true
+        default: false
+        }
+      }
+    if isPlain { return word }
+    if hasControls(word) { return escaped(word) }
+    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
+    return "'" + parts.joined(separator: "'\\''") + "'"
   }
 }

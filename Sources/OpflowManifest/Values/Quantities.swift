@@ -80,7 +80,7 @@ enum SizeText {
 }
 
 /// Amounts of user-defined resources: `2`, `0.5`, or a size.
-enum AmountText {
+package enum AmountText {
   enum Reading: Equatable {
     /// In thousandths of a unit or byte.
     case amount(UInt64)

@@ -1,5 +1,6 @@
 package import OpflowCore
 internal import OpflowSystem
+package import OpflowViews
 internal import OpflowWorker
 
 /// A session that is ready to begin: folder, plan and journal exist, and this process holds the

@@ -1,4 +1,5 @@
 package import OpflowCore
+package import OpflowReports
 internal import OpflowSystem
 
 extension RunFolder {

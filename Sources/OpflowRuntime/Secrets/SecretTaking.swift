@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 internal import OpflowWorker
 
 /// Reads the values of secrets from the sources in the manifest, once per session, before anything

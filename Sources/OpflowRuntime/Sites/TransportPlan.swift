@@ -20,7 +20,7 @@ extension TransportPlan {
   /// The shell command that starts an agent: this program, if the same path exists on the node,
   /// otherwise the one in its PATH.
   static func agentCommand(of program: String) -> String {
-    let quoted = ActionText.quoted(program)
+    let quoted = QuotedWords.quoted(program)
     return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"
   }
 

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 internal import OpflowWorker
 
 /// Starts workers on this machine: this program again, with a session and two pipes of its own.

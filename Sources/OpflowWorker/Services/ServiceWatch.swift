@@ -106,7 +106,7 @@ struct ServiceWatch: ~Copyable {
     isProbed = status == .success
     found =
       isOverdue && !isProbed
-      ? Self.noEnd : "it ended with \(OutcomeText.text(Outcome(status: status)))"
+      ? Self.noEnd : "it ended with \(status.text)"
     isOverdue = false
     nextLook =
       isProbed ? now : now.advanced(byMilliseconds: Int64(clamping: readiness.intervalMilliseconds))

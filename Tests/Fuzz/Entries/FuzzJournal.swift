@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowViews
 
 /// The journal of a run of five tasks, from bytes to a decision about every task.
 enum FuzzJournal {

@@ -1,0 +1,19 @@
+/// Takes whole lines from the end of a text.
+package enum LastLines {
+  /// Returns the last `count` lines of `bytes`, the last one with a newline.
+  package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
+    var end = bytes.count
+    if bytes.last == Field.lineFeed { end -= 1 }
+    guard end > 0 else { return [] }
+    var start = end
+    var lines = 0
+    while start > 0 {
+      if bytes[start - 1] == Field.lineFeed {
+        lines += 1
+        if lines == count { break }
+      }
+      start -= 1
+    }
+    return Array(bytes[start..<end]) + [Field.lineFeed]
+  }
+}

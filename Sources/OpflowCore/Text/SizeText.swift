@@ -1,0 +1,52 @@
+package enum CountText {
+  /// `12,345`
+  package static func grouped(_ count: Int) -> String {
+    let digits = Array("\(count)")
+    return digits.indices.map { index in
+      let follows = digits.count - index
+      return follows % 3 == 0 && index > 0 ? ",\(digits[index])" : "\(digits[index])"
+    }.joined()
+  }
+
+  package static func tasks(_ count: Int) -> String {
+    count == 1 ? "1 task" : "\(grouped(count)) tasks"
+  }
+
+  package static func failures(_ count: Int) -> String {
+    "\(grouped(count)) \(count == 1 ? "failure" : "failures")"
+  }
+
+  package static func moreFailures(_ count: Int) -> String {
+    "\(grouped(count)) more \(count == 1 ? "failure" : "failures")"
+  }
+}
+
+/// Formats sizes.
+package enum SizeText {
+  private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+
+  /// `512MiB`, `1.5GiB`.
+  package static func text(bytes: UInt64) -> String {
+    let (whole, tenth, unit) = parts(bytes)
+    return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
+  }
+
+  /// `512.0MiB`, `1.5GiB`: for a size that changes, so that the text does not jump. Bytes have no
+  /// fraction.
+  package static func steady(bytes: UInt64) -> String {
+    let (whole, tenth, unit) = parts(bytes)
+    return unit == 0 ? "\(whole)B" : "\(whole).\(tenth)\(units[unit])"
+  }
+
+  private static func parts(_ bytes: UInt64) -> (whole: UInt64, tenth: UInt64, unit: Int) {
+    var unit = 0
+    var whole = bytes
+    var rest: UInt64 = 0
+    while whole >= 1024, unit + 1 < units.count {
+      rest = whole % 1024
+      whole /= 1024
+      unit += 1
+    }
+    return (whole, rest * 10 / 1024, unit)
+  }
+}

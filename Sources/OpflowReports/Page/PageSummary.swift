@@ -1,0 +1,178 @@
+internal import OpflowCore
+internal import OpflowViews
+
+/// The result of the run and the reason.
+extension PageReport {
+  mutating func writeSummary() {
+    html.add("<header>\n<p class=\"kind\">opflow run ")
+    html.code(status.run)
+    html.add("</p>\n<h1>")
+    html.text(status.name)
+    html.add(" <span class=\"state ")
+    html.text(status.state.rawValue)
+    html.add("\">")
+    html.text("\(Self.sign(status.state)) \(status.state.rawValue)")
+    html.add("</span></h1>\n<p>")
+    html.text(why)
+    html.add("</p>\n")
+    writeFacts()
+    writeCounts()
+    html.add("</header>\n<main>\n")
+  }
+
+  private static func sign(_ state: RunState) -> String {
+    switch state {
+    case .succeeded: "✔"
+    case .failed: "✘"
+    case .running: "▶"
+    case .cancelled, .interrupted: "■"
+    }
+  }
+
+  private mutating func writeFacts() {
+    let began = UTCText.text(milliseconds: status.openedMilliseconds)
+    html.add("<dl class=\"facts\">\n<div><dt>began</dt><dd><time datetime=\"")
+    html.text(began)
+    html.add("\">")
+    html.text(began)
+    html.add("</time></dd></div>\n")
+    let took = status.drivenMilliseconds(at: status.lastMilliseconds)
+    fact("took", DurationText.text(milliseconds: took))
+    if status.history.drives > 1 {
+      let wall = status.lastMilliseconds - status.openedMilliseconds
+      fact("from first to last", DurationText.text(milliseconds: wall))
+      fact("drives", "\(status.history.drives)")
+    }
+    let path = data.path
+    if !path.tasks.isEmpty {
+      let time = DurationText.text(microseconds: path.microseconds)
+      let count = path.tasks.count
+      fact("critical path", "\(time) in \(Self.tasks(count))")
+    }
+    let processor = status.history.attempts.all.reduce(Int64(0)) { $0.plus($1.cpuMicroseconds) }
+    if processor > 0 { fact("processor time", DurationText.text(microseconds: processor)) }
+    if let close = status.history.close { fact("exit", "\(close.exitCode)") }
+    if let manifest = status.history.open?.manifestPath {
+      html.add("<div><dt>manifest</dt><dd>")
+      html.code(manifest == "-" ? "standard input" : manifest)
+      html.add("</dd></div>\n")
+    }
+    html.add("</dl>\n")
+  }
+
+  private mutating func fact(_ name: String, _ text: String) {
+    html.add("<div><dt>")
+    html.text(name)
+    html.add("</dt><dd>")
+    html.text(text)
+    html.add("</dd></div>\n")
+  }
+
+  /// The counts, and their shares as a bar.
+  private mutating func writeCounts() {
+    let counts = status.counts
+    let parts: [(count: Int, word: String, state: TaskState)] = [
+      (counts.succeeded, "succeeded", .succeeded), (counts.upToDate, "up to date", .upToDate),
+      (counts.running, "running", .running), (counts.suspended, "suspended", .suspended),
+      (counts.asking, counts.asking == 1 ? "waits for an answer" : "wait for an answer", .running),
+      (counts.failed, "failed", .failed),
+      (counts.failedAllowed, "failed (allowed)", .failedAllowed),
+      (counts.skipped, "skipped", .skipped), (counts.cancelled, "cancelled", .cancelled),
+      (counts.pending, "pending", .waiting),
+    ].filter { $0.count > 0 }
+    html.add("<ul class=\"counts\">\n<li><b>")
+    html.text(CountText.grouped(counts.total))
+    html.add(counts.total == 1 ? "</b> task</li>\n" : "</b> tasks</li>\n")
+    for (count, word, state) in parts {
+      html.add("<li><i class=\"")
+      html.text(Self.shade(state))
+      html.add("\"></i><b>")
+      html.text(CountText.grouped(count))
+      html.add("</b> ")
+      html.text(word)
+      html.add("</li>\n")
+    }
+    html.add("</ul>\n")
+    guard counts.total > 0 else { return }
+    html.add("<svg class=\"shares\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" ")
+    html.add("aria-hidden=\"true\">")
+    let widths = parts.map { max(4, $0.count * 1000 / counts.total) }
+    let sum = widths.reduce(0, +)
+    var left = 0
+    for (width, part) in zip(widths, parts) {
+      html.add("<rect y=\"0\" height=\"8\" x=\"")
+      html.number(left * 1000 / sum)
+      html.add("\" width=\"")
+      html.number((left + width) * 1000 / sum - left * 1000 / sum)
+      html.add("\" class=\"")
+      html.text(Self.shade(part.state))
+      html.add("\"></rect>")
+      left += width
+    }
+    html.add("</svg>\n")
+  }
+
+  /// The CSS class of a state.
+  static func shade(_ state: TaskState) -> String {
+    switch state {
+    case .succeeded, .upToDate: "good"
+    case .failed: "bad"
+    case .failedAllowed, .cancelled, .suspended: "odd"
+    case .running: "live"
+    case .waiting, .ready, .checking, .handed, .skipped: "rest"
+    }
+  }
+
+  // MARK: - Why
+
+  private var why: String {
+    let close = status.history.close
+    var parts: [String] = []
+    switch status.state {
+    case .running: parts.append("It goes on; this is how it stood at \(lastTime).")
+    case .interrupted where close == nil:
+      parts.append(
+        "It died: nobody saw its end, and the last that was heard of it was at \(lastTime).")
+    case .cancelled, .interrupted: parts.append("It was \(status.stopWords).")
+    case .succeeded where status.counts.total == status.counts.upToDate + status.counts.succeeded:
+      parts.append("All tasks have succeeded.")
+    case .succeeded: parts.append("No task has failed that may not.")
+    case .failed: break
+    }
+    if !failures.isEmpty { parts.append(failed) }
+    if status.counts.pending > 0, status.state != .running {
+      parts.append(
+        "\(Self.tasks(status.counts.pending, "has", "have")) no end; `\(resumeCommand)` goes on with"
+          + " \(status.counts.pending == 1 ? "it" : "them").")
+    }
+    return parts.joined(separator: " ")
+  }
+
+  private var lastTime: String { UTCText.text(milliseconds: status.lastMilliseconds) }
+
+  private var failed: String {
+    let first = status.plan.nameString(failures[0])
+    let outcome = EndReasons(status).outcome(failures[0])
+    var text =
+      failures.count == 1
+      ? "\(first) failed: \(outcome)"
+      : "\(CountText.grouped(failures.count)) tasks failed, \(first) first: \(outcome)"
+    if culprits.total > 0 {
+      text += "; \(Self.tasks(culprits.total, "was", "were")) skipped because of that"
+    }
+    let limit = status.history.limits.maxFailures ?? 0
+    if limit > 0, status.failuresOfDrive.count >= limit, status.counts.pending > 0 {
+      text += "; nothing new was started, since --max-failures is \(limit)"
+    }
+    return "\(text)."
+  }
+
+  static func tasks(_ count: Int) -> String {
+    count == 1 ? "1 task" : "\(CountText.grouped(count)) tasks"
+  }
+
+  /// With a verb: `1 task was`, `3 tasks were`.
+  static func tasks(_ count: Int, _ one: String, _ many: String) -> String {
+    "\(tasks(count)) \(count == 1 ? one : many)"
+  }
+}

@@ -1,0 +1,79 @@
+internal import OpflowCore
+
+/// The attempts of a run in tracks (`Lane`) of a time chart, in which they do not overlap.
+///
+/// A worker has as many tracks as it ran tasks at once. Sessions share tracks, since they number
+/// workers from the start and do not overlap.
+struct AttemptLanes {
+  struct Lane: Equatable {
+    /// Empty for the coordinator's host.
+    let host: String
+    /// `none` for approvals, and if unknown.
+    let worker: WorkerID
+    /// Of the worker, from 0.
+    let place: Int
+  }
+
+  /// An attempt in its track, in milliseconds since the epoch.
+  struct Entry {
+    let attempt: Int
+    let lane: Int
+    let begin: Int64
+    let end: Int64
+  }
+
+  /// Tracks by host, worker and place; the coordinator's host first, those without a worker last.
+  private(set) var lanes: [Lane] = []
+  /// In starting order.
+  private(set) var entries: [Entry] = []
+
+  private struct Owner: Hashable {
+    let host: String
+    let worker: WorkerID
+  }
+
+  /// - Parameter now: since the epoch; the end of running attempts.
+  init(_ attempts: TaskAttempts, until now: Int64) {
+    let all = attempts.all
+    // If starts are lost, the order differs.
+    let order = all.indices.sorted {
+      (all[$0].begunMilliseconds, $0) < (all[$1].begunMilliseconds, $1)
+    }
+    var places: [Owner: [Int]] = [:]
+    var ends: [Int64] = []
+    entries.reserveCapacity(all.count)
+    for index in order {
+      let attempt = all[index]
+      let begin = attempt.begunMilliseconds
+      let end = max(begin, attempt.endedMilliseconds == 0 ? now : attempt.endedMilliseconds)
+      let owner = Owner(host: attempts.host(of: attempt), worker: attempt.worker)
+      var lane = places[owner]?.first { ends[$0] <= begin }
+      if lane == nil {
+        lanes.append(
+          Lane(host: owner.host, worker: owner.worker, place: places[owner]?.count ?? 0))
+        ends.append(begin)
+        places[owner, default: []].append(lanes.count - 1)
+        lane = lanes.count - 1
+      }
+      guard let lane else { continue }
+      // Blocks the track for later starts.
+      ends[lane] = attempt.endedMilliseconds == 0 ? .max : end
+      entries.append(Entry(attempt: index, lane: lane, begin: begin, end: end))
+    }
+    sort()
+  }
+
+  private mutating func sort() {
+    let order = lanes.indices.sorted { Self.key(lanes[$0]) < Self.key(lanes[$1]) }
+    var numbers = [Int](repeating: 0, count: lanes.count)
+    for (number, old) in order.enumerated() { numbers[old] = number }
+    lanes = order.map { lanes[$0] }
+    entries = entries.map {
+      Entry(attempt: $0.attempt, lane: numbers[$0.lane], begin: $0.begin, end: $0.end)
+    }
+  }
+
+  private static func key(_ lane: Lane) -> (String, UInt32, Int) {
+    (lane.host, UInt32(bitPattern: lane.worker.rawValue), lane.place)
+  }
+}

@@ -1,0 +1,156 @@
+package import OpflowCore
+internal import OpflowViews
+
+/// A run as JUnit XML, in the dialect of Jenkins' schema (xunit plugin, junit-10.xsd) and GitLab: a
+/// suite per manifest file and matrix, a test per task.
+///
+/// Earlier attempts are a `flakyFailure` of a success, or a `rerunFailure`. GitLab shows only the
+/// text of `failure` and `error`, so output is there. It merges tests of equal class and name; task
+/// IDs are unique.
+///
+/// Produced in pieces, to save memory.
+package struct JUnitReport {
+  private let status: RunStatus
+  private let suites: [JUnitSuite]
+  private let output: OutputSource
+  private var xml = XMLWriter()
+  private var next = (suite: 0, test: 0)
+  private var isBegun = false
+  /// The remaining bytes for long output.
+  private var outputRoom = 32 << 20
+
+  private static let outputBytes = 65_536
+  private static let briefBytes = 2048
+  private static let pieceBytes = 65_536
+
+  package init(_ status: RunStatus, output: @escaping OutputSource) {
+    self.status = status
+    self.output = output
+    suites = JUnitSuite.all(status)
+  }
+
+  /// Returns the next bytes; nil at the end.
+  package mutating func nextPiece() -> [UInt8]? {
+    if !isBegun { begin() }
+    while next.suite < suites.count, xml.byteCount < Self.pieceBytes { writeNext() }
+    if next.suite == suites.count {
+      xml.end()
+      next.suite += 1
+    }
+    return xml.byteCount == 0 ? nil : xml.take()
+  }
+
+  private mutating func begin() {
+    isBegun = true
+    xml.declare()
+    xml.begin("testsuites")
+    xml.attribute("name", status.name)
+    xml.attribute("tests", "\(suites.reduce(0) { $0 + $1.tasks.count })")
+    xml.attribute("failures", "\(suites.reduce(0) { $0 + $1.failures })")
+    xml.attribute("errors", "\(suites.reduce(0) { $0 + $1.errors })")
+    xml.attribute("time", Self.seconds(status.drivenMilliseconds(at: status.lastMilliseconds)))
+  }
+
+  private mutating func writeNext() {
+    let suite = suites[next.suite]
+    if next.test == 0 { begin(suite) }
+    write(suite.tasks[next.test], of: suite)
+    next.test += 1
+    if next.test < suite.tasks.count { return }
+    xml.end()
+    next = (next.suite + 1, 0)
+  }
+
+  private mutating func begin(_ suite: JUnitSuite) {
+    xml.begin("testsuite")
+    xml.attribute("name", suite.name)
+    xml.attribute("tests", "\(suite.tasks.count)")
+    xml.attribute("failures", "\(suite.failures)")
+    xml.attribute("errors", "\(suite.errors)")
+    xml.attribute("skipped", "\(suite.skipped)")
+    xml.attribute("time", Self.seconds(microseconds: suite.microseconds))
+    xml.attribute("timestamp", UTCText.text(milliseconds: status.openedMilliseconds))
+    if let host = host(of: suite) { xml.attribute("hostname", CleanText.string(host)) }
+    xml.begin("properties")
+    xml.begin("property")
+    xml.attribute("name", "opflow.run")
+    xml.attribute("value", status.run)
+    xml.end()
+    xml.end()
+  }
+
+  /// The node of all tasks of the suite that ran; else nil.
+  private func host(of suite: JUnitSuite) -> String? {
+    if status.history.sites.all.isEmpty { return nil }
+    var host: String?
+    for task in suite.tasks where status.history[task].startSequence > 0 {
+      guard let own = status.history.site(of: task)?.offer.host, own == host ?? own else {
+        return nil
+      }
+      host = own
+    }
+    return host
+  }
+
+  private mutating func write(_ task: TaskID, of suite: JUnitSuite) {
+    let record = status.history[task]
+    let verdict = TaskVerdict(task, status)
+    xml.begin("testcase")
+    xml.attribute("classname", suite.name)
+    xml.attribute("name", status.plan.nameBytes(task))
+    xml.attribute("time", Self.seconds(microseconds: record.wallMicroseconds))
+    switch verdict {
+    case .passed: break
+    case .skipped:
+      xml.begin("skipped")
+      writeReason(of: task)
+      xml.end()
+    case .failure, .error:
+      xml.begin(verdict == .failure ? "failure" : "error")
+      let message = writeReason(of: task)
+      xml.line(message)
+      writeOutput(of: task, attempt: record.attempts)
+      xml.end()
+    }
+    for failed in status.history.details.failedTries[task] ?? [] where verdict != .skipped {
+      xml.begin(verdict == .passed ? "flakyFailure" : "rerunFailure")
+      let message = OutcomeText.text(failed.outcome, what: failed.what)
+      xml.attribute("message", "try \(failed.attempt): \(message)")
+      xml.attribute("type", TaskVerdict.word(failed.outcome))
+      xml.end()
+    }
+    if verdict == .passed, record.isRestored {
+      xml.begin("system-out")
+      xml.line("restored from the cache")
+      xml.end()
+    }
+    xml.end()
+  }
+
+  @discardableResult
+  private mutating func writeReason(of task: TaskID) -> String {
+    let (type, message) = TaskVerdict.reason(task, status)
+    xml.attribute("message", message)
+    xml.attribute("type", type)
+    return message
+  }
+
+  private mutating func writeOutput(of task: TaskID, attempt: Int32) {
+    let most = outputRoom > 0 ? Self.outputBytes : Self.briefBytes
+    guard attempt > 0, let output = output(task, most) else { return }
+    let (bytes, isWhole) = output.tail(attempt: attempt)
+    outputRoom -= bytes.count
+    if !isWhole { xml.line("(the last \(bytes.count) bytes; the whole is in \(output.path))") }
+    for line in LineSlices(bytes) { xml.line(line) }
+  }
+
+  private static func seconds(microseconds: Int64) -> String { seconds(microseconds / 1000) }
+
+  /// Returns `12.034`.
+  private static func seconds(_ milliseconds: Int64) -> String {
+    let milliseconds = max(0, milliseconds)
+    let rest = "\(milliseconds % 1000)"
+    let zeros = String(repeating: "0", count: 3 - rest.utf8.count)
+    return "\(milliseconds / 1000).\(zeros)\(rest)"
+  }
+}

@@ -1,0 +1,71 @@
+internal import OpflowCore
+
+/// Compares a run with the previous one of the manifest, by task ID.
+struct RunComparison {
+  /// A changed duration, in microseconds.
+  struct Change {
+    let task: TaskID
+    let before: Int64
+    let now: Int64
+    var difference: Int64 { now - before }
+  }
+
+  private(set) var broken: [TaskID] = []
+  private(set) var fixed: [TaskID] = []
+  private(set) var stillFailing: [TaskID] = []
+  /// Tasks that the previous manifest did not have.
+  private(set) var new: [TaskID] = []
+  /// Tasks that the manifest no longer has.
+  private(set) var goneCount = 0
+  /// Significant changes of successful tasks, largest first.
+  private(set) var slower: [Change] = []
+  private(set) var faster: [Change] = []
+  /// The previous duration per task; -1 if unknown.
+  private(set) var wallBefore: [Int64]
+
+  /// Less, or less than a fifth, is noise.
+  private static let leastMicroseconds: Int64 = 50_000
+
+  init(_ now: RunStatus, before: RunStatus) {
+    let (plan, old) = (now.plan, before.plan)
+    wallBefore = [Int64](repeating: -1, count: plan.taskCount)
+    var known = 0
+    for task in plan.tasks.lazy.map({ TaskID($0) }) {
+      let same = old.task(named: plan.nameBytes(task))
+      if same != nil { known += 1 }
+      guard now.included.contains(task) else { continue }
+      guard let same else {
+        new.append(task)
+        continue
+      }
+      guard before.included.contains(same) else { continue }
+      compare(task, now, same, before)
+    }
+    goneCount = old.taskCount - known
+    slower.sort { $0.difference > $1.difference }
+    faster.sort { $0.difference < $1.difference }
+  }
+
+  private mutating func compare(
+    _ task: TaskID, _ now: RunStatus, _ same: TaskID, _ before: RunStatus
+  ) {
+    let (state, oldState) = (now.state(task), before.state(same))
+    switch (state == .failed, oldState == .failed) {
+    case (true, true): stillFailing.append(task)
+    case (true, false): broken.append(task)
+    case (false, true): if state == .succeeded { fixed.append(task) }
+    case (false, false): break
+    }
+    let oldRecord = before.history[same]
+    guard oldRecord.attempts > 0, oldRecord.wallMicroseconds > 0 else { return }
+    wallBefore[task.index] = oldRecord.wallMicroseconds
+    guard state == .succeeded, oldState == .succeeded, now.plan.kind(task) != .approve else {
+      return
+    }
+    let change = Change(
+      task: task, before: oldRecord.wallMicroseconds, now: now.history[task].wallMicroseconds)
+    let size = abs(change.difference)
+    guard size >= Self.leastMicroseconds, size >= change.before / 5 else { return }
+    if change.difference > 0 { slower.append(change) } else { faster.append(change) }
+  }
+}

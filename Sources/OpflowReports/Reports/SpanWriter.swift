@@ -1,0 +1,199 @@
+internal import OpflowCore
+internal import OpflowViews
+
+/// Writes spans in OTLP's JSON: camel-case fields, hexadecimal IDs, numeric enumerations, 64-bit
+/// numbers as strings.
+///
+/// Each line is a complete request; OpenTelemetry's file exporters write and collectors read such
+/// files.
+struct SpanWriter {
+  private(set) var json = JSONWriter()
+  /// Bytes of the line that `take` has already returned.
+  private var takenBytes = 0
+  private(set) var isInLine = false
+
+  /// Collectors accept 20 MiB per request.
+  static let mostLineBytes = 4 << 20
+  private static let schema = "https://opentelemetry.io/schemas/1.37.0"
+
+  enum Kind: Int { case `internal` = 1, server = 2 }
+
+  /// The identity of a span.
+  struct Place {
+    let trace: TraceID
+    let span: SpanID
+    let parent: SpanID?
+    let flags: UInt8
+    /// The parent is another program's.
+    var isRemote = false
+  }
+
+  var byteCount: Int { json.bytes.count }
+  var isLineFull: Bool { takenBytes + json.bytes.count >= Self.mostLineBytes }
+
+  mutating func take() -> [UInt8] {
+    takenBytes += json.bytes.count
+    return json.take()
+  }
+
+  /// - Parameter resource: writes its attributes.
+  mutating func beginLine(version: String, resource: (inout SpanWriter) -> Void) {
+    isInLine = true
+    json.beginObject()
+    beginList("resourceSpans")
+    json.key("resource")
+    json.beginObject()
+    attributes(resource)
+    json.endObject()
+    beginList("scopeSpans")
+    json.key("scope")
+    json.beginObject()
+    json.key("name")
+    json.string("opflow")
+    json.key("version")
+    json.string(version)
+    json.endObject()
+    json.key("spans")
+    json.beginArray()
+  }
+
+  mutating func endLine() {
+    json.endArray()
+    for _ in 0..<2 {
+      json.key("schemaUrl")
+      json.string(Self.schema)
+      json.endObject()
+      json.endArray()
+    }
+    json.endObject()
+    json.endLine()
+    takenBytes = -json.bytes.count
+    isInLine = false
+  }
+
+  private mutating func beginList(_ name: StaticString) {
+    json.key(name)
+    json.beginArray()
+    json.beginObject()
+  }
+
+  /// - Parameter milliseconds: since the epoch.
+  mutating func beginSpan(
+    _ place: Place, _ name: String, _ kind: Kind, milliseconds: ClosedRange<Int64>
+  ) {
+    json.beginObject()
+    json.key("traceId")
+    json.string(place.trace.text)
+    json.key("spanId")
+    json.string(place.span.text)
+    if let parent = place.parent {
+      json.key("parentSpanId")
+      json.string(parent.text)
+    }
+    // Bit 9: a remote parent; bit 8: bit 9 is valid.
+    json.key("flags")
+    json.number(UInt32(place.flags) | (place.isRemote ? 0x300 : 0x100))
+    json.key("name")
+    json.string(name)
+    json.key("kind")
+    json.number(kind.rawValue)
+    time("startTimeUnixNano", milliseconds.lowerBound)
+    time("endTimeUnixNano", milliseconds.upperBound)
+  }
+
+  mutating func endSpan() { json.endObject() }
+
+  mutating func attributes(_ body: (inout SpanWriter) -> Void) {
+    json.key("attributes")
+    json.beginArray()
+    body(&self)
+    json.endArray()
+  }
+
+  mutating func attribute(_ key: StaticString, _ text: String) {
+    beginValue(key, "stringValue")
+    json.string(text)
+    endValue()
+  }
+
+  mutating func attribute(_ key: StaticString, _ number: some FixedWidthInteger) {
+    beginValue(key, "intValue")
+    json.string("\(number)")
+    endValue()
+  }
+
+  mutating func attribute(_ key: StaticString, _ isSo: Bool) {
+    beginValue(key, "boolValue")
+    json.bool(isSo)
+    endValue()
+  }
+
+  private mutating func beginValue(_ key: StaticString, _ kind: StaticString) {
+    json.beginObject()
+    json.key("key")
+    json.constant(key)
+    json.key("value")
+    json.beginObject()
+    json.key(kind)
+  }
+
+  private mutating func endValue() {
+    json.endObject()
+    json.endObject()
+  }
+
+  /// - Parameters:
+  ///   - body: calls `event`.
+  ///   - dropped: events left out.
+  mutating func events(dropped: Int = 0, _ body: (inout SpanWriter) -> Void) {
+    json.key("events")
+    json.beginArray()
+    body(&self)
+    json.endArray()
+    if dropped > 0 {
+      json.key("droppedEventsCount")
+      json.number(UInt32(clamping: dropped))
+    }
+  }
+
+  mutating func event(
+    _ name: String, at milliseconds: Int64, _ body: (inout SpanWriter) -> Void
+  ) {
+    json.beginObject()
+    time("timeUnixNano", milliseconds)
+    json.key("name")
+    json.string(name)
+    attributes(body)
+    json.endObject()
+  }
+
+  mutating func link(to trace: TraceID, _ span: SpanID, flags: UInt8) {
+    json.key("links")
+    json.beginArray()
+    json.beginObject()
+    json.key("traceId")
+    json.string(trace.text)
+    json.key("spanId")
+    json.string(span.text)
+    json.key("flags")
+    json.number(UInt32(flags) | 0x100)
+    json.endObject()
+    json.endArray()
+  }
+
+  mutating func error(_ message: String) {
+    json.key("status")
+    json.beginObject()
+    json.key("code")
+    json.number(2)
+    json.key("message")
+    json.string(message)
+    json.endObject()
+  }
+
+  /// Writes a time, clamped to 64-bit nanoseconds.
+  private mutating func time(_ key: StaticString, _ milliseconds: Int64) {
+    json.key(key)
+    json.string("\(min(UInt64(clamping: milliseconds), UInt64.max / 1_000_000) * 1_000_000)")
+  }
+}

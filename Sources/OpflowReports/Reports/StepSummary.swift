@@ -1,0 +1,194 @@
+package import OpflowCore
+internal import OpflowViews
+
+/// What GitHub shows of a job's step: a run in Markdown. What failed with the end of its output, what was allowed to
+/// fail, what was tried again, and what took longest.
+package struct StepSummary {
+  private let status: RunStatus
+  private let resumeCommand: String
+  private let output: OutputSource
+
+  private static let mostRows = 20
+  private static let mostTailBytes = 16_384
+
+  /// - Parameter resumeCommand: the command line that continues the run.
+  package init(_ status: RunStatus, resumeCommand: String, output: @escaping OutputSource) {
+    self.status = status
+    self.resumeCommand = resumeCommand
+    self.output = output
+  }
+
+  /// Returns as many whole paragraphs as fit.
+  package func text(atMost room: Int) -> [UInt8] {
+    var text = Array(head.utf8)
+    let tables = Array((allowed + retried + slowest).utf8)
+    if text.count > room { return [] }
+    let failed = RunFailures.of(status)
+    // Failures get the room that the tables leave.
+    let left = max(room - tables.count - 200, text.count)
+    var told = 0
+    for task in failed {
+      var block: [UInt8] = []
+      write(task, into: &block)
+      if text.count + block.count > left { break }
+      text += block
+      told += 1
+    }
+    if told < failed.count {
+      let rest =
+        told > 0
+        ? "… and \(CountText.moreFailures(failed.count - told))"
+        : "\(CountText.failures(failed.count)), too long to be told here"
+      text += Array("\n\(rest)\n".utf8)
+    }
+    if text.count + tables.count <= room { text += tables }
+    return text.count <= room ? text : []
+  }
+
+  private var head: String {
+    let state = status.history.close?.state ?? .interrupted
+    let counts = [
+      (status.counts.succeeded, "succeeded"), (status.counts.upToDate, "up to date"),
+      (status.counts.failed, "failed"), (status.counts.failedAllowed, "failed (allowed)"),
+      (status.counts.skipped, "skipped"), (status.counts.cancelled, "cancelled"),
+      (status.counts.pending, "pending"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    let wall = DurationText.text(
+      milliseconds: status.drivenMilliseconds(at: status.lastMilliseconds))
+    return """
+      ### \(Self.code(status.name)) \(state.rawValue)
+
+      \(counts.isEmpty ? "nothing to do" : counts) in \(wall)\(status.driveWords), run \(Self.code(status.run))
+      \(rest)
+      """
+  }
+
+  /// The stop, unfinished tasks, and how to continue; empty after success.
+  private var rest: String {
+    let state = status.history.close?.state ?? .interrupted
+    if state == .succeeded { return "" }
+    var lines: [String] = []
+    if state != .failed { lines.append("It was \(Self.escaped(status.stopWords)).") }
+    var (cut, unstarted): ([TaskID], [TaskID]) = ([], [])
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      switch status.state(task) {
+      case .waiting, .ready, .checking, .cancelled:
+        let hasBegun = status.isCut(task) || status.state(task) == .cancelled
+        if hasBegun, status.history[task].attempts > 0 {
+          cut.append(task)
+        } else {
+          unstarted.append(task)
+        }
+      case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .skipped:
+        break
+      }
+    }
+    if !cut.isEmpty { lines.append("Cut short: \(names(cut)).") }
+    if !unstarted.isEmpty { lines.append("Never began: \(names(unstarted)).") }
+    lines.append("Resume it: \(Self.code(resumeCommand))")
+    return "\n" + lines.joined(separator: "\n\n") + "\n"
+  }
+
+  private func names(_ tasks: [TaskID]) -> String {
+    let shown = tasks.prefix(Self.mostRows).map { Self.code(status.plan.nameString($0)) }
+    let more = tasks.count - shown.count
+    return shown.joined(separator: ", ") + (more > 0 ? " and \(CountText.grouped(more)) more" : "")
+  }
+
+  /// Expanded, since readers look for it.
+  private func write(_ task: TaskID, into text: inout [UInt8]) {
+    let record = status.history[task]
+    let time = DurationText.text(microseconds: record.wallMicroseconds)
+    let tries = record.attempts > 1 ? " (try \(record.attempts))" : ""
+    let what = Self.escaped(EndReasons(status).outcome(task))
+    let title = "\(Self.code(status.plan.nameString(task))): \(what) after \(time)\(tries)"
+    guard record.attempts > 0, let output = output(task, Self.mostTailBytes) else {
+      text += Array("\n- \(title)\n".utf8)
+      return
+    }
+    let (bytes, _) = output.tail(attempt: record.attempts)
+    var tail: [UInt8] = []
+    for line in LineSlices(LastLines.of(bytes, count: ProgressView.failureLines)) {
+      line.withUnsafeBytes { CleanText.append($0, to: &tail) }
+      tail.append(Field.lineFeed)
+    }
+    let fence = Self.fence(around: tail)
+    text += Array("\n<details open><summary>\(title)</summary>\n\n\(fence)text\n".utf8)
+    text += tail
+    text += Array("\(fence)\n\n\(Self.code(output.path))\n\n</details>\n".utf8)
+  }
+
+  private var allowed: String {
+    let tasks = RunFailures.allowed(status)
+    if tasks.isEmpty { return "" }
+    let outcomes = EndReasons(status)
+    var text = "\n#### Allowed to fail\n\n| task | how |\n| --- | --- |\n"
+    for task in tasks.prefix(Self.mostRows) {
+      let how = Self.escaped(outcomes.outcome(task))
+      text += "| \(Self.code(status.plan.nameString(task))) | \(how) |\n"
+    }
+    return text + Self.more(than: tasks)
+  }
+
+  /// A task that succeeded in the end is flaky.
+  private var retried: String {
+    let tasks = status.history.details.failedTries.keys
+      .filter { status.included.contains($0) }.sorted { $0.index < $1.index }
+    return retried("Flaky", tasks.filter { status.state($0) == .succeeded })
+      + retried("Tried again", tasks.filter { status.state($0) != .succeeded })
+  }
+
+  private func retried(_ title: String, _ tasks: [TaskID]) -> String {
+    if tasks.isEmpty { return "" }
+    var text = "\n#### \(title)\n\n| task | tries | before |\n| --- | ---: | --- |\n"
+    for task in tasks.prefix(Self.mostRows) {
+      let last = status.history.details.failedTries[task]?.last
+      let before = last.map { OutcomeText.text($0.outcome, what: $0.what) } ?? ""
+      text += "| \(Self.code(status.plan.nameString(task))) | \(status.history[task].attempts)"
+      text += " | \(Self.escaped(before)) |\n"
+    }
+    return text + Self.more(than: tasks)
+  }
+
+  private static func more(than tasks: [TaskID]) -> String {
+    tasks.count > mostRows ? "\n… and \(tasks.count - mostRows) more\n" : ""
+  }
+
+  private var slowest: String {
+    let longest = SlowestTasks.of(status, most: Self.mostRows)
+    if longest.isEmpty { return "" }
+    var text = "\n#### Slowest\n\n| task | time |\n| --- | ---: |\n"
+    for (task, wall) in longest {
+      let time = DurationText.text(microseconds: wall)
+      text += "| \(Self.code(status.plan.nameString(task))) | \(time) |\n"
+    }
+    return text
+  }
+
+  /// Longer than any in the text.
+  private static func fence(around text: [UInt8]) -> String {
+    var longest = 2
+    var count = 0
+    for byte in text {
+      count = byte == UInt8(ascii: "`") ? count + 1 : 0
+      longest = max(longest, count)
+    }
+    return String(repeating: "`", count: longest + 1)
+  }
+
+  private static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
+
+  /// Writes a reference for what Markdown or HTML may interpret.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in CleanText.string(text).unicodeScalars {
+      switch scalar {
+      case "a"..."z", "A"..."Z", "0"..."9", " ", ".", "/", "-", "=":
+        escaped.unicodeScalars.append(scalar)
+      case _ where scalar.isASCII: escaped += "&#\(scalar.value);"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

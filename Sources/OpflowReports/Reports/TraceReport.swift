@@ -1,0 +1,251 @@
+package import OpflowCore
+internal import OpflowViews
+
+/// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format.
+///
+/// A process is a node, a thread one of its tracks (`AttemptLanes`), a complete event (`X`) an
+/// attempt. Counters (`C`) show running tasks and resource use, flows (`s`, `f`) the critical path,
+/// instants requests and additions. Times are microseconds since the run began. Readers order by
+/// time alone, so attempts of a track are kept a microsecond apart where the journal's milliseconds
+/// are equal.
+///
+/// Produced in pieces, to save memory.
+package struct TraceReport {
+  private let status: RunStatus
+  private let lanes: AttemptLanes
+  private let use: ResourceUse
+  private let path: [TaskID]
+  private let hosts: [String]
+  /// The resources in use.
+  private let resources: [Int]
+  private var events = TraceEvents()
+  private var part = Part.head
+  private var next = 0
+  /// The last end per track, in microseconds.
+  private var laneEnds: [Int64]
+  /// The last attempts of the critical path.
+  private var steps: [TaskID: Step] = [:]
+  private var lastUse: ResourceUse.Step?
+
+  private struct Step {
+    let lane: Int
+    let begin: Int64
+    let end: Int64
+  }
+
+  private enum Part: Int {
+    case head, tries, counters, flows, orders, additions, machines, foot, none
+  }
+
+  private static let pieceBytes = 65_536
+
+  package init(_ status: RunStatus) {
+    self.status = status
+    let history = status.history
+    lanes = AttemptLanes(history.attempts, until: history.lastMilliseconds)
+    use = ResourceUse(status, lanes.entries)
+    path = MeasuredPath(status).tasks
+    var hosts: [String] = []
+    for lane in lanes.lanes where hosts.last != lane.host { hosts.append(lane.host) }
+    self.hosts = hosts
+    let steps = use.steps
+    resources = status.plan.resources.indices.filter { resource in
+      steps.contains { $0.amounts[resource] > 0 }
+    }
+    laneEnds = [Int64](repeating: .min, count: lanes.lanes.count)
+    for task in path { self.steps[task] = Step(lane: -1, begin: 0, end: 0) }
+  }
+
+  /// Returns the next bytes; nil at the end.
+  package mutating func nextPiece() -> [UInt8]? {
+    while part != .none, events.json.bytes.count < Self.pieceBytes {
+      if !writeNext() {
+        part = Part(rawValue: part.rawValue + 1) ?? .none
+        next = 0
+      }
+    }
+    return events.json.bytes.isEmpty ? nil : events.json.take()
+  }
+
+  /// False at the end of the part.
+  private mutating func writeNext() -> Bool {
+    defer { next += 1 }
+    switch part {
+    case .head:
+      guard next == 0 else { return false }
+      writeHead()
+    case .tries:
+      guard next < lanes.entries.count else { return false }
+      write(lanes.entries[next])
+    case .counters:
+      guard next < use.steps.count else { return false }
+      write(use.steps[next])
+    case .flows:
+      guard next + 1 < path.count else { return false }
+      writeFlow(next)
+    case .orders:
+      guard next < status.history.orders.all.count else { return false }
+      write(status.history.orders.all[next])
+    case .additions:
+      guard next < status.history.additions.count else { return false }
+      let addition = status.history.additions[next]
+      events.instant(
+        CleanText.string(OrderText.text(addition.entry)), microseconds(addition.milliseconds))
+    case .machines:
+      guard next < status.history.sites.all.count else { return false }
+      write(status.history.sites.all[next])
+    case .foot:
+      guard next == 0 else { return false }
+      events.json.endArray()
+      events.json.endObject()
+      events.json.endLine()
+    case .none: return false
+    }
+    return true
+  }
+
+  /// The time on the trace's clock.
+  private func microseconds(_ milliseconds: Int64) -> Int64 {
+    let passed = milliseconds.subtractingReportingOverflow(status.openedMilliseconds)
+    let most: Int64 = 1 << 52
+    // If the clock was set back, this is the start of the run.
+    return passed.overflow ? most : min(max(0, passed.partialValue), most / 1000) * 1000
+  }
+
+  private mutating func writeHead() {
+    events.json.beginObject()
+    events.json.key("displayTimeUnit")
+    events.json.string("ms")
+    events.json.key("otherData")
+    events.json.beginObject()
+    events.json.key("run")
+    events.json.string(status.run)
+    events.json.key("name")
+    events.json.string(CleanText.string(status.name))
+    events.json.key("state")
+    events.json.string(status.state.rawValue)
+    events.json.key("began_ms")
+    events.json.number(status.openedMilliseconds)
+    events.json.endObject()
+    events.json.key("traceEvents")
+    events.json.beginArray()
+    for (number, host) in hosts.enumerated() {
+      let name = host.isEmpty ? "this machine" : CleanText.string(host)
+      events.name("process_name", process: number + 1, thread: 0, name)
+    }
+    for (number, lane) in lanes.lanes.enumerated() {
+      let place = lane.place > 0 ? " (\(lane.place + 1))" : ""
+      let name = lane.worker == .none ? "no worker" : "worker \(lane.worker.rawValue)"
+      events.name("thread_name", process: process(lane), thread: number + 1, name + place)
+      events.order(process: process(lane), thread: number + 1, number)
+    }
+  }
+
+  private func process(_ lane: AttemptLanes.Lane) -> Int {
+    (hosts.firstIndex(of: lane.host) ?? 0) + 1
+  }
+
+  private mutating func write(_ entry: AttemptLanes.Entry) {
+    let attempt = status.history.attempts.all[entry.attempt]
+    let begin = max(microseconds(entry.begin), laneEnds[entry.lane])
+    let end = max(microseconds(entry.end), begin + 1)
+    laneEnds[entry.lane] = end
+    if steps[attempt.task] != nil {
+      steps[attempt.task] = Step(lane: entry.lane, begin: begin, end: end)
+    }
+    events.json.beginObject()
+    events.json.key("ph")
+    events.json.string("X")
+    events.json.key("name")
+    events.json.string(CleanText.string(status.plan.nameString(attempt.task)))
+    events.json.key("cat")
+    events.json.string(Self.word(attempt.end))
+    events.json.key("ts")
+    events.json.number(begin)
+    events.json.key("dur")
+    events.json.number(end - begin)
+    events.json.key("pid")
+    events.json.number(process(lanes.lanes[entry.lane]))
+    events.json.key("tid")
+    events.json.number(entry.lane + 1)
+    events.json.key("args")
+    events.json.beginObject()
+    events.json.key("end")
+    events.json.string(Self.word(attempt.end))
+    if attempt.end != .none, attempt.end != .succeeded, attempt.end != .lost {
+      events.json.key("outcome")
+      events.json.string(OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
+    }
+    events.json.key("attempt")
+    events.json.number(attempt.number)
+    events.json.key("drive")
+    events.json.number(attempt.drive)
+    if attempt.wallMicroseconds > 0 {
+      events.json.key("wall_us")
+      events.json.number(attempt.wallMicroseconds)
+      events.json.key("cpu_us")
+      events.json.number(attempt.cpuMicroseconds)
+      events.json.key("peak_kib")
+      events.json.number(attempt.peakKibibytes)
+    }
+    if attempt.suspendedMilliseconds > 0 {
+      events.json.key("suspended_ms")
+      events.json.number(attempt.suspendedMilliseconds)
+    }
+    events.json.endObject()
+    events.json.endObject()
+  }
+
+  static func word(_ end: TaskAttempt.End) -> String {
+    switch end {
+    case .none: "running"
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .failedAllowed: "failed (allowed)"
+    case .retried: "retried"
+    case .cancelled: "cancelled"
+    case .interrupted: "interrupted"
+    case .lost: "lost"
+    }
+  }
+
+  private mutating func write(_ step: ResourceUse.Step) {
+    let time = microseconds(step.milliseconds)
+    if step.running != lastUse?.running {
+      events.counter("running", time, "tasks", "\(step.running)")
+    }
+    for resource in resources where step.amounts[resource] != lastUse?.amounts[resource] {
+      let amount = step.amounts[resource]
+      let name = CleanText.string(status.plan.string(status.plan.resources[resource].name))
+      let text = ResourceEntry.text(amount, of: UInt32(truncatingIfNeeded: resource))
+      events.counter(name, time, "held", text)
+    }
+    lastUse = step
+  }
+
+  private mutating func writeFlow(_ number: Int) {
+    guard let from = steps[path[number]], let to = steps[path[number + 1]], from.lane >= 0,
+      to.lane >= 0
+    else { return }
+    // An arrow must start within its source.
+    let start = min(from.end - 1, to.begin)
+    guard start >= from.begin else { return }
+    events.flow("s", number + 1, at: start, process: process(lanes.lanes[from.lane]), from.lane + 1)
+    events.flow("f", number + 1, at: to.begin, process: process(lanes.lanes[to.lane]), to.lane + 1)
+  }
+
+  /// When a node joined, and its last change.
+  private mutating func write(_ site: SiteRecord) {
+    let name = MachineText.name(site.offer.host)
+    events.instant("\(name) joined", microseconds(site.joinedMilliseconds))
+    if site.state == .joined { return }
+    events.instant(StatusMachines.text(site), microseconds(site.stateMilliseconds))
+  }
+
+  private mutating func write(_ order: OrderRecords.Record) {
+    let about = NameList.text(order.tasks, plan: status.plan, limit: 3)
+    let name = "\(order.verb.rawValue)\(about.isEmpty ? "" : " \(about)")"
+    events.instant(
+      CleanText.string("\(name), asked by \(order.asker.text)"), microseconds(order.milliseconds))
+  }
+}

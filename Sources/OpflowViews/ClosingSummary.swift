@@ -1,0 +1,142 @@
+internal import OpflowCore
+
+/// The summary of a session: failures, counts, unstarted tasks, and how to resume.
+struct ClosingSummary {
+  let heading: ProgressHeading
+  let model: DriveModel
+  let failures: FailureList
+  let palette: Palette
+  /// Whether to name the command that shows task output, because the view did not show it.
+  let namesLogs: Bool
+  /// The number of lines printed before the summary.
+  let toldLines: Int
+  /// The screen's size: a failure that has scrolled out of sight is printed in full again.
+  let size: TerminalSize
+  /// Little but failures was printed, so none of them needs to be repeated in full.
+  let toldFailuresOnly: Bool
+
+  private static let maxNames = 10
+
+  func write(
+    _ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    if !failures.first.isEmpty { text.endLine() }
+    for failure in failures.first {
+      let block = FailureBlock(palette: palette, heading: heading)
+      if let told = failure.toldLines, toldFailuresOnly || toldLines - told < size.rows {
+        block.writeLine(failure, model, columns: size.columns, into: &text)
+      } else {
+        block.write(failure, model, into: &text)
+      }
+    }
+    if model.counts.failed > failures.first.count {
+      text.add("… and \(CountText.moreFailures(model.counts.failed - failures.first.count))\n")
+    }
+    names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
+    names(
+      "pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+    let unmet = model.unmet.sorted { $0.index < $1.index }
+    names("skipped, needs not met", unmet, count: unmet.count, into: &text)
+    let (leftFailed, leftOpen) = (model.scope.leftFailed, model.scope.leftOpen)
+    names("left out, failed before", leftFailed, count: leftFailed.count, into: &text)
+    names("left out, not done", leftOpen, count: leftOpen.count, into: &text)
+    downloads(into: &text)
+    let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
+    text.add(palette.bold("run \(heading.run) "))
+    text.add(verdict(close))
+    text.add(" in \(elapsed): \(result())")
+    text.endLine()
+    if namesLogs, model.hasOutput {
+      text.add("what tasks printed: \(heading.logsCommand)")
+      text.endLine()
+    }
+    if close.state != .succeeded {
+      let wantsMachines = !["", StopEntry.hostsGone].contains(model.orders.stopReason)
+      let when = wantsMachines ? " when machines can be had" : ""
+      let open = waitingForRerun
+      // A resume alone leaves these failed and their dependents undone.
+      if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
+        text.add("resume it\(when): \(heading.resumeCommand)")
+        text.endLine()
+      }
+      if !open.isEmpty {
+        let names = open.map { model.name($0) }
+        text.addCleaned("resume it, when \(names.joined(separator: ", ")) may run again: ")
+        text.add(heading.resumeCommand)
+        for name in names { text.addCleaned(" --rerun \(QuotedWords.quoted(name))") }
+        text.endLine()
+      }
+    }
+  }
+
+  /// Failed tasks that only `--rerun` runs again.
+  private var waitingForRerun: [TaskID] {
+    failures.first.map(\.transition).filter {
+      model.plan.flags($0.task).contains(.failWhenInterrupted)
+        && ($0.outcome.reason == .interrupted || $0.outcome.reason == .workerLost)
+    }.map(\.task)
+  }
+
+  private func downloads(into text: inout TextBuffer) {
+    let totals = model.downloads
+    if totals.files == 0 { return }
+    var parts = ["\(totals.files) \(totals.files == 1 ? "file" : "files")"]
+    if totals.fetchedBytes > 0 { parts.append("\(DownloadText.size(totals.fetchedBytes)) fetched") }
+    if totals.resumedBytes > 0 { parts.append("\(DownloadText.size(totals.resumedBytes)) resumed") }
+    if totals.kept > 0 { parts.append("\(totals.kept) there already") }
+    text.add("downloaded: \(parts.joined(separator: ", "))")
+    text.endLine()
+  }
+
+  private func verdict(_ close: CloseEntry) -> String {
+    // The user did not send this signal, so give the reason instead.
+    if !model.orders.stopReason.isEmpty, close.state == .interrupted {
+      let why =
+        model.orders.stopReason == StopEntry.hostsGone
+        ? "the program had ended that it was for" : "no machine was left"
+      return palette.yellow("interrupted") + ", since \(why),"
+    }
+    let signal =
+      close.exitCode == 74
+      ? " by an I/O error" : SignalName.text(close.signal).map { " by SIG\($0)" } ?? ""
+    switch close.state {
+    case .succeeded: return palette.green("succeeded")
+    case .failed: return palette.red("failed")
+    case .cancelled: return palette.yellow("cancelled") + signal
+    case .interrupted, .running: return palette.yellow("interrupted") + signal
+    }
+  }
+
+  /// Joined by hand: Swift would create the types for an array and `joined` on first use, which
+  /// delays every run.
+  private func result() -> String {
+    let counts = model.counts
+    var text = ""
+    func add(_ count: Int, _ what: String) {
+      if count > 0 { text += "\(text.isEmpty ? "" : ", ")\(count) \(what)" }
+    }
+    add(
+      counts.succeeded,
+      model.restored.isEmpty
+        ? "succeeded" : "succeeded (\(model.restored.count) from the cache)")
+    add(counts.upToDate, "up to date")
+    add(counts.failed, "failed")
+    add(counts.failedAllowed, "failed (allowed)")
+    add(counts.skipped, "skipped")
+    add(counts.cancelled, "cancelled")
+    add(model.interrupted.count, "interrupted")
+    add(model.notStarted, "pending")
+    add(model.reused, "reused")
+    return text.isEmpty ? "nothing to do" : text
+  }
+
+  private func names(
+    _ label: String, _ tasks: [TaskID], count: Int, into text: inout TextBuffer
+  ) {
+    if count == 0 { return }
+    let shown = tasks.prefix(Self.maxNames).map { model.name($0) }.joined(separator: ", ")
+    text.add("\(label): \(shown)")
+    if count > Self.maxNames { text.add(" … and \(count - Self.maxNames) more") }
+    text.endLine()
+  }
+}

@@ -1,0 +1,129 @@
+internal import OpflowCore
+
+/// Writes JSON (RFC 8259) piece by piece and adds the commas. The caller closes every bracket.
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+  private let isInMarkup: Bool
+
+  /// - Parameter isInMarkup: also escapes `&`, `<` and `>`, for JSON within an HTML page.
+  package init(isInMarkup: Bool = false) { self.isInMarkup = isInMarkup }
+
+  package mutating func beginObject() { open("{") }
+  package mutating func endObject() { close("}") }
+  package mutating func beginArray() { open("[") }
+  package mutating func endArray() { close("]") }
+
+  package mutating func key(_ name: StaticString) {
+    comma()
+    quote { bytes in name.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+    bytes.append(58)
+    needsComma = false
+  }
+
+  mutating func key(_ name: UnsafeRawBufferPointer) {
+    string(name)
+    bytes.append(58)
+    needsComma = false
+  }
+
+  /// Writes a constant without characters that need escaping.
+  package mutating func constant(_ text: StaticString) {
+    comma()
+    quote { bytes in text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+  }
+
+  package mutating func string(_ text: String) {
+    var text = text
+    text.withUTF8 { string(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Writes UTF-8 text; invalid bytes become U+FFFD.
+  package mutating func string(_ text: UnsafeRawBufferPointer) {
+    comma()
+    let isASCII = text.allSatisfy { $0 < 128 }
+    let isInMarkup = isInMarkup
+    quote { bytes in
+      if isASCII {
+        for byte in text { Self.escape(byte, isInMarkup, into: &bytes) }
+      } else {
+        for byte in String(decoding: text, as: UTF8.self).utf8 {
+          Self.escape(byte, isInMarkup, into: &bytes)
+        }
+      }
+    }
+  }
+
+  package mutating func number(_ value: some FixedWidthInteger) { literal("\(value)") }
+  /// Writes a number such as `0.5`.
+  package mutating func decimal(_ text: String) { literal(text) }
+  package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
+  package mutating func null() { literal("null") }
+
+  package mutating func optional(_ value: (some FixedWidthInteger)?) {
+    if let value { number(value) } else { null() }
+  }
+
+  package mutating func optional(_ text: String?) {
+    if let text { string(text) } else { null() }
+  }
+
+  /// Removes and returns the bytes written so far.
+  package mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
+
+  package mutating func endLine() {
+    bytes.append(Field.lineFeed)
+    needsComma = false
+  }
+
+  private mutating func open(_ bracket: Unicode.Scalar) {
+    comma()
+    bytes.append(UInt8(ascii: bracket))
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: bracket))
+    needsComma = true
+  }
+
+  private mutating func literal(_ text: String) {
+    comma()
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  private mutating func comma() {
+    if needsComma { bytes.append(44) }
+    needsComma = true
+  }
+
+  private mutating func quote(_ body: (inout [UInt8]) -> Void) {
+    bytes.append(34)
+    body(&bytes)
+    bytes.append(34)
+  }
+
+  private static func escape(_ byte: UInt8, _ isInMarkup: Bool, into bytes: inout [UInt8]) {
+    switch byte {
+    case 34: bytes.append(contentsOf: [92, 34])
+    case 92: bytes.append(contentsOf: [92, 92])
+    case 8: bytes.append(contentsOf: [92, 98])
+    case 9: bytes.append(contentsOf: [92, 116])
+    case 10: bytes.append(contentsOf: [92, 110])
+    case 12: bytes.append(contentsOf: [92, 102])
+    case 13: bytes.append(contentsOf: [92, 114])
+    case 0..<32, 127: number(of: byte, into: &bytes)
+    case 38, 60, 62:
+      if isInMarkup { number(of: byte, into: &bytes) } else { bytes.append(byte) }
+    default: bytes.append(byte)
+    }
+  }
+
+  private static func number(of byte: UInt8, into bytes: inout [UInt8]) {
+    bytes.append(contentsOf: "\\u".utf8)
+    Hexadecimal.append(UInt64(byte), digitCount: 4, to: &bytes)
+  }
+}

@@ -1,0 +1,280 @@
+package import OpflowCore
+
+/// What the keys of a live view do. Pure: bytes in, actions out; `LivePanel` draws the mode.
+///
+/// Modes
+/// -----
+///
+///     plain ── t ──> tails ── t, Esc ──> plain
+///     plain ── ? ──> help ── ?, Esc ──> plain
+///     plain ── l, c, a ──> choosing ── Enter ──> following (l), confirming (c, a)
+///                             └── Esc ──> plain
+///     confirming ── y, r (of a) ──> plain, with an action
+///         └── any other key ──> plain
+///     following ── l, Esc, q ──> plain
+///
+/// While choosing, letters search the names. The choice is kept by task, not by position: if the
+/// chosen task ends, nothing is chosen until a key moves the mark, so that Enter cannot hit another
+/// task. Cancels and answers cannot be undone, so they are confirmed first.
+package struct LiveKeys: Sendable {
+  package enum Purpose: Equatable, Sendable { case follow, cancel, answer }
+
+  package enum Mode: Equatable, Sendable {
+    case plain, tails, help
+    case choosing(Purpose, TaskID)
+    case confirming(Purpose, TaskID)
+    case following(TaskID)
+  }
+
+  /// What the caller has to do.
+  package enum Action: Equatable, Sendable {
+    case order(OrderVerb, TaskID, value: Int64?)
+    /// Leave the view, if the run goes on without it.
+    case leave
+  }
+
+  package private(set) var mode = Mode.plain
+  /// The requested values of `cpu` without an answer yet; the next key counts on from the last one.
+  /// `order` is nil until the request is sent.
+  private var asked: [(order: OrderID?, value: Int64)] = []
+  /// While choosing: only names that contain this are offered, ignoring case.
+  private(set) var search = ""
+  private static let longestSearch = 64
+  /// The message about the last key; empty for none.
+  private(set) var message = ""
+
+  /// The resource that + and - change.
+  static let resource = "cpu"
+
+  package init() {}
+
+  /// Notes that the request of a key was sent.
+  package mutating func ask(_ request: OrderRequest) {
+    guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.order == nil })
+    else { return }
+    asked[place].order = request.id
+  }
+
+  /// Shows the outcome of a request; empty if it was applied, because the view shows its effect.
+  package mutating func tell(_ message: String, of request: OrderRequest?) {
+    self.message = message
+    if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
+  }
+
+  // MARK: - Keys
+
+  private enum Key { case letter(UInt8), up, down, enter, escape }
+
+  /// - Parameters:
+  ///   - typed: the bytes of one read: an ESC at its end is the key itself, not the start of
+  ///     another.
+  ///   - parallel: the capacity of `cpu` when the session began; nil if unknown.
+  package mutating func type(
+    _ typed: [UInt8], _ model: DriveModel, parallel: Int64?
+  ) -> [Action] {
+    Self.keys(typed).compactMap { press($0, model, parallel) }
+  }
+
+  private static func keys(_ typed: [UInt8]) -> [Key] {
+    var keys: [Key] = []
+    var rest = typed[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case 0x1B:
+        guard let second = rest.first else {
+          keys.append(.escape)
+          continue
+        }
+        if second != UInt8(ascii: "["), second != UInt8(ascii: "O") {
+          keys.append(.escape)
+          continue
+        }
+        rest.removeFirst()
+        // The sequence ends at its final byte (ECMA-48, 5.4); other keys are ignored.
+        let end = rest.firstIndex { (0x40...0x7E).contains($0) } ?? rest.endIndex
+        let last = rest[end...].first
+        rest = rest[end...].dropFirst()
+        if last == UInt8(ascii: "A") { keys.append(.up) }
+        if last == UInt8(ascii: "B") { keys.append(.down) }
+      case 0x0A, 0x0D: keys.append(.enter)
+      default: keys.append(.letter(byte))
+      }
+    }
+    return keys
+  }
+
+  private mutating func press(_ key: Key, _ model: DriveModel, _ parallel: Int64?) -> Action? {
+    message = ""
+    switch mode {
+    case .choosing(let purpose, let task): return choose(key, purpose, task, model)
+    case .confirming(let purpose, let task): return confirm(key, purpose, task, model)
+    case .following, .tails, .help:
+      // Any other letter acts as in plain mode.
+      guard case .letter(let byte) = key, byte != leavingKey, byte != UInt8(ascii: "q") else {
+        mode = .plain
+        return nil
+      }
+      if mode == .help { mode = .plain }
+      return letter(byte, model, parallel)
+    case .plain:
+      guard case .letter(let byte) = key else { return nil }
+      return letter(byte, model, parallel)
+    }
+  }
+
+  /// The letter that leaves the mode it started.
+  private var leavingKey: UInt8? {
+    switch mode {
+    case .plain, .choosing, .confirming: nil
+    case .tails: UInt8(ascii: "t")
+    case .help: UInt8(ascii: "?")
+    case .following: UInt8(ascii: "l")
+    }
+  }
+
+  private mutating func letter(
+    _ byte: UInt8, _ model: DriveModel, _ parallel: Int64?
+  ) -> Action? {
+    switch byte {
+    case UInt8(ascii: "t"): mode = .tails
+    case UInt8(ascii: "?"), UInt8(ascii: "h"): mode = .help
+    case UInt8(ascii: "l"): begin(.follow, model, none: "nothing runs that has a log")
+    case UInt8(ascii: "c"): begin(.cancel, model, none: "nothing runs")
+    case UInt8(ascii: "a"): begin(.answer, model, none: "nothing asks to be approved")
+    case UInt8(ascii: "p"):
+      return .order(model.orders.pausedBy == nil ? .pause : .proceed, .none, value: nil)
+    case UInt8(ascii: "+"), UInt8(ascii: "="): return change(by: 1, model, parallel)
+    case UInt8(ascii: "-"): return change(by: -1, model, parallel)
+    case UInt8(ascii: "q"): return .leave
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func change(
+    by step: Int64, _ model: DriveModel, _ parallel: Int64?
+  ) -> Action? {
+    asked.removeAll { asked in asked.order.map { model.orders.counts[$0] != nil } ?? false }
+    guard
+      let now = asked.last?.value ?? model.orders.capacity(Self.resource)?.carried.number
+        ?? parallel
+    else {
+      message = "how much runs at once is not known; `opflow parallel N` sets it"
+      return nil
+    }
+    let wanted = now.plus(step)
+    guard wanted >= 1 else {
+      message = "one at once is the least; p starts nothing new"
+      return nil
+    }
+    asked.append((nil, wanted))
+    return .order(.parallel, .none, value: wanted)
+  }
+
+  // MARK: - Choosing
+
+  private mutating func begin(_ purpose: Purpose, _ model: DriveModel, none: String) {
+    search = ""
+    guard let first = candidates(purpose, model).first else {
+      message = none
+      mode = .plain
+      return
+    }
+    mode = .choosing(purpose, first)
+  }
+
+  /// Returns the tasks to choose from that match the search, the longest running first.
+  func candidates(_ purpose: Purpose, _ model: DriveModel) -> [TaskID] {
+    let wanted = search.lowercased()
+    return model.running.map(\.task).filter { task in
+      let isGate = model.plan.kind(task) == .approve
+      let isOffered =
+        switch purpose {
+        case .follow: !isGate && !model.plan.flags(task).contains(.interactive)
+        case .cancel: true
+        case .answer: isGate
+        }
+      return isOffered && (wanted.isEmpty || model.name(task).lowercased().contains(wanted))
+    }
+  }
+
+  private mutating func choose(
+    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
+  ) -> Action? {
+    let tasks = candidates(purpose, model)
+    let place = tasks.firstIndex(of: task)
+    switch key {
+    case .escape: mode = .plain
+    case .up: mark(purpose, tasks, (place ?? 1) - 1)
+    case .down: mark(purpose, tasks, (place ?? -1) + 1)
+    case .enter:
+      guard place != nil else { return nil }
+      mode = purpose == .follow ? .following(task) : .confirming(purpose, task)
+    case .letter(0x08), .letter(0x7F): find(String(search.dropLast()), purpose, model)
+    case .letter(let byte) where (0x21...0x7E).contains(byte):
+      if search.count < Self.longestSearch {
+        find(search + String(Unicode.Scalar(byte)), purpose, model)
+      }
+    case .letter: break
+    }
+    return nil
+  }
+
+  private mutating func find(_ text: String, _ purpose: Purpose, _ model: DriveModel) {
+    search = text
+    mode = .choosing(purpose, candidates(purpose, model).first ?? .none)
+  }
+
+  private mutating func mark(_ purpose: Purpose, _ tasks: [TaskID], _ place: Int) {
+    guard let last = tasks.indices.last else {
+      if search.isEmpty { mode = .plain }
+      return
+    }
+    mode = .choosing(purpose, tasks[min(max(0, place), last)])
+  }
+
+  private mutating func confirm(
+    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
+  ) -> Action? {
+    mode = .plain
+    let verb: OrderVerb
+    switch (key, purpose) {
+    case (.letter(UInt8(ascii: "y")), .cancel): verb = .cancel
+    case (.letter(UInt8(ascii: "y")), .answer): verb = .approve
+    case (.letter(UInt8(ascii: "r")), .answer): verb = .reject
+    default: return nil
+    }
+    guard candidates(purpose, model).contains(task) else {
+      message = "\(model.name(task)) has ended already"
+      return nil
+    }
+    return .order(verb, task, value: nil)
+  }
+}
+
+extension LiveKeys.Action {
+  /// Returns the request for an action; nil for `leave`.
+  package func request(_ id: OrderID, _ plan: Plan) -> OrderRequest? {
+    guard case .order(let verb, let task, let value) = self else { return nil }
+    var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
+    request.by = Self.name
+    request.tasks = TaskRanges(task.isNone ? [] : [task])
+    request.carried.number = value
+    if verb == .parallel { request.carried.resource = LiveKeys.resource }
+    return request
+  }
+
+  /// The name of the requester.
+  package static var name: String { "keys" }
+}
+
+extension OrderRequest {
+  /// Returns the outcome of a key's request for the line below the frame; empty if it was applied,
+  /// because the view shows its effect.
+  package func outcome(_ answer: OrderAnswer) -> String {
+    switch answer {
+    case .done: ""
+    case .refused(let what): "\(verb.rawValue): \(CleanText.string(what))"
+    }
+  }
+}

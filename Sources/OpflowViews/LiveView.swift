@@ -1,0 +1,265 @@
+internal import OpflowCore
+
+/// The live part of a progress view: decides when to draw a frame, and with what.
+struct LiveView {
+  static let frameMilliseconds: Int64 = 100
+  /// How often the time left is recomputed.
+  private static let forecastMilliseconds: Int64 = 1000
+  /// A task shows its last line of output after it has run this long.
+  private static let saysMilliseconds: Int64 = 500
+  /// The bytes of output in which the last line is looked for.
+  private static let lineBytes = 1024
+  private static let tailBytes = 4096
+  private static let pageBytes = 16_384
+
+  private var screen: LiveScreen
+  private let palette: Palette
+  private let signals: TerminalSignals
+  private var durations: TaskDurations
+  private let capacities: [UInt64]
+  private let maxFailures: Int
+  /// False while another program owns the terminal.
+  private var isVisible = true
+  /// When the last frame was drawn or the session began, so that a very short run draws none.
+  private var lastMilliseconds: Int64 = 0
+  private var nowMilliseconds: Int64 = 0
+  private var isDrawn = false
+  private var isDue = false
+  /// nil unless the keyboard is in use.
+  private(set) var keys: LiveKeys?
+  private var tails: [TaskID: [UInt8]] = [:]
+  private var inner: [TaskID: InnerRun] = [:]
+  /// Made for the first frame, and again after requests that change what is left to do.
+  private var rest: RestForecast?
+  private var isStale = false
+  private var left = ""
+  private var forecastAt: Int64?
+  /// The progress sequence that the terminal was sent last.
+  private var told = ""
+
+  init(options: ProgressOptions, heading: ProgressHeading) {
+    screen = LiveScreen(size: options.size)
+    palette = Palette(isOn: options.color)
+    signals = options.signals
+    durations = heading.durations
+    capacities = heading.capacities
+    maxFailures = heading.maxFailures
+  }
+
+  var size: TerminalSize {
+    get { screen.size }
+    set {
+      // The next frame shows it: a dragged window changes its size more often than frames are
+      // drawn.
+      screen.size = newValue
+    }
+  }
+
+  // MARK: - Time
+
+  mutating func begin(atMilliseconds now: Int64) {
+    lastMilliseconds = now
+    nowMilliseconds = now
+  }
+
+  mutating func pass(toMilliseconds now: Int64) {
+    nowMilliseconds = now
+    if !isResting { isDue = true }
+  }
+
+  /// Whether the last frame is still recent. A clock that was set back must not stop the view.
+  private var isResting: Bool {
+    nowMilliseconds >= lastMilliseconds
+      && nowMilliseconds - lastMilliseconds < Self.frameMilliseconds
+  }
+
+  /// Sets whether the terminal shows opflow's output, and not a shell's prompt.
+  mutating func setVisible(_ visible: Bool) {
+    if visible != isVisible { isDue = true }
+    isVisible = visible
+  }
+
+  mutating func forget() {
+    screen.forget()
+    told = ""
+    isDue = isDrawn
+  }
+
+  /// Makes a frame due, because the effect of a key must show at once.
+  private mutating func hurry() { isDue = isVisible }
+
+  /// Whether `take` draws even without new lasting lines.
+  var hasFrame: Bool { isDue }
+
+  /// Whether lasting lines wait for the next frame, which is drawn below them.
+  var holdsLines: Bool { isDrawn && !isDue && isResting }
+
+  // MARK: - Events
+
+  mutating func move(_ transition: Transition, from old: TaskState, _ model: DriveModel) {
+    guard !transition.task.isNone, rest != nil else { return }
+    let new = model.state(transition.task)
+    if old == new { return }
+    let wall = new == .succeeded ? transition.outcome.usage.wallMicroseconds : 0
+    rest?.move(transition.task, from: old, to: new, wallMicroseconds: wall)
+  }
+
+  /// A request may have changed any number of tasks.
+  mutating func order() {
+    isStale = true
+  }
+
+  /// The forecast lacks the added tasks.
+  mutating func grow() { rest = nil }
+
+  // MARK: - Frames
+
+  /// Returns the bytes of one write: lasting text, and below it the frame if one is due.
+  mutating func take(lasting: [UInt8], _ model: DriveModel) -> [UInt8] {
+    if lasting.isEmpty, !isDue { return [] }
+    var frame: [StyledLine] = []
+    if isVisible, isDue || isDrawn {
+      forecast(model)
+      var plain = LiveFrame(model: model, size: screen.size, nowMilliseconds: nowMilliseconds)
+      let rest = rest
+      plain.expected = { rest?.expectedMicroseconds($0).map { $0 / 1000 } }
+      plain.isEnding = isEnding(model)
+      // The earlier estimate no longer holds.
+      plain.left = plain.isEnding ? "" : left
+      plain.tails = tails
+      plain.inner = inner
+      frame = keys.map { LivePanel(keys: $0, frame: plain, tails: tails).lines } ?? plain.lines
+      lastMilliseconds = nowMilliseconds
+    }
+    var text = TextBuffer()
+    let state = frame.isEmpty ? told : signals.progress(model)
+    let signal = state == told ? "" : state
+    told = state
+    let lasting = WrappedLines.text(lasting, columns: size.columns)
+    screen.write(lasting: lasting, frame: frame, signal: signal, palette: palette, into: &text)
+    isDrawn = !frame.isEmpty
+    isDue = false
+    return text.take()
+  }
+
+  /// Erases the frame; only lasting text is shown until the next one.
+  mutating func erase(lasting: [UInt8]) -> [UInt8] {
+    var text = TextBuffer()
+    let signal = told.isEmpty ? "" : signals.noProgress
+    told = ""
+    let lasting = WrappedLines.text(lasting, columns: size.columns)
+    screen.write(lasting: lasting, frame: [], signal: signal, palette: palette, into: &text)
+    isDrawn = false
+    isDue = false
+    return text.take()
+  }
+
+  // MARK: - Forecast
+
+  /// Recomputes the time left if that is due.
+  private mutating func forecast(_ model: DriveModel) {
+    guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
+    if let last = forecastAt, nowMilliseconds >= last,
+      nowMilliseconds - last < Self.forecastMilliseconds
+    {
+      return
+    }
+    forecastAt = nowMilliseconds
+    if rest == nil || isStale {
+      durations.grow(to: model.plan)
+      rest = RestForecast(plan: model.plan, durations: durations, capacities: capacities) {
+        model.isOpen($0) ? model.state($0) : nil
+      }
+      isStale = false
+    }
+    left = isWaiting(model) ? "" : range(model).map { TimeLeft.text(milliseconds: $0) } ?? ""
+  }
+
+  /// Whether part of the rest will not run, or waits for an unknown time.
+  private func isWaiting(_ model: DriveModel) -> Bool {
+    model.isStopped || model.orders.pausedBy != nil || isEnding(model)
+      || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
+  }
+
+  /// Whether nothing new starts except `finally` tasks.
+  private func isEnding(_ model: DriveModel) -> Bool {
+    model.orders.stoppedBy != nil || model.orders.stopSignal != nil
+      || maxFailures > 0 && model.counts.failed >= maxFailures
+  }
+
+  private func isHeld(_ task: TaskID, _ model: DriveModel) -> Bool {
+    model.isSuspended(task) || model.plan.kind(task) == .approve
+  }
+
+  private mutating func range(_ model: DriveModel) -> ClosedRange<Int64>? {
+    let running = model.running.filter { !isHeld($0.task, model) }.map {
+      RestForecast.Running(
+        task: $0.task, elapsedMilliseconds: max(0, nowMilliseconds - $0.startedMilliseconds))
+    }
+    return rest?.range(running) { resource in
+      if resource == Int(ResourceEntry.cpu), model.machines.areThere {
+        return max(1, model.machines.coresInUse)
+      }
+      let name = model.plan.string(model.plan.resources[resource].name)
+      return model.orders.capacity(name).map { UInt64(clamping: $0.carried.number ?? 0) }
+    }
+  }
+
+  // MARK: - Keys
+
+  /// Turns the keys on or off.
+  mutating func setKeys(_ isOn: Bool) {
+    if isOn == (keys != nil) { return }
+    keys = isOn ? LiveKeys() : nil
+    tails = [:]
+    hurry()
+  }
+
+  mutating func type(_ typed: [UInt8], _ model: DriveModel, parallel: Int64?) -> [LiveKeys.Action] {
+    guard var keys else { return [] }
+    defer {
+      self.keys = keys
+      hurry()
+    }
+    let mode = keys.mode
+    let actions = keys.type(typed, model, parallel: parallel)
+    if keys.mode != mode { tails = [:] }
+    return actions
+  }
+
+  mutating func ask(_ request: OrderRequest) { keys?.ask(request) }
+
+  mutating func tell(_ message: String, of request: OrderRequest?) {
+    keys?.tell(message, of: request)
+    hurry()
+  }
+
+  // MARK: - Output
+
+  /// Returns the tasks whose last output is shown now, and how many bytes of each.
+  func wantedTails(_ model: DriveModel, atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int)
+  {
+    let running = model.running.prefix(min(LiveFrame.mostTasks, size.rows / 2))
+    switch keys?.mode {
+    case .following(let task): return ([task], Self.pageBytes)
+    case .tails: return (running.map(\.task), Self.tailBytes)
+    case nil, .plain, .choosing, .confirming:
+      if size.columns < Self.leastColumns { return ([], 0) }
+      let tasks = running.filter {
+        let flags = model.plan.flags($0.task)
+        return model.plan.kind($0.task) != .approve && $0.download == nil
+          && !flags.contains(.interactive) && now - $0.startedMilliseconds >= Self.saysMilliseconds
+      }
+      return (tasks.map(\.task), Self.lineBytes)
+    case .help: return ([], 0)
+    }
+  }
+
+  /// A narrower window has no room for output.
+  private static let leastColumns = 32
+
+  /// - Parameter tails: the last bytes of each task's output, cut anywhere.
+  mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
+
+  mutating func setInner(_ inner: [TaskID: InnerRun]) { self.inner = inner }
+}

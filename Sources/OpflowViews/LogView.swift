@@ -1,0 +1,72 @@
+package import OpflowCore
+
+/// The output of `opflow logs`: turns bytes of logs into clean text.
+package struct LogView {
+  /// How lines are labeled with their task.
+  package enum Labels: Equatable, Sendable {
+    /// No labels, for a single task.
+    case none
+    /// `==> ID <==` above a task's lines.
+    case headers
+    /// `ID | ` in front of each line.
+    case prefixes
+  }
+
+  private var plan: Plan
+  private var labels: Labels
+  private let palette: Palette
+  private var outputs = TaskOutputs()
+  private var shown = TaskID.none
+  private var text = TextBuffer()
+
+  package init(plan: Plan, labels: Labels, color: Bool = false) {
+    palette = Palette(isOn: color)
+    self.plan = plan
+    self.labels = labels
+  }
+
+  /// Takes over a plan with added tasks, some of which may be shown too.
+  package mutating func grow(to plan: Plan, labels: Labels) {
+    self.plan = plan
+    self.labels = labels
+  }
+
+  /// Appends bytes of a task's log, cut anywhere.
+  package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
+    writeHeader(task)
+    let (plan, labels, palette) = (plan, labels, palette)
+    outputs.append(task, bytes) {
+      Self.write($0, endsLine: $1, of: task, plan, labels, palette, into: &text)
+    }
+  }
+
+  /// Ends a log: a last line without a newline counts as a line.
+  package mutating func end(_ task: TaskID) {
+    let (plan, labels, palette) = (plan, labels, palette)
+    outputs.flush(task) {
+      Self.write($0, endsLine: $1, of: task, plan, labels, palette, into: &text)
+    }
+  }
+
+  package mutating func takeText() -> [UInt8] { text.take() }
+
+  private mutating func writeHeader(_ task: TaskID) {
+    guard labels == .headers, task != shown else { return }
+    if !shown.isNone { text.endLine() }
+    shown = task
+    text.add("==> \(plan.nameString(task)) <==\n")
+  }
+
+  /// A piece of a long line is a line of its own only if another task's may follow it.
+  private static func write(
+    _ line: UnsafeRawBufferPointer, endsLine: Bool, of task: TaskID, _ plan: Plan, _ labels: Labels,
+    _ palette: Palette, into text: inout TextBuffer
+  ) {
+    if labels == .prefixes {
+      text.add(plan.nameBytes(task))
+      text.add(" | ")
+    }
+    text.addOutput(line, palette)
+    if endsLine || labels == .prefixes { text.endLine() }
+  }
+}

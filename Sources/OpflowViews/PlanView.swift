@@ -1,0 +1,246 @@
+package import OpflowCore
+
+/// The output of `opflow plan` and `--dry-run`: what a run or a resume would do.
+package struct PlanView {
+  private let plan: Plan
+  private let options: SchedulerOptions
+  private let capacities: [UInt64]
+  private let entering: Entering
+  private let reasons: [TaskID: Transition]
+  private let foresight: FileForesight?
+  private let palette: Palette
+  /// Whether each matrix task has its own row.
+  private let showsAll: Bool
+  private let columns: Int?
+
+  private static let maxNeeds = 3
+  private static let maxNames = 20
+
+  /// - Parameters:
+  ///   - entering: as the engine would get it.
+  ///   - reasons: for a resume, why tasks with a result run again; empty for a new run.
+  ///   - capacities: values of `cpu` to compare; the first one determines the order of the tasks.
+  ///     If empty, the one in `options`.
+  ///   - foresight: see `RunForecast`.
+  package init(
+    plan: Plan, options: SchedulerOptions, entering: Entering, reasons: [Transition] = [],
+    capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool,
+    columns: Int? = nil
+  ) {
+    self.columns = columns
+    self.plan = plan
+    self.showsAll = showsAll
+    self.capacities = capacities.isEmpty ? [options.maxParallel] : capacities
+    var options = options
+    options.maxParallel = self.capacities[0]
+    self.options = options
+    self.entering = entering
+    self.foresight = foresight
+    var byTask: [TaskID: Transition] = [:]
+    for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
+    self.reasons = byTask
+    palette = Palette(isOn: color)
+  }
+
+  /// The size of the pieces to write: a plan of a million tasks has many megabytes.
+  private static let pieceBytes = 64 * 1024
+
+  /// Passes the text to `sink` piece by piece.
+  package func write<Failure: Error>(
+    to sink: ([UInt8]) throws(Failure) -> Void
+  ) throws(Failure) {
+    let forecast = PlanForecast(
+      plan: plan, options: options, entering: entering, capacities: capacities,
+      foresight: foresight)
+    var text = TextBuffer()
+    writeHeading(forecast, into: &text)
+    if !forecast.starts.isEmpty { try writeTable(forecast, into: &text, to: sink) }
+    writeUpToDate(forecast.files.upToDate, into: &text)
+    writeSettled(forecast.settled, into: &text)
+    if !forecast.starts.isEmpty {
+      DurationView(plan: plan, forecast: forecast, palette: palette).write(into: &text)
+    }
+    try sink(text.take())
+  }
+
+  package func text() -> [UInt8] {
+    var bytes: [UInt8] = []
+    write { bytes += $0 }
+    return bytes
+  }
+
+  private func writeHeading(_ forecast: PlanForecast, into text: inout TextBuffer) {
+    let count = entering.initial.count { !$0.isLeftOut }
+    text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
+    text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
+    let files = forecast.files
+    if !files.unsure.isEmpty { text.add(", \(files.unsure.count) of them perhaps") }
+    if !files.cached.isEmpty { text.add(", \(files.cached.count) of them from the cache") }
+    let reused = entering.initial.count { $0.isReused } + files.keptCount
+    if reused > 0 { text.add(", \(reused) reused") }
+    if !files.upToDate.isEmpty { text.add(", \(files.upToDate.count) up to date") }
+    text.add(", cpu \(options.maxParallel)\n")
+  }
+
+  private func writeTable<Failure: Error>(
+    _ forecast: PlanForecast, into text: inout TextBuffer,
+    to sink: ([UInt8]) throws(Failure) -> Void
+  ) throws(Failure) {
+    let starts = forecast.starts
+    let demands = (0..<plan.demandCount).map { demand(UInt32(truncatingIfNeeded: $0)) }
+    var layout = TableLayout(
+      ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
+      rightAligned: [0, 2, 5])
+    layout.measure("\(starts.count)", in: 0)
+    // The last column is not padded, so only the terminal's width counts.
+    layout.measure(width: columns ?? 1, in: 7)
+    let folds = showsAll ? [:] : FoldedLegs.of(starts, plan)
+    for (index, task) in starts.enumerated() {
+      guard let fold = fold(of: task, at: index, folds) else { continue }
+      for (column, cell) in cells(task, fold, demands, forecast.files).enumerated() {
+        layout.measure(cell, in: column + 1)
+      }
+    }
+    if let columns { layout.fit(to: columns, cutsFirst: true, leavingOut: [5, 4, 2, 3, 6, 0]) }
+    layout.writeTitles(into: &text, palette: palette)
+    for (index, task) in starts.enumerated() {
+      guard let fold = fold(of: task, at: index, folds) else { continue }
+      let cells = cells(task, fold, demands, forecast.files)
+      layout.write(["\(index + 1)"] + cells + [action(task)], into: &text)
+      if text.bytes.count >= Self.pieceBytes { try sink(text.take()) }
+    }
+  }
+
+  private func action(_ task: TaskID) -> String {
+    plan.kind(task) == .approve
+      ? GateText.asks(task, plan: plan) : ActionText.text(task, plan: plan)
+  }
+
+  /// Returns the matrix tasks that share a task's row: itself alone, or all of its matrix that
+  /// start; nil if an earlier task has the row.
+  private func fold(
+    of task: TaskID, at index: Int, _ folds: [FamilyID: FoldedLegs]
+  ) -> FoldedLegs? {
+    guard !folds.isEmpty, let family = plan.family(of: task), let fold = folds[family] else {
+      return FoldedLegs(first: index, tasks: [task])
+    }
+    return fold.first == index ? fold : nil
+  }
+
+  private func cells(
+    _ task: TaskID, _ fold: FoldedLegs, _ demands: [String], _ files: FilesForeseen
+  ) -> [String] {
+    fold.cells(plan, why: 5) { task in
+      let priority = entering.priorities[task] ?? plan.priority[task.index]
+      return [
+        plan.nameString(task),
+        plan.kind(task) == .approve ? "" : DurationView.cell(task, entering.durations),
+        needs(task, isFolded: fold.tasks.count > 1),
+        demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
+        why(task, files),
+      ]
+    }
+  }
+
+  private func why(_ task: TaskID, _ files: FilesForeseen) -> String {
+    if let reason = reasons[task] { return ReasonText.text(reason, plan: plan) }
+    if let need = files.unsure[task] { return "unless \(plan.nameString(need)) leaves the same" }
+    let reason = CleanText.string(files.reasons[task] ?? "")
+    guard files.cached.contains(task) else { return reason }
+    return reason.isEmpty ? "in the cache" : "\(reason) (in the cache)"
+  }
+
+  private func writeUpToDate(_ tasks: [TaskID], into text: inout TextBuffer) {
+    if tasks.isEmpty { return }
+    let folds = showsAll ? [:] : FoldedLegs.of(tasks, plan)
+    let names = tasks.enumerated().lazy.compactMap { index, task in
+      fold(of: task, at: index, folds)?.name(plan)
+    }
+    let shown = names.prefix(showsAll ? .max : Self.maxNames).map(CleanText.string)
+    let more = folds.isEmpty ? tasks.count - shown.count : names.dropFirst(shown.count).count
+    text.add("up to date: \(shown.joined(separator: ", "))")
+    text.add(more > 0 ? " and \(more) more\n" : "\n")
+  }
+
+  private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
+    let failed = entering.initial.indices.lazy.filter { entering.initial[$0] == .failed }
+    for index in failed.prefix(Self.maxNames) {
+      text.add(
+        "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")
+    }
+    writeManual(into: &text)
+    for transition in settled.prefix(Self.maxNames) {
+      let verb = transition.event.kind == .skip ? "skipped" : "failed"
+      let reason =
+        transition.what.isEmpty ? ReasonText.text(transition, plan: plan) : transition.what
+      text.add("\(verb): \(plan.nameString(transition.task)) (\(CleanText.string(reason)))\n")
+    }
+    if settled.count > Self.maxNames {
+      text.add("… and \(settled.count - Self.maxNames) more do not run\n")
+    }
+  }
+
+  /// Lists `manual` tasks that were not named, if no others are excluded.
+  private func writeManual(into text: inout TextBuffer) {
+    guard plan.hasManual else { return }
+    let left = plan.tasks.lazy.map { TaskID($0) }.filter { entering.initial[$0.index] == .excluded }
+    guard left.allSatisfy({ plan.flags($0).contains(.manual) }) else { return }
+    let names = left.prefix(Self.maxNames).map { CleanText.string(plan.nameString($0)) }
+    guard !names.isEmpty else { return }
+    let more = left.count > names.count ? " and \(left.count - names.count) more" : ""
+    text.add("manual, not named: \(names.joined(separator: ", "))\(more)\n")
+  }
+
+  /// - Parameter isFolded: whether to name the matrix even for a single one of its tasks.
+  private func needs(_ task: TaskID, isFolded: Bool) -> String {
+    let edges = plan.needs(task)
+    let isFinally = plan.flags(task).contains(.finally)
+    if edges.isEmpty { return isFinally ? "all others" : "" }
+    var names: [String] = []
+    var edge = edges.lowerBound
+    while edge < edges.upperBound, names.count < Self.maxNeeds {
+      let (name, count) = need(at: edge, of: edges, isFolded: isFolded)
+      switch plan.needCondition(edge) {
+      case .success: names.append(name)
+      case .failure: names.append("\(name) (failed)")
+      case .finished: names.append("\(name) (finished)")
+      case .ran: names.append("\(name) (ran)")
+      }
+      edge += count
+    }
+    if edge < edges.upperBound { names.append("\(edges.upperBound - edge) more") }
+    if isFinally { names.append("all others") }
+    return names.joined(separator: ", ")
+  }
+
+  /// Returns the dependency of an edge: a task, or with the edges after it a matrix.
+  private func need(
+    at edge: Int, of edges: Range<Int>, isFolded: Bool
+  ) -> (name: String, edges: Int) {
+    let target = TaskID(plan.needTargets[edge])
+    guard !showsAll, let family = plan.family(of: target) else {
+      return (plan.nameString(target), 1)
+    }
+    let legs = plan.legs(family)
+    let count = edges[edge...].prefix {
+      legs.contains(Int(plan.needTargets[$0]))
+        && plan.needCondition($0) == plan.needCondition(edge)
+    }.count
+    let isTold = isFolded || (count == legs.count && count > 1)
+    return isTold ? (plan.familyName(family), count) : (plan.nameString(target), 1)
+  }
+
+  /// Returns what a task with this demand holds while it runs; empty for one cpu.
+  private func demand(_ demand: UInt32) -> String {
+    let items = plan.demandList(demand)
+    if items.count == 1, let only = items.first, only.resource == ResourceEntry.cpu,
+      only.amount == 1
+    {
+      return ""
+    }
+    return items.map { item in
+      "\(plan.string(plan.resources[Int(item.resource)].name))"
+        + " \(AmountText.text(item.amount, of: item.resource))"
+    }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,486 @@
+package import OpflowCore
+
+/// The progress of one session: turns transitions and output into bytes for standard error and
+/// standard output. Pure: the caller takes bytes when a reader is ready. What is queued is bounded,
+/// and only the newest frame is drawn.
+///
+/// Order of calls: `begin`, or `join` for a session that already runs; then `transition`, `output`,
+/// `warning` and `tick` as things happen; then `end`. Output that belongs to the end of a try is
+/// passed before that transition.
+package struct ProgressView: ~Copyable {
+  /// Whether tasks' output must be passed to `output` as they print it.
+  package private(set) var followsOutput: Bool
+  /// The interval for `tick` in milliseconds; nil for never.
+  package var tickMilliseconds: Int64? {
+    if live != nil { return LiveView.frameMilliseconds }
+    return renderer.tellsTime && !model.running.isEmpty ? StillRunning.tickMilliseconds : nil
+  }
+
+  /// Whether running tasks are drawn on a terminal.
+  package var isLive: Bool { live != nil }
+
+  let heading: ProgressHeading
+  var model: DriveModel
+  private var failures: FailureList
+  private var warnings = WarningList()
+  private var outputs = TaskOutputs()
+  /// The last output of the try that ends next.
+  private var tail: [UInt8] = []
+  private var serviceTails: [ServiceTail] = []
+  /// Services whose last lines were shown since their last start; later failures only name the log.
+  private var shownServices: Set<TaskID> = []
+  /// The whole output of the try that ends next, if that is shown.
+  private var log: LogRange?
+  private var logText: [UInt8] = []
+  private var logLines = TaskOutputs()
+  var renderer: any ProgressRenderer
+  var live: LiveView?
+  /// Set by `end`: no frames are drawn any more.
+  private var hasEnded = false
+  private let isVerbose: Bool
+  let json: Bool
+  /// Whether failures and warnings are also annotations.
+  private let annotates: Bool
+  let palette: Palette
+  /// The size of the screen on which failures appear.
+  private var size: TerminalSize { didSet { live?.size = size } }
+  /// Tries after the first without output so far, by task.
+  private var laterTries: [TaskID: Int32] = [:]
+  var text = TextBuffer()
+  private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
+  private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
+  var nowMilliseconds: Int64 = 0
+
+  package static let failureLines = 20
+  static let failureBytes = 16_384
+  private static let groupBytes = 1_048_576
+
+  package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
+    palette = Palette(isOn: options.color)
+    self.heading = heading
+    model = DriveModel(plan: plan, scope: heading.scope, orders: heading.orders)
+    failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
+    json = options.json
+    size = options.size
+    annotates = options.annotates || options.mode == .gitHub
+    text.breaksCommands = !options.passesCommands
+    followsOutput = options.mode == .line
+    isVerbose = options.verbose
+    switch options.mode {
+    case .line:
+      renderer = LineProgress(palette: palette, heading: heading, isVerbose: options.verbose)
+    case .group, .gitHub, .gitLab:
+      renderer = GroupProgress(
+        palette: palette, heading: heading, isVerbose: options.verbose,
+        folding: GroupFolding(options.mode, run: heading.run))
+    case .quiet:
+      renderer = QuietProgress(palette: palette, heading: heading)
+    case .live:
+      renderer = LiveProgress(palette: palette, heading: heading)
+      live = LiveView(options: options, heading: heading)
+    }
+  }
+
+  // MARK: Events
+
+  package mutating func begin(atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model.begin(atMilliseconds: now)
+    live?.begin(atMilliseconds: now)
+    renderer.begin(model, into: &text)
+    settle()
+    if json {
+      ProgressJSON.open(heading, model, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+  }
+
+  /// Joins a session that already runs: takes over its state without printing it. Failures are
+  /// printed by `joinFailure`.
+  package mutating func join(_ history: RunModel, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model = DriveModel(plan: model.plan, scope: model.scope, joining: history)
+    // The first frame is due at once.
+    live?.begin(atMilliseconds: 0)
+    live?.pass(toMilliseconds: now)
+    if followsOutput {
+      for task in model.running.map(\.task) where history[task].attempts > 1 {
+        laterTries[task] = history[task].attempts
+      }
+    }
+    if annotates { warnings.join(history, model) }
+    renderer.begin(model, into: &text)
+    settle()
+  }
+
+  /// Returns the failures of a joined session, the oldest first, as many as a summary lists.
+  package func joinedFailures(_ history: RunModel) -> [Transition] {
+    let stillFailed = model.scope.stillFailed
+    let own = FailureList.joined(history, model, .failed).filter { !stillFailed.contains($0.task) }
+    return Array(own.prefix(FailureList.maxDetailed))
+  }
+
+  /// Prints one of `joinedFailures`. The end of its output must be passed before.
+  package mutating func joinFailure(_ transition: Transition) {
+    var kept = takeTail(transition)
+    if transition.attempt > 1 {
+      kept = AttemptHeader.dropped(before: kept, attempt: transition.attempt)
+    }
+    tell(transition, kept: kept)
+  }
+
+  /// Ends the join: prints open approvals and, without a frame, the running tasks.
+  package mutating func endJoin(atMilliseconds now: Int64) {
+    if model.plan.hasGates {
+      for gate in model.running.map(\.task) where model.plan.kind(gate) == .approve {
+        tell(Transition(.start, gate, attempt: 1), kept: [])
+      }
+    }
+    renderer.join(model, atMilliseconds: now, into: &text)
+    settle()
+  }
+
+  package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
+    // `withdraw` reports these together.
+    if transition.event == .skip(.withdrawn) { return }
+    nowMilliseconds = now
+    let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
+    if live == nil || transition.task.isNone {
+      model.apply(transition, atMilliseconds: now)
+    } else {
+      let old = model.state(transition.task)
+      model.apply(transition, atMilliseconds: now)
+      live?.move(transition, from: old, model)
+    }
+    // Users do not see that a task is prefetched, or taken back before it began.
+    if transition.isAhead || comesBack { return }
+    if json {
+      ProgressJSON.transition(
+        transition, host: model.machines.machine(of: transition.task)?.host, plan: model.plan,
+        atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    if transition.event == .start, transition.attempt > 1, followsOutput {
+      laterTries[transition.task] = transition.attempt
+    }
+    if transition.endsTry {
+      laterTries[transition.task] = nil
+      endLine(of: transition.task)
+    }
+    tell(transition, kept: transition.endsTry ? takeTail(transition) : [])
+    live?.pass(toMilliseconds: now)
+  }
+
+  private mutating func tell(_ transition: Transition, kept: [UInt8]) {
+    text.log = log
+    log = nil
+    renderer.transition(transition, kept: kept, model, into: &text)
+    if transition.event == .start { shownServices.remove(transition.task) }
+    for tail in serviceTails {
+      if !shownServices.insert(tail.service).inserted {
+        tail.writePointer(heading.logPath(tail.service, model.plan), model, palette, into: &text)
+      } else if !tail.write(model, palette, into: &text) {
+        shownServices.remove(tail.service)
+      }
+    }
+    serviceTails.removeAll()
+    settle()
+    if annotates { warnings.note(transition, tail: kept) }
+    if transition.event == .failure, !transition.allowed {
+      failures.add(
+        FailureRecord(
+          transition: transition, tail: LastLines.of(kept, count: Self.failureLines),
+          toldLines: errors.lineCount))
+    }
+  }
+
+  /// Reports the progress of a running download.
+  package mutating func download(
+    _ task: TaskID, _ progress: DownloadProgress, atMilliseconds now: Int64
+  ) {
+    nowMilliseconds = now
+    guard let running = model.note(task, progress) else { return }
+    renderer.download(running, progress, model, atMilliseconds: now, into: &text)
+    settle()
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Reports a request that was applied.
+  package mutating func order(_ order: OrderEntry, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model.apply(order, atMilliseconds: now)
+    live?.order()
+    if order.verb.row.effect == .retries {
+      failures.remove(order.tasks)
+      warnings.remove(order.tasks)
+    }
+    if json {
+      ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    tellOrder(OrderText.text(order, plan: model.plan))
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Takes a report back: the request could not be recorded, and its requester got an error.
+  package mutating func takeBack(_ order: OrderEntry) {
+    warning("not done after all: \(OrderText.text(order, plan: model.plan))")
+  }
+
+  /// Reports that the run is being stopped, with the reason if that was not a user's signal.
+  package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model.apply(stop)
+    if json {
+      ProgressJSON.stop(stop, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    if !stop.what.isEmpty { warning("the run is being stopped: \(stop.what)") }
+    live?.pass(toMilliseconds: now)
+  }
+
+  package mutating func warning(_ warning: String) {
+    text.add(palette.yellow("warning: "))
+    note(warning)
+  }
+
+  package mutating func note(_ line: String) {
+    text.addCleaned(line)
+    text.endLine()
+    settle()
+  }
+
+  /// Prints lines of opflow itself with their colors.
+  package mutating func passage(_ lines: String) {
+    var rows = Array(lines.utf8).split(separator: Field.lineFeed, omittingEmptySubsequences: false)
+    if rows.last?.isEmpty == true { rows.removeLast() }
+    for line in rows {
+      text.addOutput(line, palette)
+      text.endLine()
+    }
+    settle()
+  }
+
+  /// Redraws a live view; other views list the running tasks after a long silence.
+  package mutating func tick(nowMilliseconds now: Int64) {
+    nowMilliseconds = now
+    live?.pass(toMilliseconds: now)
+    renderer.tick(model, toldLines: errors.lineCount, atMilliseconds: now, into: &text)
+    settle()
+  }
+
+  package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
+    hasEnded = true
+    nowMilliseconds = now
+    if annotates {
+      WorkflowAnnotations(
+        heading: heading, model: model, failures: failures.first, warnings: warnings
+      ).write(into: &text)
+    }
+    ClosingSummary(
+      heading: heading, model: model, failures: failures, palette: palette, namesLogs: live != nil,
+      toldLines: errors.lineCount, size: size, toldFailuresOnly: renderer.tellsFailuresOnly
+    ).write(close, atMilliseconds: now, into: &text)
+    settle(.closing)
+    if json {
+      ProgressJSON.close(close, heading, atMilliseconds: now, into: &text)
+      settleObject(.closing)
+    }
+  }
+
+  // MARK: Output
+
+  /// The number of bytes of output that fit now. If it is 0, none may be passed.
+  package var outputRoom: Int { errors.outputRoom }
+
+  /// Takes output of a running try in order, cut anywhere.
+  package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
+    var bytes = bytes
+    if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
+      bytes = AttemptHeader.dropped(from: bytes, attempt: attempt)
+    }
+    outputs.append(task, bytes) { line, _ in
+      renderer.outputLine(task, line, model, into: &text)
+    }
+    settle(.output)
+  }
+
+  /// Reports output of a running try that was left out for a slow reader; `lines` is nil if
+  /// unknown.
+  package mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?) {
+    laterTries[task] = nil
+    endLine(of: task)
+    renderer.skipped(task, bytes: bytes, lines: lines, model, into: &text)
+    settle()
+  }
+
+  private mutating func endLine(of task: TaskID) {
+    outputs.flush(task) { line, _ in renderer.outputLine(task, line, model, into: &text) }
+    settle(.output)
+  }
+
+  /// Returns how many last bytes `tail` needs before a try's end.
+  package func tailBytes(for transition: Transition) -> Int {
+    guard transition.endsTry else { return 0 }
+    let fails = transition.event == .failure && (!transition.allowed || annotates)
+    let least = fails ? Self.failureBytes : 0
+    return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
+  }
+
+  /// Whether `log` is needed before a try's end, because its whole output is shown.
+  package func wantsLog(of transition: Transition) -> Bool {
+    renderer.showsLogs && transition.endsTry && transition.outcome.usage.outputBytes > 0
+  }
+
+  /// Sets the range of the log that holds a try's output.
+  package mutating func log(_ bytes: Range<Int64>, of transition: Transition) {
+    if bytes.isEmpty { return }
+    log = LogRange(
+      task: transition.task, attempt: transition.attempt, bytes: bytes,
+      path: heading.logPath(transition.task, model.plan))
+  }
+
+  /// The part of a log to read now; nil if there is none, or other text comes first.
+  package var wantedLog: LogRange? { logText.isEmpty ? errors.wanted : nil }
+
+  /// Takes bytes of `wantedLog`; empty if they cannot be read.
+  package mutating func readLog(_ bytes: UnsafeRawBufferPointer) {
+    guard let wanted = wantedLog else { return }
+    let end = bytes.isEmpty ? wanted.bytes.upperBound : wanted.bytes.lowerBound + Int64(bytes.count)
+    let own =
+      wanted.isNew && wanted.attempt > 1
+      ? AttemptHeader.dropped(from: bytes, attempt: wanted.attempt) : bytes
+    var splitter = logLines
+    logLines = TaskOutputs()
+    var lines = 0
+    splitter.append(wanted.task, own) { line, _ in
+      text.addOutput(line, palette)
+      text.endLine()
+      lines += 1
+    }
+    if end >= wanted.bytes.upperBound {
+      splitter.flush(wanted.task) { line, _ in
+        text.addOutput(line, palette)
+        text.endLine()
+        lines += 1
+      }
+    }
+    logLines = splitter
+    logText = text.take()
+    errors.advance(to: end, lines: lines)
+  }
+
+  /// Takes the last bytes of a try, in order.
+  package mutating func tail(_ bytes: UnsafeRawBufferPointer) { tail.append(contentsOf: bytes) }
+
+  /// Returns the services whose last bytes `serviceTail` needs before a failure.
+  package func servicesTold(with transition: Transition) -> (services: [TaskID], bytes: Int) {
+    // The lines of services were already shown as they came.
+    guard !followsOutput, transition.event == .failure, !transition.allowed,
+      model.plan.hasServices
+    else { return ([], 0) }
+    let services = model.plan.services(neededBy: transition.task)
+    // The failure of a service shows its own last lines.
+    return (services.filter { model.state($0) != .failed }, ServiceTail.mostBytes)
+  }
+
+  package mutating func serviceTail(_ bytes: UnsafeRawBufferPointer, of service: TaskID) {
+    let before = serviceTails.last?.service == service ? serviceTails.removeLast().bytes : []
+    serviceTails.append(ServiceTail(service: service, bytes: before + bytes))
+  }
+
+  private mutating func takeTail(_ transition: Transition) -> [UInt8] {
+    defer { tail = [] }
+    if transition.attempt > 1 {
+      tail = AttemptHeader.dropped(atBeginningOf: tail, attempt: transition.attempt)
+    }
+    let limit = tailBytes(for: transition)
+    return tail.count > limit ? Array(tail.suffix(limit)) : tail
+  }
+
+  // MARK: The terminal
+
+  /// Sets the new size of the terminal.
+  package mutating func resize(_ size: TerminalSize) { self.size = size }
+
+  /// Sets whether opflow may draw on the terminal.
+  package mutating func setVisible(_ visible: Bool) { live?.setVisible(visible) }
+
+  /// Forgets the frame after another program wrote to the terminal.
+  package mutating func forgetScreen() { live?.forget() }
+
+  /// Erases the frame and returns what is left to print; the next frame starts from scratch.
+  package mutating func takeErasure() -> [UInt8] {
+    let lasting = takeErrors()
+    return live?.erase(lasting: lasting) ?? lasting
+  }
+
+  /// Switches from frames to lines for events and output. The caller has erased the frame.
+  package mutating func showLines() {
+    live = nil
+    followsOutput = true
+    renderer = LineProgress(palette: palette, heading: heading, isVerbose: isVerbose)
+  }
+
+  // MARK: Bytes
+
+  package var hasStandardError: Bool {
+    if !hasEnded, live?.holdsLines ?? false { return false }
+    return !logText.isEmpty || !errors.isEmpty || live?.hasFrame ?? false
+  }
+  package var hasStandardOutput: Bool { !objects.isEmpty }
+
+  /// Returns the next bytes for standard error. There may be more.
+  package mutating func takeStandardError() -> [UInt8] {
+    if live == nil || hasEnded { return takeErasure() }
+    let isHeld = live?.holdsLines ?? false
+    let lasting = isHeld ? [] : takeErrors()
+    return live?.take(lasting: lasting, model) ?? []
+  }
+
+  /// Returns the next bytes for standard output. There may be more.
+  package mutating func takeStandardOutput() -> [UInt8] {
+    let now = nowMilliseconds
+    return objects.take { lines, _ in ProgressJSON.missing(lines, atMilliseconds: now) }
+  }
+
+  /// Drops queued task output, for a slow reader and little time.
+  package mutating func leaveOutOutput() {
+    errors.leaveOutOutput()
+    logLines = TaskOutputs()
+  }
+
+  private mutating func takeErrors() -> [UInt8] {
+    if !logText.isEmpty {
+      defer { logText = [] }
+      return logText
+    }
+    let palette = palette
+    return errors.take { lines, isOutput in
+      let what = lines == 1 ? "line" : "lines"
+      let hint = isOutput ? ", see the log" : ""
+      return Array(
+        (palette.dim("… \(CountText.grouped(lines)) \(what) not shown\(hint)") + "\n").utf8)
+    }
+  }
+
+  mutating func settle(_ kind: Backlog.Kind = .event) {
+    if text.isEmpty {
+      text.log = nil
+      return
+    }
+    if let log = text.log, let place = text.logPlace {
+      let bytes = text.take()
+      errors.add(Array(bytes[..<place]), kind)
+      errors.add(log)
+      return errors.add(Array(bytes[place...]), kind)
+    }
+    guard let output = text.output else { return errors.add(text.take(), kind) }
+    let bytes = text.take()
+    errors.add(Array(bytes[..<output.lowerBound]), kind)
+    errors.add(Array(bytes[output]), .output)
+    errors.add(Array(bytes[output.upperBound...]), kind)
+  }
+
+  mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
+}

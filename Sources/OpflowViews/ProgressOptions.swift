@@ -1,0 +1,91 @@
+package import OpflowCore
+
+/// The user's choices about progress, and what is known about its destination.
+package struct ProgressOptions: Sendable, Equatable {
+  package var mode: OutputMode
+  /// Whether to print transitions as JSON lines on standard output too.
+  package var json = false
+  package var color = false
+  /// Whether starts show the command too.
+  package var verbose = false
+  /// Whether failures are also annotations of a GitHub step, in any mode.
+  package var annotates = false
+  /// Whether tasks may print commands for the CI server.
+  package var passesCommands = true
+  /// The sequences other than text that the terminal understands.
+  package var signals = TerminalSignals()
+  /// The size of the terminal.
+  package var size = TerminalSize(columns: 80, rows: 24)
+
+  package init(mode: OutputMode) { self.mode = mode }
+}
+
+/// What is known about a session when it begins. Its closures take the current plan, which may
+/// have grown since.
+package struct ProgressHeading: Sendable {
+  package var run: String
+  /// Whether this is a further session of an existing run.
+  package var isResumed = false
+  let scope: DriveScope
+  /// The requests in force in a crashed session that this one continues.
+  package var orders = OrderRecords()
+  /// Returns the path of a task's log, as shown to users.
+  package var logPath: @Sendable (TaskID, Plan) -> String
+  /// The command that resumes the run.
+  var resumeCommand: String { resume() }
+  private let resume: @Sendable () -> String
+  /// The command that shows the tasks' output.
+  var logsCommand: String { logs() }
+  private let logs: @Sendable () -> String
+  /// The capacity of `cpu` when the session begins; nil if unknown.
+  package var parallel: Int64?
+  /// With `maxFailures` (0: no limit) and `durations`, the basis of the time left: the capacity of
+  /// each resource when the session begins.
+  package var capacities: [UInt64] = []
+  package var maxFailures = 0
+  package var durations = TaskDurations.unknown
+  /// Turns clean text into a link to a task's log, if the terminal has links.
+  package var link: @Sendable (_ text: String, TaskID, Plan) -> String = { text, _, _ in text }
+  /// Returns a task's file, as the CI server knows it, and line, for annotations.
+  package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }
+  /// Returns `PATH:LINE` of a task, as shown to users; empty if unknown.
+  package var standing: @Sendable (TaskID, Plan) -> String = { _, _ in "" }
+  package var orderCommand: OrderLineText = OrderVerb.plainCommand
+
+  /// - Parameters:
+  ///   - initial: the initial states of the tasks.
+  ///   - resumeCommand: evaluated only when it is shown, like `logsCommand`.
+  package init(
+    run: String, initial: [InitialState],
+    resumeCommand: @autoclosure @escaping @Sendable () -> String,
+    logsCommand: @autoclosure @escaping @Sendable () -> String,
+    logPath: @escaping @Sendable (TaskID, Plan) -> String
+  ) {
+    self.run = run
+    scope = DriveScope(initial)
+    resume = resumeCommand
+    logs = logsCommand
+    self.logPath = logPath
+  }
+
+  /// Writes `  opflow.yaml:12: make test` below a failure: the place and the command of its task.
+  func writeSource(
+    of transition: Transition, plan: Plan, _ palette: Palette, into text: inout TextBuffer
+  ) {
+    guard transition.event == .failure, !transition.allowed else { return }
+    let task = transition.task
+    // The failure message of a download names its URL.
+    let action = plan.kind(task) == .download ? "" : ActionText.text(task, plan: plan)
+    let parts = [CleanText.string(standing(task, plan)), action]
+    let source = parts.filter { !$0.isEmpty }.joined(separator: ": ")
+    if source.isEmpty { return }
+    text.add("  ")
+    text.addSentence(palette.dim(source))
+    text.endLine()
+  }
+
+  func writeLog(_ task: TaskID, plan: Plan, into text: inout TextBuffer) {
+    text.add("log: ")
+    text.addSentence(link(CleanText.string(logPath(task, plan)), task, plan))
+  }
+}

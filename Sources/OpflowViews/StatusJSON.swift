@@ -1,0 +1,200 @@
+package import OpflowCore
+
+/// The object of `opflow status --json`.
+package enum StatusJSON {
+  /// - Parameter logPath: returns the log of a task; nil if it printed nothing.
+  package static func text(
+    _ status: RunStatus, nowMilliseconds: Int64, logPath: (TaskID) -> String?
+  ) -> [UInt8] {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("run")
+    json.string(status.run)
+    json.key("name")
+    json.string(status.name)
+    json.key("state")
+    json.string(status.state.rawValue)
+    if let arguments = status.history.open?.arguments, !arguments.isEmpty {
+      json.key("arguments")
+      json.beginArray()
+      for argument in arguments { json.string(argument) }
+      json.endArray()
+    }
+    json.key("counts")
+    write(status.counts, into: &json)
+    StatusOrders(status).write(into: &json)
+    StatusOrders(status).writeExtensions(into: &json)
+    writeFamilies(status, into: &json)
+    if status.state == .running, let awaited = status.awaited {
+      json.key("waits")
+      json.string(awaited)
+    }
+    if !status.history.sites.all.isEmpty { MachineJSON.write(status.history.sites, into: &json) }
+    json.key("tasks")
+    json.beginArray()
+    for index in status.plan.tasks where status.included.contains(TaskID(index)) {
+      write(
+        TaskID(index), status, nowMilliseconds, logPath(TaskID(index)), into: &json)
+    }
+    json.endArray()
+    json.endObject()
+    json.endLine()
+    return json.bytes
+  }
+
+  package static func write(_ counts: TaskCounts, into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("pending")
+    json.number(counts.pending)
+    json.key("running")
+    json.number(counts.running)
+    json.key("suspended")
+    json.number(counts.suspended)
+    json.key("asking")
+    json.number(counts.asking)
+    json.key("succeeded")
+    json.number(counts.succeeded)
+    json.key("failed")
+    json.number(counts.failed)
+    json.key("failed_allowed")
+    json.number(counts.failedAllowed)
+    json.key("skipped")
+    json.number(counts.skipped)
+    json.key("cancelled")
+    json.number(counts.cancelled)
+    json.key("up_to_date")
+    json.number(counts.upToDate)
+    json.endObject()
+  }
+
+  private static func write(
+    _ task: TaskID, _ status: RunStatus, _ nowMilliseconds: Int64, _ log: String?,
+    into json: inout JSONWriter
+  ) {
+    let record = status.history[task]
+    json.beginObject()
+    json.key("id")
+    json.string(status.plan.nameBytes(task))
+    if let family = status.plan.family(of: task) { writeLeg(task, of: family, status, into: &json) }
+    json.key("state")
+    json.string(status.state(task).word)
+    if status.state(task) == .failedAllowed {
+      json.key("allowed")
+      json.bool(true)
+    }
+    json.key("attempts")
+    json.number(record.attempts)
+    json.key("exit")
+    if case .exit(let code) = record.status { json.number(code) } else { json.null() }
+    json.key("signal")
+    if case .signal(let number) = record.status { json.number(number) } else { json.null() }
+    json.key("started_ms")
+    json.optional(record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
+    json.key("ended_ms")
+    json.optional(record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
+    if !status.history.sites.all.isEmpty {
+      json.key("host")
+      if let site = status.history.site(of: task) {
+        json.string(site.offer.host)
+      } else {
+        json.null()
+      }
+    }
+    if let next = status.nextTry(task) {
+      json.key("next_try_ms")
+      json.number(next)
+    }
+    if record.isRestored {
+      json.key("restored")
+      json.bool(true)
+    }
+    json.key("reason")
+    json.optional(status.reasonWord(task))
+    json.key("waits_for")
+    json.beginArray()
+    for need in status.waitsFor(task) { json.string(status.plan.nameBytes(need)) }
+    json.endArray()
+    json.key("log")
+    json.optional(log)
+    if !status.history.orders.all.isEmpty { StatusOrders(status).write(task, into: &json) }
+    if let inner = status.inner[task] {
+      json.key("inner_run")
+      inner.write(into: &json)
+    }
+    if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
+    if status.plan.isService(task) {
+      json.key("ready")
+      json.bool(status.isReady(task))
+      json.key("stopping")
+      json.bool(status.isStopping(task))
+      json.key("ports")
+      json.ports(status.isReady(task) ? status.history.details.ports[task] : nil)
+    }
+    if status.plan.kind(task) == .download {
+      json.key("download")
+      DownloadJSON(
+        progress: status.progress(task), nowMilliseconds: nowMilliseconds,
+        report: status.report(task), keptBytes: status.keptBytes[task]
+      ).write(target: status.plan.downloadTarget(task), into: &json)
+    }
+    json.endObject()
+  }
+
+  private static func writeGate(
+    _ task: TaskID, _ status: RunStatus, into json: inout JSONWriter
+  ) {
+    json.key("question")
+    json.string(status.plan.question(task))
+    json.key("answer")
+    guard let answer = status.history.orders.answer(to: task) else { return json.null() }
+    json.beginObject()
+    json.key("verb")
+    json.string(answer.verb.rawValue)
+    json.key("by")
+    json.string(answer.asker.name)
+    json.key("pid")
+    json.number(answer.asker.pid)
+    json.key("uid")
+    json.number(answer.asker.user)
+    json.endObject()
+  }
+
+  private static func writeFamilies(_ status: RunStatus, into json: inout JSONWriter) {
+    if status.plan.families.isEmpty { return }
+    json.key("families")
+    json.beginArray()
+    for index in status.plan.families.indices {
+      let family = FamilyID(index)
+      let isIncluded = status.plan.legs(family).contains { status.included.contains(TaskID($0)) }
+      if isIncluded { FamilyStatus(family, status).write(into: &json) }
+    }
+    json.endArray()
+  }
+
+  private static func writeLeg(
+    _ task: TaskID, of family: FamilyID, _ status: RunStatus, into json: inout JSONWriter
+  ) {
+    let plan = status.plan
+    json.key("family")
+    json.string(plan.familyName(family))
+    json.key("matrix")
+    json.beginObject()
+    for (axis, value) in zip(plan.axes(family), plan.legValues(task, of: family)) {
+      json.key(plan.text(axis))
+      json.string(plan.text(value))
+    }
+    json.endObject()
+  }
+}
+
+extension JSONWriter {
+  /// Writes an object with the port numbers by name; empty if there are none.
+  mutating func ports(_ ports: ServicePorts?) {
+    beginObject()
+    for port in ports?.all ?? [] {
+      Array(port.name.utf8).withUnsafeBytes { key($0) }
+      number(port.number)
+    }
+    endObject()
+  }
+}

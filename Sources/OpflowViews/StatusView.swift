@@ -1,0 +1,330 @@
+package import OpflowCore
+
+/// The table of `opflow status`.
+package struct StatusView {
+  private let status: RunStatus
+  private let nowMilliseconds: Int64
+  private let palette: Palette
+  private let showsAll: Bool
+  private let resumeCommand: String
+  private let orderCommand: OrderLineText
+  private let columns: Int?
+
+  /// The most rows, unless all are asked for.
+  private static let maxRows = 50
+  private static let maxNeeds = 3
+
+  /// - Parameter resumeCommand: the command that resumes the run.
+  package init(
+    _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
+    columns: Int? = nil, orderCommand: @escaping OrderLineText = OrderVerb.plainCommand
+  ) {
+    self.orderCommand = orderCommand
+    self.columns = columns
+    self.status = status
+    self.resumeCommand = resumeCommand
+    self.nowMilliseconds = nowMilliseconds
+    self.showsAll = showsAll
+    palette = Palette(isOn: color)
+  }
+
+  package func text() -> [UInt8] {
+    var text = TextBuffer()
+    writeHeading(into: &text)
+    let (rows, rest) = shownRows()
+    let tasks = rows.compactMap { if case .task(let task) = $0 { task } else { nil } }
+    // Without nodes that column is empty, and left out.
+    var table = TextTable(
+      ["TASK", "STATE", "TIME", "TRIES", "MACHINE", "WHY"], rightAligned: [2, 3])
+    for row in rows {
+      switch row {
+      case .task(let task): table.add(self.row(task))
+      case .family(let family):
+        table.add([family.label, family.state.word, "", "", "", family.words])
+      }
+    }
+    if !rows.isEmpty {
+      text.endLine()
+      table.write(into: &text, palette: palette, fitting: columns) { column, cell in
+        column == 1 ? palette.painted(cell) : cell
+      }
+    }
+    if showsAll { writeDownloads(tasks, into: &text) }
+    if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
+    for task in tasks where status.plan.kind(task) == .approve && status.state(task) == .running {
+      text.add("\nanswer \(status.plan.nameString(task)): ")
+      text.addCleaned(GateText.howToAnswer(task, plan: status.plan, orderCommand))
+      text.endLine()
+    }
+    if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
+      text.add("\ncontinue it: \(resumeCommand)\n")
+      for task in tasks where status.waitsForRerun(task) || status.failsOnResume(task) {
+        let name = status.plan.nameString(task)
+        text.add("run \(name) again, when it may be: \(resumeCommand) --rerun ")
+        text.add("\(QuotedWords.quoted(name))\n")
+      }
+    }
+    return text.take()
+  }
+
+  private func writeHeading(into text: inout TextBuffer) {
+    let isRunning = status.state == .running
+    let elapsed = DurationText.text(milliseconds: status.drivenMilliseconds(at: nowMilliseconds))
+    text.add(palette.bold("run \(status.run)"))
+    text.add(" (")
+    text.addCleaned(status.name)
+    text.add("): \(palette.painted(status.state.rawValue)) ")
+    text.add("\(isRunning ? "for" : "after") \(elapsed)\(status.driveWords)")
+    if isRunning, status.history.isSuspended {
+      text.add(", \(palette.painted("suspended")) by a signal")
+    } else if isRunning, let stop = status.history.orders.stoppedBy {
+      text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.asker.name))")
+    } else if isRunning, let signal = status.history.orders.stopSignal {
+      let reason = CleanText.string(status.history.orders.stopReason)
+      let by = reason.isEmpty ? " by \(SignalName.spelled(signal))" : ": \(reason)"
+      text.add(", \(palette.painted("stopping"))")
+      text.addSentence(by)
+    } else if isRunning, let pause = status.history.orders.pausedBy {
+      text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.asker.name))")
+    }
+    text.endLine()
+    let counts = status.counts
+    let restored = status.restoredCount(of: status.plan.tasks)
+    let parts = [
+      (counts.succeeded, "succeeded" + (restored > 0 ? " (\(restored) restored)" : "")),
+      (counts.upToDate, "up to date"),
+      (counts.running, "running"), (counts.suspended, "suspended"),
+      (counts.asking, counts.asking == 1 ? "waits for an answer" : "wait for an answer"),
+      (counts.failed, "failed"),
+      (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
+      (counts.cancelled, "cancelled"), (counts.pending, "pending"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
+    text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
+    for line in StatusMachines(status).lines {
+      text.addSentence(line)
+      text.endLine()
+    }
+    for line in StatusOrders(status).extensions { text.add("\(line)\n") }
+    for line in StatusOrders(status).capacities { text.add("\(line)\n") }
+    if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
+      text.add(
+        "arguments of \(QuotedWords.quoted(task)): \(ActionText.text(ofWords: open.arguments))\n")
+    }
+  }
+
+  private enum Row {
+    case task(TaskID)
+    /// A whole matrix, including tasks that have rows of their own.
+    case family(FamilyStatus)
+  }
+
+  /// Returns all rows in manifest order if they are few. Otherwise running tasks come first, then
+  /// failed and cancelled ones, then pending ones, then the rest.
+  private func shownRows() -> (rows: [Row], rest: Int) {
+    // Copied once, not once per task.
+    let status = status
+    let plan = status.plan
+    if showsAll || (status.counts.total <= Self.maxRows && plan.families.isEmpty) {
+      return (
+        plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }.map { .task($0) }, 0
+      )
+    }
+    if plan.families.isEmpty { return shownTasks() }
+    var all: [Row] = []
+    var groups: [[Row]] = [[], [], [], []]
+    var count = 0
+    func add(_ row: Row, _ state: TaskState) {
+      count += 1
+      if all.count < Self.maxRows { all.append(row) }
+      let group = Self.group(state)
+      if groups[group].count < Self.maxRows { groups[group].append(row) }
+    }
+    var next = 0
+    while next < plan.taskCount {
+      let task = TaskID(next)
+      next += 1
+      guard let family = plan.family(of: task) else {
+        // Its generated matrix tasks are shown instead.
+        let isMade = plan.legs(madeBy: task) != nil && status.state(task).isSuccess
+        if !isMade, status.included.contains(task) { add(.task(task), status.state(task)) }
+        continue
+      }
+      next = plan.legs(family).upperBound
+      addFamily(family, add)
+    }
+    if count <= Self.maxRows { return (all, 0) }
+    let rows = Array(groups.joined().prefix(Self.maxRows))
+    return (rows, count - rows.count)
+  }
+
+  /// The same without matrices, for more tasks than fit. If most succeeded, it scans few.
+  private func shownTasks() -> (rows: [Row], rest: Int) {
+    let status = status
+    let counts = status.counts
+    let sizes = [
+      counts.begun, counts.allFailed + counts.cancelled, counts.pending,
+      counts.succeeded + counts.upToDate + counts.skipped,
+    ]
+    var wanted = 0
+    var room = sizes.map { size in
+      let shown = min(size, Self.maxRows - wanted)
+      wanted += shown
+      return shown
+    }
+    var groups: [[Row]] = [[], [], [], []]
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      let group = Self.group(status.state(task))
+      if room[group] == 0 { continue }
+      room[group] -= 1
+      groups[group].append(.task(task))
+      wanted -= 1
+      if wanted == 0 { break }
+    }
+    return (Array(groups.joined()), counts.total - Self.maxRows)
+  }
+
+  /// Adds a row for a matrix, and one per task in it that runs, failed or was cancelled.
+  private func addFamily(_ family: FamilyID, _ add: (Row, TaskState) -> Void) {
+    let status = status
+    let legs = status.plan.legs(family).lazy.map { TaskID($0) }
+      .filter { status.included.contains($0) }
+    guard let first = legs.first else { return }
+    if legs.dropFirst().isEmpty { return add(.task(first), status.state(first)) }
+    let row = FamilyStatus(family, status)
+    add(.family(row), row.state)
+    for leg in legs where Self.group(status.state(leg)) < 2 { add(.task(leg), status.state(leg)) }
+  }
+
+  private static func group(_ state: TaskState) -> Int {
+    switch state {
+    case .running, .suspended: 0
+    case .failed, .failedAllowed, .cancelled: 1
+    case .waiting, .ready, .checking, .handed: 2
+    case .succeeded, .upToDate, .skipped: 3
+    }
+  }
+
+  private func row(_ task: TaskID) -> [String] {
+    let record = status.history[task]
+    let state = status.state(task)
+    return [
+      status.plan.nameString(task), state == .failedAllowed ? "failed (allowed)" : state.word,
+      time(record, state), tries(task, record), machine(task, state), why(task, state),
+    ]
+  }
+
+  /// Returns the node where a task runs or ran last; empty if the run never had nodes.
+  private func machine(_ task: TaskID, _ state: TaskState) -> String {
+    if status.history.sites.all.isEmpty { return "" }
+    switch state {
+    case .waiting, .ready, .checking, .skipped: return ""
+    case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .cancelled:
+      break
+    }
+    guard status.history[task].startSequence > 0, status.plan.kind(task) != .approve else {
+      return ""
+    }
+    return status.history.site(of: task).map { MachineText.name($0.offer.host) } ?? "this one"
+  }
+
+  /// First tries are not numbered, unless another one follows.
+  private func tries(_ task: TaskID, _ record: TaskRecord) -> String {
+    record.attempts > 1 || status.awaitsNextTry(task) ? "\(record.attempts)" : ""
+  }
+
+  private func time(_ record: TaskRecord, _ state: TaskState) -> String {
+    switch state {
+    case .running, .suspended:
+      return DurationText.text(milliseconds: nowMilliseconds - record.startedMilliseconds)
+    case .succeeded, .upToDate, .failed, .failedAllowed, .cancelled:
+      return record.startedMilliseconds == 0
+        ? "" : DurationText.text(microseconds: record.wallMicroseconds)
+    case .waiting, .ready, .checking, .handed, .skipped: return ""
+    }
+  }
+
+  private func why(_ task: TaskID, _ state: TaskState) -> String {
+    var words = reason(task, state)
+    if let order = StatusOrders(status).words(task, state) {
+      words = state == .waiting && !words.isEmpty ? "\(order); \(words)" : order
+    }
+    guard let kept = status.keptBytes[task] else { return words }
+    let text = "\(DownloadText.size(kept)) kept"
+    return words.isEmpty ? text : "\(words); \(text)"
+  }
+
+  private func reason(_ task: TaskID, _ state: TaskState) -> String {
+    let record = status.history[task]
+    switch state {
+    case .failed, .failedAllowed: return outcome(task, record)
+    case .waiting where status.awaitsNextTry(task):
+      guard let next = status.nextTry(task) else { return outcome(task, record) }
+      let left = next.minus(nowMilliseconds)
+      return outcome(task, record)
+        + (left > 0
+          ? "; next try in \(DurationText.text(wholeSeconds: left.plus(999) / 1000))"
+          : "; next try is due")
+    case .waiting, .ready, .checking:
+      let needs = status.waitsFor(task)
+      let reason = record.isInterrupted ? "interrupted" : status.words(record)
+      if needs.isEmpty {
+        let isOffered = status.state != .running || status.plan.kind(task) != .block
+        return isOffered || !reason.isEmpty ? reason : "waits for a program that offers it"
+      }
+      let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
+      return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
+    case .handed: return "next on its worker"
+    case .skipped where status.hasEmptyMatrix(task): return Plan.emptyMatrixText
+    case .skipped: return status.words(record)
+    case .running, .suspended:
+      if status.plan.kind(task) == .approve { return GateText.asks(task, plan: status.plan) }
+      if status.plan.isService(task) {
+        if status.isStopping(task) { return "stopping" }
+        let ports = status.history.details.ports[task].map { ", \($0.words)" } ?? ""
+        return record.isReady ? "ready\(ports)" : "not ready yet"
+      }
+      if status.plan.flags(task).contains(.interactive) { return "has the terminal" }
+      if let inner = status.inner[task] { return "\(inner.words) of run \(inner.run)" }
+      return status.progress(task).map {
+        DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
+      } ?? ""
+    case .succeeded where record.isRestored: return "restored from the cache"
+    case .succeeded:
+      guard status.plan.hasGates, let answer = status.history.orders.answer(to: task) else {
+        return ""
+      }
+      return GateText.answered(answer)
+    case .upToDate, .cancelled: return ""
+    }
+  }
+
+  private func outcome(_ task: TaskID, _ record: TaskRecord) -> String {
+    OutcomeText.text(
+      Outcome(status: record.status, reason: record.why?.endReason),
+      what: status.history.details.complaints[task] ?? "")
+  }
+
+  private func writeDownloads(_ tasks: [TaskID], into text: inout TextBuffer) {
+    for task in tasks {
+      guard let report = status.report(task) else { continue }
+      let spec = status.plan.download(task)
+      text.endLine()
+      text.add(palette.bold(status.plan.nameString(task)))
+      text.add(": ")
+      text.add(
+        DownloadText.finished(
+          report, wallMicroseconds: status.history[task].wallMicroseconds))
+      text.endLine()
+      for (label, value) in [
+        ("to", spec.target), ("sha256", report.sha256), ("sha512", report.sha512),
+        ("url", report.url),
+      ] where !value.isEmpty {
+        text.add(palette.dim("  " + TextWidth.padded(label, to: 6)))
+        text.add("  ")
+        text.addCleaned(value)
+        text.endLine()
+      }
+    }
+  }
+}

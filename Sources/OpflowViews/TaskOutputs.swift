@@ -1,0 +1,65 @@
+internal import OpflowCore
+
+/// Joins tasks' output, which arrives in pieces cut anywhere, to lines.
+struct TaskOutputs {
+  /// Lines without an end so far.
+  private var open: [TaskID: [UInt8]] = [:]
+
+  /// Longer lines are passed on in pieces, because a task may never end one.
+  static let maxLineBytes = 16_384
+
+  /// Takes bytes, and calls `body` with each whole line, without its newline, and with the pieces
+  /// of long ones. `endsLine` is false if the line continues.
+  mutating func append(
+    _ task: TaskID, _ bytes: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
+  ) {
+    var start = 0
+    while start < bytes.count {
+      let end = bytes.position(of: Field.lineFeed, from: start)
+      let hasEnd = end < bytes.count
+      take(task, UnsafeRawBufferPointer(rebasing: bytes[start..<end]), hasEnd: hasEnd, body)
+      start = end + 1
+    }
+  }
+
+  private mutating func take(
+    _ task: TaskID, _ part: UnsafeRawBufferPointer, hasEnd: Bool,
+    _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
+  ) {
+    if open.isEmpty || open[task] == nil {
+      if hasEnd, part.count <= Self.maxLineBytes { return body(part, true) }
+      open[task] = []
+    }
+    var rest = part
+    while let known = open[task], known.count + rest.count >= Self.maxLineBytes {
+      let room = Self.maxLineBytes - known.count
+      // The line ends here and fits exactly.
+      if hasEnd, room == rest.count { break }
+      open[task]?.append(contentsOf: rest[..<room])
+      tell(task, endsLine: false, body)
+      open[task] = []
+      rest = UnsafeRawBufferPointer(rebasing: rest[room...])
+    }
+    open[task]?.append(contentsOf: rest)
+    if hasEnd {
+      tell(task, endsLine: true, body)
+    } else if open[task]?.isEmpty == true {
+      open[task] = nil
+    }
+  }
+
+  /// Calls `body` with an unfinished line when the try ends or the line continues elsewhere.
+  mutating func flush(
+    _ task: TaskID, _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
+  ) {
+    tell(task, endsLine: true, body)
+  }
+
+  private mutating func tell(
+    _ task: TaskID, endsLine: Bool,
+    _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
+  ) {
+    open.removeValue(forKey: task)?.withUnsafeBytes { body($0, endsLine) }
+  }
+}

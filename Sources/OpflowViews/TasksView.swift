@@ -1,0 +1,54 @@
+package import OpflowCore
+
+/// The output of `opflow tasks` and plain `opflow`: the manifest's tasks and its newest run.
+package enum TasksView {
+  /// - Parameters:
+  ///   - manifest: its path, as shown to users.
+  ///   - only: the tasks to list; nil for all.
+  ///   - newest: the manifest's newest run; nil for none.
+  package static func text(
+    _ plan: Plan, manifest: String, only: TaskSet? = nil, newest: RunStatus?,
+    nowMilliseconds: Int64, color: Bool
+  ) -> [UInt8] {
+    let palette = Palette(isOn: color)
+    var text = TextBuffer()
+    let tasks = plan.taskCount == 1 ? "1 task" : "\(plan.taskCount) tasks"
+    text.add("\(CleanText.string(manifest)): \(tasks)")
+    text.endLine()
+    let hasTags = plan.tasks.contains { !plan.texts(.tags, of: TaskID($0)).isEmpty }
+    var table = TextTable(["TASK", "DESCRIPTION"] + (hasTags ? ["TAGS"] : []))
+    var next = 0
+    while next < plan.taskCount {
+      let task = TaskID(next)
+      let family = plan.family(of: task)
+      let end = family.map { plan.legs($0).upperBound } ?? next + 1
+      let shown = only.map { only in (next..<end).count { only.contains(TaskID($0)) } }
+      defer { next = end }
+      if shown == 0 { continue }
+      let name = family.map { family in
+        let count = plan.legs(family).count
+        let some = shown.map { $0 < count } == true ? "\(shown ?? 0) of " : ""
+        return "\(plan.familyName(family)) (\(some)\(count) legs)"
+      }
+      let tags = plan.texts(.tags, of: task).map { CleanText.string(plan.string($0)) }
+      table.add(
+        [CleanText.string(name ?? plan.nameString(task)), description(of: task, plan)]
+          + (hasTags ? [tags.joined(separator: ", ")] : []))
+    }
+    table.write(into: &text, palette: palette)
+    if let newest {
+      let age = RunsView.age(nowMilliseconds - newest.openedMilliseconds)
+      text.add(
+        "newest run: \(newest.run) \(newest.state.rawValue),"
+          + " \(newest.counts.ended) of \(newest.counts.total) done, began \(age)")
+      text.endLine()
+    }
+    return text.take()
+  }
+
+  private static func description(of task: TaskID, _ plan: Plan) -> String {
+    let text = CleanText.string(plan.description(of: task))
+    guard plan.flags(task).contains(.manual) else { return text }
+    return text.isEmpty ? "(manual)" : "\(text) (manual)"
+  }
+}

@@ -1,0 +1,86 @@
+internal import OpflowCore
+
+/// A view's bytes while it is composed.
+package struct TextBuffer {
+  package private(set) var bytes: [UInt8] = []
+  /// The range of `bytes` that a task printed.
+  private(set) var output: Range<Int>?
+  /// The output of the try that is being reported, if all of it is shown.
+  var log: LogRange?
+  /// The place of `log` in `bytes`.
+  private(set) var logPlace: Int?
+
+  /// Whether to break up foreign text that a CI server would take for a command.
+  var breaksCommands = false
+
+  package init() {}
+
+  package var isEmpty: Bool { bytes.isEmpty }
+
+  /// Removes and returns the bytes so far.
+  package mutating func take() -> [UInt8] {
+    defer {
+      bytes.removeAll(keepingCapacity: true)
+      output = nil
+      log = nil
+      logPlace = nil
+    }
+    return bytes
+  }
+
+  mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  mutating func add(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+
+  /// Appends clean text that may contain foreign text.
+  mutating func addSentence(_ text: String) {
+    let start = bytes.count
+    add(text)
+    if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
+  }
+
+  /// Appends foreign text, cleaned by `CleanText`.
+  mutating func addCleaned(_ text: String) {
+    var text = text
+    let start = bytes.count
+    text.withUTF8 { CleanText.append(UnsafeRawBufferPointer($0), to: &bytes) }
+    if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
+  }
+
+  /// Appends a line of a task's output; its colors are kept if opflow's are on.
+  mutating func addOutput(_ line: UnsafeRawBufferPointer, _ palette: Palette) {
+    let start = bytes.count
+    CleanText.append(line, keepsColors: palette.isOn, to: &bytes)
+    if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
+  }
+
+  mutating func addBlanks(_ count: Int) {
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
+  }
+
+  mutating func addOutput(_ line: ArraySlice<UInt8>, _ palette: Palette) {
+    line.withUnsafeBytes { addOutput($0, palette) }
+  }
+
+  /// Marks the bytes from `start` on as task output.
+  mutating func markOutput(from start: Int) { output = start..<bytes.count }
+
+  mutating func placeLog() { logPlace = bytes.count }
+
+  mutating func endLine() { bytes.append(Field.lineFeed) }
+}
+
+/// The colors of a terminal (ECMA-48, SGR), or none.
+struct Palette {
+  let isOn: Bool
+
+  func red(_ text: String) -> String { wrap(text, "31") }
+  func green(_ text: String) -> String { wrap(text, "32") }
+  func yellow(_ text: String) -> String { wrap(text, "33") }
+  func cyan(_ text: String) -> String { wrap(text, "36") }
+  func dim(_ text: String) -> String { wrap(text, "2") }
+  func bold(_ text: String) -> String { wrap(text, "1") }
+
+  private func wrap(_ text: String, _ code: String) -> String {
+    isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
+}

@@ -1,0 +1,230 @@
+internal import OpflowCore
+
+/// Describes a transition in one line: `[ 3/12] build succeeded in 2.1s`.
+struct TransitionLine {
+  let palette: Palette
+
+  /// Writes the line; nothing if a task only moves between workers.
+  func write(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
+    guard let sentence = sentence(transition, model) else { return }
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" ")
+    text.addSentence(sentence)
+    text.endLine()
+  }
+
+  func writeAction(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
+    guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
+    text.addSentence(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
+    text.endLine()
+  }
+
+  func writeAnswer(
+    _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
+    into text: inout TextBuffer
+  ) {
+    guard transition.event == .start, model.plan.kind(transition.task) == .approve else { return }
+    text.add("  ")
+    text.addCleaned(
+      GateText.howToAnswer(transition.task, plan: model.plan, heading.orderCommand))
+    text.endLine()
+  }
+
+  /// Writes `  ended 1 process that it left behind: sleep` below the end of a try.
+  func writeLeft(_ transition: Transition, into text: inout TextBuffer) {
+    guard let left = transition.left else { return }
+    let noun = left.count == 1 ? "process" : "processes"
+    text.add(
+      palette.yellow(
+        left.areAlive
+          ? "  could not end \(left.count) \(noun), which may still run: "
+          : "  ended \(left.count) \(noun) that it left behind: "))
+    text.addCleaned(left.names)
+    text.endLine()
+  }
+
+  /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`.
+  func writeDownload(
+    _ task: TaskID, _ progress: DownloadProgress, _ model: DriveModel,
+    atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
+  ) {
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" \(model.name(task)): ")
+    text.add(DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume))
+    text.endLine()
+  }
+
+  /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
+  func writeRecovery(
+    _ task: TaskID, _ progress: DownloadProgress, _ model: DriveModel,
+    stalledMilliseconds: Int64, into text: inout TextBuffer
+  ) {
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" \(model.name(task)): \(DownloadText.done(progress)), goes on after ")
+    text.add(DurationText.text(wholeSeconds: stalledMilliseconds / 1000))
+    text.endLine()
+  }
+
+  /// `[ 3/12] run paused by opflow pause (pid 123)`, for a run that is paused or suspended.
+  func writeHold(_ model: DriveModel, into text: inout TextBuffer) {
+    let why =
+      model.isStopped
+      ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.asker.text)" }
+    guard let why else { return }
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" ")
+    text.add(palette.yellow("run "))
+    text.addCleaned(why)
+    text.endLine()
+  }
+
+  /// Writes that nothing new starts after a failure, while other tasks still run.
+  func writeLimit(
+    _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
+    into text: inout TextBuffer
+  ) {
+    let (failed, running) = (model.counts.failed, model.running.count)
+    guard transition.event == .failure, !transition.allowed, failed == heading.maxFailures,
+      running > 0, model.notStarted > 0
+    else { return }
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" ")
+    text.add(palette.yellow("\(failed) failed: nothing new starts"))
+    text.add(", \(running) still \(running == 1 ? "runs" : "run")")
+    text.endLine()
+  }
+
+  /// `[ 3/12]`: finished tasks of all.
+  static func counter(_ model: DriveModel) -> String {
+    let total = "\(model.total)"
+    let finished = "\(model.finished)"
+    let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
+    return "[\(padding)\(finished)/\(total)]"
+  }
+
+  private func sentence(_ transition: Transition, _ model: DriveModel) -> String? {
+    let name = transition.task.isNone ? "run" : model.name(transition.task)
+    let time = DurationText.text(microseconds: transition.outcome.usage.wallMicroseconds)
+    let reason = ReasonText.text(transition, plan: model.plan)
+    let isGate = !transition.task.isNone && model.plan.kind(transition.task) == .approve
+    switch transition.event {
+    case .start where isGate:
+      return palette.yellow("\(name) \(GateText.asks(transition.task, plan: model.plan))")
+    case .success where transition.isOfEmptyMatrix:
+      return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
+    case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
+    case .start:
+      let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
+      return palette.cyan("\(name) started") + MachineText.place(of: transition.task, model)
+        + attempt(transition)
+        + (why.isEmpty ? "" : palette.dim(why))
+    case .ready where model.hasStayed(transition.task): return "\(name) stays up"
+    case .ready:
+      let ports = ServicePorts(text: transition.what)
+      return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
+    // Its end is reported, usually at once.
+    case .stopping: return nil
+    case .success where model.plan.isService(transition.task):
+      return "\(name) stopped after \(time)"
+    case .interrupt
+    where transition.outcome.reason == .stopped(.unneeded) && !transition.what.isEmpty:
+      return "\(name) stopped after \(time), since \(CleanText.string(transition.what)) runs again"
+    case .interrupt where transition.outcome.reason == .stopped(.unneeded):
+      return "\(name) stopped after \(time), until it is needed again"
+    case .success where transition.isRestored:
+      return palette.green("\(name) restored") + " from the cache in \(time)"
+        + unkept(transition, model)
+    case .success:
+      return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
+        + download(transition, model) + unkept(transition, model)
+    case .failure:
+      let verb =
+        transition.allowed
+        ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
+      return verb + place(transition, model) + OutcomeText.failure(transition)
+    case .retry where model.plan.isService(transition.task):
+      return palette.yellow("\(name) failed") + OutcomeText.failure(transition) + ", starts again"
+    case .retry:
+      let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
+      return palette.yellow("\(name) failed") + place(transition, model)
+        + OutcomeText.failure(transition) + ", next try in \(delay)"
+    case .skip: return palette.dim("\(name) skipped: \(reason)")
+    case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
+    case .interrupt:
+      if transition.outcome.reason == .revoked {
+        return isGate ? palette.yellow("\(name) asks no more") : nil
+      }
+      if transition.outcome.reason == .workerLost,
+        model.machines.isToldWithMachine(transition.task)
+      {
+        return nil
+      }
+      let saysMore =
+        transition.outcome.reason == .workerLost
+        || transition.outcome.reason == .stopped(.serviceLost)
+      let why =
+        saysMore
+        ? OutcomeText.text(transition.outcome, what: transition.what) : reason
+      return palette.yellow("\(name) interrupted")
+        + (why.isEmpty || why == "interrupted" ? "" : ": \(why)")
+    case .pause: return palette.yellow("\(name) paused")
+    case .proceed: return "\(name) goes on"
+    case .resume(let why):
+      // The task fails next, and stays failed.
+      let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
+      if failsNext, why == .interrupted { return "\(name) was interrupted" }
+      if why == .inputs, !transition.what.isEmpty {
+        return "\(name) runs again: \(CleanText.string(transition.what))"
+      }
+      return why == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
+    case .fresh:
+      return transition.kept == nil
+        ? palette.dim("\(name) is up to date") : palette.dim("\(name) is still up to date")
+    }
+  }
+
+  /// ` on n2`, for a try on a node.
+  private func place(_ transition: Transition, _ model: DriveModel) -> String {
+    transition.attempt > 0 ? MachineText.place(of: transition.task, model) : ""
+  }
+
+  /// Whether a success is discarded, so that the task is not up to date by it.
+  func isUnkept(_ transition: Transition, _ model: DriveModel) -> Bool {
+    transition.event == .success && !transition.what.isEmpty
+      && model.plan.kind(transition.task) != .download
+  }
+
+  private func unkept(_ transition: Transition, _ model: DriveModel) -> String {
+    guard isUnkept(transition, model) else { return "" }
+    return ", " + palette.yellow(CleanText.string(transition.what))
+  }
+
+  private func download(_ transition: Transition, _ model: DriveModel) -> String {
+    guard let report = transition.fetch?.report else { return "" }
+    let wall = transition.outcome.usage.wallMicroseconds
+    let source = model.plan.download(transition.task).sources.first ?? ""
+    let url = DownloadText.otherURL(report, firstSource: source).map { ", from \($0)" } ?? ""
+    return ": " + DownloadText.finished(report, wallMicroseconds: wall) + url
+  }
+
+  /// Empty for a first try.
+  private func attempt(_ transition: Transition) -> String {
+    transition.attempt > 1 ? " (try \(transition.attempt))" : ""
+  }
+}
+
+/// The first line of a session.
+struct HeadingLine {
+  let palette: Palette
+
+  func write(
+    _ heading: ProgressHeading, _ model: DriveModel, into text: inout TextBuffer
+  ) {
+    text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
+    text.add(" (")
+    text.addCleaned(model.plan.string(model.plan.manifest.name))
+    text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
+    if model.reused > 0 { text.add(", \(model.reused) reused") }
+    text.endLine()
+  }
+}

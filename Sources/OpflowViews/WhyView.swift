@@ -1,0 +1,220 @@
+package import OpflowCore
+
+/// The output of `opflow why`: the state and the reasons of each task, with similar matrix tasks
+/// together.
+package struct WhyView {
+  private let status: RunStatus
+  private let reasons: TaskReasons
+  private let nowMilliseconds: Int64
+  /// Returns what a resume would do with a task; nil for a live run.
+  private let fate: (TaskID) -> ResumeFate?
+
+  private static let maxGroups = 50
+  private static let maxLegs = 3
+  /// Lines are not broken at less; without a terminal they are not broken at all.
+  private static let leastColumns = 20
+
+  /// - Parameters:
+  ///   - durations: determine the order of the waiting tasks.
+  ///   - fate: returns what a resume would do with a task; not called for a live run.
+  package init(
+    _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
+    orderCommand: @escaping OrderLineText = OrderVerb.plainCommand,
+    fate: @escaping (TaskID) -> ResumeFate?
+  ) {
+    self.status = status
+    self.nowMilliseconds = nowMilliseconds
+    self.fate = status.state == .running ? { _ in nil } : fate
+    reasons = TaskReasons(
+      status, durations: durations, nowMilliseconds: nowMilliseconds, orderCommand: orderCommand)
+  }
+
+  private var plan: Plan { status.plan }
+
+  // MARK: - For people
+
+  /// - Parameter columns: the width of the terminal; nil if there is none.
+  package func text(_ tasks: [TaskID], color: Bool, columns: Int?) -> [UInt8] {
+    let palette = Palette(isOn: color)
+    var text = TextBuffer()
+    let groups = groups(tasks)
+    for group in groups.prefix(Self.maxGroups) {
+      if !text.isEmpty { text.endLine() }
+      write(group, palette, columns, into: &text)
+    }
+    if groups.count > Self.maxGroups {
+      text.add("\n… and \(groups.count - Self.maxGroups) more\n")
+    }
+    return text.take()
+  }
+
+  private struct Group {
+    var tasks: [TaskID]
+    let reasons: [TaskReason]
+  }
+
+  private func groups(_ tasks: [TaskID]) -> [Group] {
+    var groups: [Group] = []
+    var places: [String: Int] = [:]
+    for task in tasks {
+      // Its generated matrix tasks stand for it.
+      if tasks.count > 1, plan.legs(madeBy: task) != nil, status.state(task).isSuccess { continue }
+      let reasons = all(of: task)
+      guard let family = plan.family(of: task), plan.legs(family).count > 1 else {
+        groups.append(Group(tasks: [task], reasons: reasons))
+        continue
+      }
+      let key =
+        ["\(family.index)", status.state(task).word] + reasons.map { "\($0.kind) \($0.shared)" }
+      let place = places[key.joined(separator: "\n")]
+      if let place {
+        groups[place].tasks.append(task)
+      } else {
+        places[key.joined(separator: "\n")] = groups.count
+        groups.append(Group(tasks: [task], reasons: reasons))
+      }
+    }
+    return groups
+  }
+
+  private func all(of task: TaskID) -> [TaskReason] {
+    reasons.of(task) + (fate(task).flatMap { text(of: $0) } ?? [])
+  }
+
+  private func text(of fate: ResumeFate) -> [TaskReason]? {
+    let text: String
+    switch fate {
+    case .runs(nil): text = "a resume would run it"
+    case .runs(let transition?):
+      text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
+    case .runsChanged(""): text = "a resume would run it: no success of it is known that holds"
+    case .runsChanged(let what): text = "a resume would run it: \(what)"
+    case .runsUnless(let need):
+      text = "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
+    case .keeps: text = "a resume would keep that"
+    case .upToDate: text = "it is up to date: a resume would not run it"
+    case .blocked(let need):
+      text = "a resume would skip it, because of \(plan.nameString(need))"
+    case .unfit(let what): text = "a resume would fail it: \(what)"
+    case .checks: text = "a resume would keep that if its inputs and outputs are as they were"
+    case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"
+    case .fails:
+      text =
+        "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it again"
+    case .staysFailed: text = "a resume would leave it failed"
+    case .leaves: text = "a resume would leave it out"
+    case .gone: text = "the manifest does not have it any more: a resume would leave it out"
+    case .addedAnew:
+      text = "a resume would run what added it, which says anew whether it is to be there"
+    case .unknown: return nil
+    }
+    return [TaskReason(.resume, text)]
+  }
+
+  private func write(
+    _ group: Group, _ palette: Palette, _ columns: Int?, into text: inout TextBuffer
+  ) {
+    let first = group.tasks[0]
+    let state = status.state(first)
+    let word = state == .failedAllowed ? "failed (allowed)" : state.word
+    let isOne = group.tasks.count == 1
+    let name: String
+    if isOne {
+      name = CleanText.string(plan.nameString(first))
+    } else {
+      let family = plan.family(of: first).map { plan.familyName($0) } ?? ""
+      let all = plan.family(of: first).map { plan.legs($0).count } ?? 0
+      name =
+        "\(CleanText.string(family)): \(CountText.grouped(group.tasks.count)) of"
+        + " \(CountText.grouped(all)) legs"
+    }
+    text.add("\(palette.bold(name)) \(palette.painted(word))\n")
+    if !isOne {
+      let legs = NameList.text(group.tasks, plan: plan, limit: Self.maxLegs)
+      write(palette.dim("("), legs, palette.dim(")"), columns, into: &text)
+    }
+    for reason in group.reasons {
+      write("", isOne ? reason.text : reason.shared, "", columns, into: &text)
+    }
+  }
+
+  private func write(
+    _ before: String, _ sentence: String, _ behind: String, _ columns: Int?,
+    into text: inout TextBuffer
+  ) {
+    let width = columns.map { max(Self.leastColumns, $0) } ?? .max
+    var line = "  "
+    var lines: [String] = []
+    for word in sentence.split(separator: " ") {
+      let room = width - TextWidth.of(line) - 1
+      if TextWidth.of(String(word)) > room, !line.allSatisfy({ $0 == " " }) {
+        lines.append(line)
+        line = "    "
+      }
+      line += (line.last == " " ? "" : " ") + word
+    }
+    lines.append(line)
+    for (index, line) in lines.enumerated() {
+      let indent = String(line.prefix { $0 == " " })
+      text.add(indent)
+      if index == 0 { text.add(before) }
+      text.addCleaned(String(line.dropFirst(indent.count)))
+      if index == lines.count - 1 { text.add(behind) }
+      text.endLine()
+    }
+  }
+
+  // MARK: - For programs
+
+  package func json(_ tasks: [TaskID]) -> [UInt8] {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("run")
+    json.string(status.run)
+    json.key("state")
+    json.string(status.state.rawValue)
+    json.key("tasks")
+    json.beginArray()
+    for task in tasks {
+      json.beginObject()
+      json.key("id")
+      json.string(plan.nameBytes(task))
+      json.key("state")
+      json.string(status.state(task).word)
+      json.key("reasons")
+      json.beginArray()
+      for reason in all(of: task) {
+        json.beginObject()
+        json.key("kind")
+        json.string(reason.kind.word)
+        json.key("text")
+        json.string(reason.text)
+        json.key("tasks")
+        json.beginArray()
+        for task in reason.tasks { json.string(plan.nameBytes(task)) }
+        json.endArray()
+        json.endObject()
+      }
+      json.endArray()
+      json.endObject()
+    }
+    json.endArray()
+    json.endObject()
+    json.endLine()
+    return json.bytes
+  }
+}
+
+extension Palette {
+  /// Colors the state of a run or a task.
+  func painted(_ word: String) -> String {
+    switch word {
+    case "succeeded": green(word)
+    case "failed": red(word)
+    case "running": cyan(word)
+    case "cancelled", "interrupted", "suspended", "paused", "failed (allowed)": yellow(word)
+    // States that need no attention.
+    default: word
+    }
+  }
+}
