@@ -170,10 +170,14 @@ extension Drive {
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
     case .loss:
       witness.endAll(on: id)
+      let task = engine.runningTask(of: id)
       if let tree = workers[index].commands.tree, tree.exists, !tree.isBroughtBack,
-        outlivesKill(tree), engine.runningTask(of: id) == tree.task
+        outlivesKill(tree), task == tree.task
       {
-        witness.outliving.insert(tree.task)
+        witness.outliving.insert(task)
+      }
+      // Its report of what it left may be lost with it.
+      if !task.isNone, witness.outliving.contains(task) {
         try tell(.survived(id, ImaginedTree.survivors))
       }
       workers[index].forgetTasks()
@@ -353,6 +357,7 @@ extension Drive {
     case .tokens(let task, let count): try tell(.tokens(id, task, count))
     case .pulse: try tell(.heard(id))
     case .left(let task, let attempt, let left):
+      witness.toldOutliving.insert(task)
       try tell(.left(id, task, attempt: attempt, left))
     case .hello, .progress, .awaits, .warning: break
     }

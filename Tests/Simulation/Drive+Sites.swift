@@ -60,7 +60,8 @@ extension Drive {
     for index in workers.indices where workers[index].site == site {
       failedLaunches.removeAll { $0 == workers[index].id }
       witness.endAll(on: workers[index].id)
-      witness.outliving.remove(engine.runningTask(of: workers[index].id))
+      let task = engine.runningTask(of: workers[index].id)
+      if !witness.toldOutliving.contains(task) { witness.outliving.remove(task) }
       witness.forgetLaunch(of: workers[index].id)
       workers[index].forgetTasks()
       workers[index].phase = .gone

@@ -61,6 +61,8 @@ struct Witness {
   private var returns: [TaskID: Int] = [:]
   /// Something of them could not be ended: they start again by the word of a person only.
   var outliving: Set<TaskID> = []
+  /// Those of which the engine was told so.
+  var toldOutliving: Set<TaskID> = []
   /// The tries of services that were told to end.
   var leaving: [TaskID: Int32] = [:]
   /// The ports with which services were ready last.
@@ -272,6 +274,7 @@ struct Witness {
       if onHold.contains(task) { throw fault(task, "started while it is on hold") }
       guard stood == .waiting else { throw fault(task, "started while \(stood)") }
       if outliving.contains(task) { throw fault(task, "started beside what is left of it") }
+      toldOutliving.remove(task)
       try checkNeeds(of: task)
       try checkServices(of: task)
       portsAtStart[task] = portsNow(of: task)
