@@ -36,7 +36,7 @@ struct ChangesTests {
     async throws
   {
     let board = try board()
-    let count: Int32 = 200_000
+    let count: Int32 = 50_000
     let changes = TaskChanges(
       board, QueueLease(board), nil, .everyChange(limit: Int(count)))
     let began = ContinuousClock.now
