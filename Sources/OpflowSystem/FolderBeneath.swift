@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// A folder whose contents are opened without following links and without leaving it (openat2(2)),
-/// so that links planted by others have no effect.
+/// A folder whose contents are reached by paths that lead through no link and never out of it (openat2(2)): what
+/// others may have written into it leads nobody elsewhere. A path is text, or bytes without a zero.
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
@@ -17,19 +17,41 @@ package struct FolderBeneath: ~Copyable {
   package func open(
     _ path: String, _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
-    let (at, path) = (folder.rawValue, path.isEmpty ? "." : path)
-    // openat2(2) rejects a mode without O_CREAT.
-    let mode = flags.contains(.create) ? mode : 0
-    return Descriptor(
-      owning: try call { clinux_open_beneath(at, path, flags.rawValue, mode) })
+    try open(Array(path.utf8), flags, mode: mode)
   }
 
-  /// The status of the entry at `path`, links not followed; nil if missing.
+  package func open(
+    _ path: [UInt8], _ flags: File.Flags, mode: UInt32 = 0o600
+  ) throws(Errno) -> Descriptor {
+    let at = folder.rawValue
+    // A mode without a file to be made is an error here.
+    let mode = flags.contains(.create) ? mode : 0
+    return Descriptor(
+      owning: try Self.calling(path.isEmpty ? [UInt8(ascii: ".")] : path) {
+        clinux_open_beneath(at, $0, flags.rawValue, mode)
+      })
+  }
+
+  /// Makes a system call with a path or name as C has it.
+  @discardableResult
+  private static func calling<Result: SignedInteger>(
+    _ path: some Collection<UInt8>, _ body: (UnsafePointer<CChar>) -> Result
+  ) throws(Errno) -> Result {
+    let text = path.map { CChar(bitPattern: $0) } + [0]
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    return try call { text.withUnsafeBufferPointer { $0.baseAddress.map(body) ?? -1 } }
+  }
+
   package func status(_ path: String) throws(Errno) -> FileStatus? {
+    try status(Array(path.utf8))
+  }
+
+  /// What stands there itself; nil for nothing.
+  package func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
     let (parent, name) = Self.split(path)
     do throws(Errno) {
       let folder = try open(parent, [.readOnly, .directory])
-      return try Path.linkStatus("/proc/self/fd/\(folder.rawValue)/\(name)")
+      return try Path.linkStatus(ofBytes: name + [0], from: folder.rawValue)
     } catch {
       if error == .noSuchFile || error == .notADirectory { return nil }
       throw error
@@ -38,7 +60,7 @@ package struct FolderBeneath: ~Copyable {
 
   /// Makes a folder and its missing parents; returns those it made, outermost first.
   @discardableResult
-  package func makeFolders(_ path: String) throws(Errno) -> [String] {
+  package func makeFolders(_ path: [UInt8]) throws(Errno) -> [[UInt8]] {
     if path.isEmpty { return [] }
     do throws(Errno) {
       _ = try open(path, [.readOnly, .directory])
@@ -51,7 +73,7 @@ package struct FolderBeneath: ~Copyable {
     let at = try open(parent, [.readOnly, .directory]).release()
     defer { _ = Glibc.close(at) }
     do throws(Errno) {
-      try call { mkdirat(at, name, 0o777) }
+      try Self.calling(name) { mkdirat(at, $0, 0o777) }
       return made + [path]
     } catch {
       guard error == .exists else { throw error }
@@ -60,23 +82,27 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Moves a file or link `new` of the same file system to `path`, replacing what is there. The
-  /// folder of `path` must exist.
-  package func place(_ new: String, at path: String) throws(Errno) {
+  /// Puts a file or link in the place of what is there. Its folder must be there.
+  ///
+  /// - Parameter new: where it is now, in the same file system.
+  package func place(_ new: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
     let at = folder.rawValue
-    try call { renameat(AT_FDCWD, new, at, name) }
+    try Self.calling(name) { renameat(AT_FDCWD, new, at, $0) }
   }
 
   /// Renames a file. Both folders must exist.
   package func move(_ path: String, to new: String) throws(Errno) {
-    let (oldParent, oldName) = Self.split(path)
-    let (parent, name) = Self.split(new)
+    let (oldParent, oldName) = Self.split(Array(path.utf8))
+    let (parent, name) = Self.split(Array(new.utf8))
     let from = try open(oldParent, [.readOnly, .directory])
     let to = try open(parent, [.readOnly, .directory])
     let (old, at) = (from.rawValue, to.rawValue)
-    try call { renameat(old, oldName, at, name) }
+    try Self.calling(oldName) { (oldName: UnsafePointer<CChar>) -> Int32 in
+      let name = name.map { CChar(bitPattern: $0) } + [0]
+      return renameat(old, oldName, at, name)
+    }
   }
 
   /// The names in a folder without `.` and `..`, unsorted.
@@ -85,29 +111,32 @@ package struct FolderBeneath: ~Copyable {
     return try Path.names(in: "/proc/self/fd/\(folder.rawValue)")
   }
 
-  package func linkTarget(_ path: String) throws(Errno) -> String {
+  /// The text of a link.
+  package func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8] {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
-    return try Path.linkTarget("/proc/self/fd/\(folder.rawValue)/\(name)")
+    return try Path.linkBytes(
+      ofBytes: Array("/proc/self/fd/\(folder.rawValue)/".utf8) + name + [0])
   }
 
-  /// Makes a link at `path`, replacing anything but a folder.
-  package func placeLink(to target: String, at path: String) throws(Errno) {
+  /// Makes a link in the place of what is there and is no folder.
+  package func placeLink(to target: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
     let at = folder.rawValue
     let draft = Self.draft
     try call { symlinkat(target, at, draft) }
     do throws(Errno) {
-      try call { renameat(at, draft, at, name) }
+      try Self.calling(name) { renameat(at, draft, at, $0) }
     } catch {
       _ = unlinkat(at, draft, 0)
       throw error
     }
   }
 
-  /// Copies a file from another file system to `path`, replacing anything but a folder.
-  package func placeCopy(of file: String, at path: String) throws(Errno) {
+  /// Puts a copy of a file in the place of what is there and is no folder: for one that lies in another file
+  /// system.
+  package func placeCopy(of file: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
     let at = folder.rawValue
@@ -132,7 +161,7 @@ package struct FolderBeneath: ~Copyable {
       try new.truncate(to: size)
       try new.setMode(try old.status().mode)
       try new.close()
-      try call { renameat(at, draft, at, name) }
+      try Self.calling(name) { renameat(at, draft, at, $0) }
     } catch {
       _ = unlinkat(at, draft, 0)
       throw error
@@ -143,24 +172,30 @@ package struct FolderBeneath: ~Copyable {
     ".opflow-\(UInt64.random(in: 0 ... .max))"
   }
 
-  package func setMode(ofFolder path: String, _ mode: UInt32) throws(Errno) {
+  /// Sets the permission bits of a folder.
+  package func setMode(ofFolder path: [UInt8], _ mode: UInt32) throws(Errno) {
     try open(path, [.readOnly, .directory]).setMode(mode)
   }
 
-  /// Removes a file, a link or an empty folder. A missing one is not an error.
   package func remove(_ path: String, isFolder: Bool) throws(Errno) {
+    try remove(Array(path.utf8), isFolder: isFolder)
+  }
+
+  /// Removes a file or link, or an empty folder. Nothing there is a success.
+  package func remove(_ path: [UInt8], isFolder: Bool) throws(Errno) {
     let (parent, name) = Self.split(path)
     do throws(Errno) {
       let folder = try open(parent, [.readOnly, .directory])
       let at = folder.rawValue
-      try call { unlinkat(at, name, isFolder ? AT_REMOVEDIR : 0) }
+      try Self.calling(name) { unlinkat(at, $0, isFolder ? AT_REMOVEDIR : 0) }
     } catch {
       if error != .noSuchFile && error != .notADirectory { throw error }
     }
   }
 
-  private static func split(_ path: String) -> (parent: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return ("", path) }
-    return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+  /// The path above, and the last part.
+  private static func split(_ path: [UInt8]) -> (parent: [UInt8], name: [UInt8]) {
+    guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return ([], path) }
+    return (Array(path[..<slash]), Array(path[(slash + 1)...]))
   }
 }

@@ -38,6 +38,30 @@ struct CleanedTaskTests {
     #expect(place.lines().count == 2)
   }
 
+  @Test func `a file whose name is not UTF-8 is removed like any other`() throws {
+    let place = try place(
+      """
+      tasks:
+        a:
+          inputs: [in]
+          outputs: ["out/*"]
+          clean: true
+          run: 'v=$(cat in); echo > "out/$(printf "n\\351$v")"; echo > out/plain$v'
+        b:
+          inputs: [in]
+          outputs: ["kept/*"]
+          cache: true
+          run: 'rm -f kept/*; if grep -q 2 in; then echo > "kept/$(printf "n\\351")"; else echo > kept/plain; fi'
+      """)
+    try run(place)
+    try run(place, "2\n")
+    #expect(try place.shell("ls out | wc -l").output == "2\n")
+    #expect(place.entries("out").contains("plain2"))
+    // What a cache brings back takes the place of all that is the task's.
+    try run(place, "1\n")
+    #expect(place.entries("kept") == ["plain"])
+  }
+
   @Test func `what somebody put there or edited stays`() throws {
     let place = try place()
     try place.shell("mkdir out; echo mine > out/before")

@@ -204,6 +204,61 @@ struct LaterMatrixTests {
       }, "\(told)")
   }
 
+  private static let emptied = """
+    max_failures: 0
+    tasks:
+      scan: { run: "ls d > l; echo scan >> trace", inputs: [d], outputs: [l] }
+      l:
+        matrix: { x: { lines: l, after: scan } }
+        run: "echo ${{ matrix.x }} >> trace"
+        inputs: ["d/${{ matrix.x }}"]
+      e: { needs: [l], run: "echo e >> trace", inputs: [] }
+      f: { run: "test -e ok; echo f >> trace", inputs: [{ env: F }] }
+    """
+
+  @Test func `a matrix that comes out empty has no task of an earlier session`() throws {
+    let place = try Workplace(Self.emptied)
+    try place.write("d/a", "")
+    try place.opflow("run", "-j", "1", status: 1)
+    #expect(place.lines().sorted() == ["a", "e", "scan"])
+    try place.remove("d/a")
+    try place.opflow("resume", "-j", "1", status: 1)
+    for command in [["why", "e"], ["plan", "--resume"], ["resume", "-n"]] {
+      let told = try place.opflow(command[0], command.count > 1 ? command[1] : "--no-color")
+      #expect(!told.output.contains("no success of it"), "\(told)")
+      #expect(!told.output.contains("l[x=a]") && !told.errors.contains("l[x=a]"), "\(told)")
+    }
+    try place.write("ok", "")
+    try place.write("trace", "")
+    let resume = try place.opflow("resume", "-j", "1")
+    #expect(place.lines() == ["f"], "\(resume)")
+    #expect(try place.status()["l[x=a]"] == nil)
+    #expect(try place.status()["l"]?.reason == "empty matrix")
+    // What comes later comes as it would have from the beginning.
+    try place.write("d/b", "")
+    try place.opflow("resume", "-j", "1", "--rerun", "scan")
+    #expect(place.lines().sorted() == ["b", "e", "f", "scan"])
+    #expect(try place.opflow("journal", "verify").output.contains("intact"))
+  }
+
+  @Test func `a resume that ends before the matrix is found has no task of an earlier session`()
+    throws
+  {
+    let place = try Workplace(
+      Self.emptied.replacing("ls d > l", with: "test ! -e stop || exit 1; ls d > l"))
+    try place.write("d/a", "")
+    try place.write("ok", "")
+    try place.opflow("run", "-j", "1")
+    try place.remove("d/a")
+    try place.write("stop", "")
+    try place.opflow("resume", "-j", "1", status: 1)
+    #expect(try place.status()["l[x=a]"] == nil)
+    try place.remove("stop")
+    try place.write("trace", "")
+    try place.opflow("resume", "-j", "1")
+    #expect(place.lines() == ["scan", "e"])
+  }
+
   @Test func `a task of a matrix that no run has found yet is told to be named by its matrix`()
     throws
   {
@@ -339,6 +394,20 @@ struct LaterMatrixTests {
     try place.write("data/b.txt", "b\n")
     try run.waitForRounds(2)
     #expect(place.lines().suffix(4) == ["scan", "count b", "double b", "sum"])
+    _ = try run.leave()
+  }
+
+  @Test func `while it watches, a matrix that came out empty stays so`() throws {
+    let place = try Workplace(Self.emptied.replacing("{ env: F }", with: "ok"))
+    try place.write("d/a", "")
+    try place.write("ok", "")
+    let run = try place.watch()
+    try place.remove("d/a")
+    try run.waitForRounds(2)
+    try place.write("ok", "1")
+    try run.waitForRounds(3)
+    #expect(place.lines().last == "f" && place.lines().count { $0 == "a" } == 1)
+    #expect(!place.lines().suffix(2).contains("a"))
     _ = try run.leave()
   }
 }

@@ -142,6 +142,29 @@ struct LinkedInputTests {
     #expect(try run(place).starts == [])
   }
 
+  @Test func `own outputs and a state folder behind links do not make a task run for ever`() throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        named: { run: 'echo named >> trace; date +%N > ql/e', inputs: ["q/*"], outputs: [ql/e] }
+        fits: { run: 'echo fits >> trace; date +%N > rl/e.o', inputs: [r], outputs: ["rl/*.o"] }
+        folder: { run: 'echo folder >> trace; mkdir -p sl/d; date +%N > sl/d/e', inputs: [s], outputs: [sl/d] }
+        state: { run: 'echo state >> trace', inputs: [data] }
+      """)
+    try place.shell(
+      """
+      mkdir -p q r s data scratch/st; ln -s q ql; ln -s r rl; ln -s s sl
+      ln -s scratch/st .opflow; ln -s ../scratch data/l; touch q/x r/x s/x data/x
+      """)
+    let first = try run(place)
+    #expect(first.starts.sorted() == ["fits", "folder", "named", "state"])
+    #expect(!first.told.contains("while it ran"), "\(first.told)")
+    #expect(try run(place).starts == [])
+    try place.write("q/x", "2\n")
+    #expect(try run(place).starts == ["named"])
+  }
+
   @Test func `a folder is followed through links once, and loops end`() throws {
     let place = try Workplace("tasks: { a: { run: echo a >> trace, inputs: [in] } }")
     try place.shell(

@@ -126,17 +126,89 @@ struct ProcessTests {
   }
 
   @Test(needsRoot)
-  func `where processes are few, a run goes on with fewer workers`() throws {
-    let place = try Workplace(
-      "tasks: { t: { matrix: { n: { range: [1, 20] } }, run: [sleep, '0.1'] } }")
+  func `a resume finds what opflow may not end, in a session of its own`() throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        upgrade:
+          timeout: 200ms
+          stop: { grace: 0s }
+          run: "test -e ok || ./root --reuid=0 setsid sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null'"
+      """)
+    let run = try place.shell("\(Self.asOther) ./opflow run --output line", status: 1)
+    let pid = try #require(place.lines("pid").last)
+    #expect(run.errors.contains("may still run: \(pid) (tail, user root)"), "\(run)")
+    let resumed = try place.shell("\(Self.asOther) ./opflow resume", status: 5)
+    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
+    #expect(resumed.errors.contains("`sudo kill \(pid)`"), "\(resumed)")
+    #expect(place.lines("count") == ["start"])
+    try place.write("ok", "")
+    try place.shell("kill -KILL \(pid)")
+    try place.shell("\(Self.asOther) ./opflow resume")
+    place.expectNothingAlive()
+  }
+
+  @Test(needsRoot)
+  func `a command among inputs that opflow may not end is started once, and named`() throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        build:
+          inputs:
+            - run: [./root, --reuid=0, sh, -c, "echo start >> count; echo $$ > pid; exec tail -f /dev/null"]
+          run: "true"
+      """)
+    let run = try place.shell("\(Self.asOther) ./opflow run --output line", status: 1)
+    let pid = try #require(place.lines("pid").last)
+    let told = "took longer than 8 seconds; process \(pid) (tail, user root) could not be ended"
+    #expect(run.errors.contains(told), "\(run)")
+    #expect(place.lines("count") == ["start"])
+    try place.shell("kill -KILL \(pid)")
+    place.expectNothingAlive()
+  }
+
+  /// A place that belongs to a user who has no process, and what starts `./opflow` as that one where there may be so
+  /// many.
+  private func placeOfFew(_ manifest: String) throws -> (Workplace, start: (Int) -> String) {
+    let place = try Workplace(manifest)
     // Nobody else's processes count.
     let user = UInt32.random(in: 100_000_000..<200_000_000)
     try place.shell(
       "cp \"$opflow\" . && cp \"$(dirname \"$opflow\")/opflow-download\" . && chown \(user) . opflow.yaml"
     )
-    let run = try place.shell(
-      "prlimit --nproc=12 setpriv --reuid=\(user) --regid=65534 --clear-groups ./opflow run -j 8 --output line"
+    return (
+      place,
+      { "prlimit --nproc=\($0) setpriv --reuid=\(user) --regid=65534 --clear-groups " }
     )
+  }
+
+  @Test(needsRoot)
+  func `where no process can be started for the first worker, a run waits for one`() throws {
+    let (place, start) = try placeOfFew("tasks: { a: { run: echo a >> trace } }")
+    let full = try place.gate("full")
+    let end = try place.gate("end")
+    try place.shell("chmod 666 full end")
+    let others = try place.startShell(
+      """
+      exec \(start(11)) perl -e 'my @c; while (defined(my $q = fork())) { if (!$q) { sleep; exit } push @c, $q }
+      open(F, ">", "full"); print F "full\\n"; close F; open(E, "<", "end"); <E>; kill 9, @c; 1 while wait() > 0'
+      """)
+    _ = try full.next()
+    let live = try place.startShell("exec \(start(12)) ./opflow run --output line")
+    try live.waitForError(
+      "commands wait until processes can be started: no worker could be started")
+    try end.letGo()
+    let run = try live.finish()
+    #expect(run.status == 0, "\(run)")
+    #expect(place.lines() == ["a"])
+    _ = try others.finish()
+  }
+
+  @Test(needsRoot)
+  func `where processes are few, a run goes on with fewer workers`() throws {
+    let (place, start) = try placeOfFew(
+      "tasks: { t: { matrix: { n: { range: [1, 20] } }, run: [sleep, '0.1'] } }")
+    let run = try place.shell("\(start(12)) ./opflow run -j 8 --output line")
     #expect(run.errors.contains("the run goes on with "), "\(run)")
     #expect(run.errors.contains("20 succeeded"), "\(run)")
   }

@@ -45,6 +45,30 @@ struct SecretTests {
     try expectNowhere([Self.token], in: place)
   }
 
+  @Test func `what an input's failed command prints is not shown where secrets are not known`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          secrets: [TOKEN]
+          inputs: [{ run: [sh, -c, "cat token; exit 3"] }]
+          run: "true"
+      """)
+    try place.write("token", Self.token + "\n")
+    let environment = ["TOKEN": Self.token]
+    let run = try place.opflow("run", "--output", "line", environment: environment)
+    #expect(run.errors.contains("failed with exit code 3: ***"), "\(run)")
+    for words in [["plan"], ["why", "a"], ["resume", "-n"]] {
+      let view = try place.shell(
+        "\"$opflow\" \(words.joined(separator: " ")); true", environment: environment)
+      #expect(!view.output.contains(Self.token) && !view.errors.contains(Self.token), "\(view)")
+    }
+    let plan = try place.opflow("plan", environment: environment)
+    #expect(plan.output.contains("failed with exit code 3"), "\(plan)")
+  }
+
   @Test func `a value comes from another variable, a file and a command`() throws {
     let place = try Workplace(
       """

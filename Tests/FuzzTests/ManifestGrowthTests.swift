@@ -32,7 +32,7 @@ import Testing
 
   /// Read as others that are measured, or for one value at a time.
   private static let without: Set<String> = [
-    "task.block", "task.service", "defaults.shell", "service.ports", "service.ready", "ready.exec",
+    "task.block", "defaults.shell", "service.ports", "service.ready", "ready.exec",
     "ready.file", "ready.http", "ready.log", "need.task", "include.path", "include.as",
     "download.url", "download.to", "axis.glob", "axis.after", "rows.after", "secret.env",
     "secret.file", "cache.links", "manifest.defaults", "defaults.resources", "defaults.dir",

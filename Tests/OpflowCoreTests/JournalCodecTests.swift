@@ -84,7 +84,12 @@ import Testing
         transition.outcome.usage.peakKibibytes = 123_456_789
         transition.outcome.usage.outputBytes = 99_999_999_999_999_999
         transition.delayMilliseconds = 10_000
-        transition.left = LeftBehind(["sleep", "a\tb", "sleep"])
+        transition.left =
+          status == .unknown
+          ? LeftBehind(alive: [
+            ("7 (a\tb)", ProcessMark(pid: 7, startTime: .max)),
+            ("8 (sleep)", ProcessMark(pid: .max, startTime: 0)),
+          ]) : LeftBehind(["sleep", "a\tb", "sleep"])
         transition.what = "exec:\t\"ls\" \u{0}é"
         if event == .success || event == .failure {
           transition.allowed = event == .failure

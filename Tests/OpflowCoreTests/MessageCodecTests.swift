@@ -82,6 +82,12 @@ import Testing
       "left\t3\t1\talive 1 7 (sleep, user root)\n"
     ),
     (
+      .left(
+        TaskID(3), attempt: 1,
+        LeftBehind(alive: [("7 (sleep)", ProcessMark(pid: 7, startTime: 88))])!),
+      "left\t3\t1\talive 1 7 (sleep)\t7:88\n"
+    ),
+    (
       .lacks(TaskID(3), attempt: 1, what: "cannot start a process: a\tb"),
       "lacks\t3\t1\tcannot start a process: a\\tb\n"
     ),

@@ -167,6 +167,22 @@ struct SchedulerLossTests {
     #expect(run.journal.last?.outcome.reason == .timeout)
   }
 
+  @Test func `what may still run is not started again by an order`() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a")
+        $0.add("b")
+      }, parallel: 2, maxFailures: 0)
+    run.settle()
+    let worker = try #require(run.running.first { $0.value.0 == TaskID(0) }?.key)
+    run.tell(.left(worker, TaskID(0), attempt: 1, Self.survivor))
+    run.end(worker, Outcome(status: .exit(1)))
+    let answer = run.ask(.retry, ["a"])
+    #expect("\(String(describing: answer))".contains("could not end process 7 (sleep)"))
+    run.finish()
+    #expect(run.order == ["a", "b"])
+  }
+
   @Test func `a task whose worker is lost does not start beside what is left of it`() throws {
     var run = ImaginedRun(
       try plan {
@@ -237,29 +253,32 @@ struct SchedulerLossTests {
   func `where no first worker can be had for a shortage its kind waits, and fails in the end`()
     throws
   {
-    var run = ImaginedRun(
-      try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3, maxFailures: 0)
-    // All that are launched at once find the same.
-    for count in 1...SchedulerOptions.maxShortages {
-      #expect(!run.launched.isEmpty, "after \(count) shortages")
-      run.lackLaunches()
-      #expect(run.launched.isEmpty)
-      run.wait(milliseconds: count == 1 ? 49 : 0)
-      #expect(run.launched.isEmpty)
-      run.wait(milliseconds: count == 1 ? 1 : 2_000)
+    // A run that is given the last worker it asks for, and one that is not.
+    for isOver in [true, false] {
+      var run = ImaginedRun(
+        try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3, maxFailures: 0)
+      // All that are launched at once find the same.
+      for count in 1...SchedulerOptions.maxShortages {
+        #expect(!run.launched.isEmpty, "after \(count) shortages")
+        run.lackLaunches()
+        #expect(run.launched.isEmpty)
+        run.wait(milliseconds: count == 1 ? 49 : 0)
+        #expect(run.launched.isEmpty)
+        run.wait(milliseconds: count == 1 ? 1 : 2_000)
+      }
+      let journaled = run.journal.count
+      #expect(run.state("t0") == .ready)
+      if isOver {
+        run.finish()
+        #expect(run.close?.exitCode == 0)
+        #expect(run.started.allSatisfy { $0.attempt == 1 })
+        continue
+      }
+      while !run.launched.isEmpty { run.lackLaunches() }
+      #expect(run.journal.count > journaled)
+      #expect(run.journal.last?.outcome.reason == .workerLost)
+      #expect(run.journal.last?.what == "no process")
+      #expect(run.close?.exitCode == 1)
     }
-    let journaled = run.journal.count
-    #expect(run.state("t0") == .ready)
-    // It is over: as many start as may.
-    var other = run
-    other.finish()
-    #expect(other.close?.exitCode == 0)
-    #expect(other.started.allSatisfy { $0.attempt == 1 })
-    // It is not.
-    while !run.launched.isEmpty { run.lackLaunches() }
-    #expect(run.journal.count > journaled)
-    #expect(run.journal.last?.outcome.reason == .workerLost)
-    #expect(run.journal.last?.what == "no process")
-    #expect(run.close?.exitCode == 1)
   }
 }

@@ -45,6 +45,8 @@ struct SeenFilesTests {
     #expect(seen.isReplaced(1, by: stamp) == false)
     #expect(seen.isReplaced(0, by: stamp) == false)
     var later = stamp
+    later.changed += 1
+    #expect(!seen.isReplaced(1, by: later))
     later.modified += 1
     #expect(seen.isReplaced(1, by: later))
   }

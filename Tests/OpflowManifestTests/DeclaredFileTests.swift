@@ -16,7 +16,7 @@ struct DeclaredFileTests {
       tasks:
         a:
           run: x
-          inputs: [main.c, *common, [["**/*.[${{ vars.ext }}]", /usr/include/, "a b", "{}.c"]], main.c]
+          inputs: [main.c, *common, [["**/*.${{ vars.ext }}", /usr/include/, "a b", "{}.c"]], main.c]
           outputs: ["out/${{ task.id }}", [out/*.map, []], out/]
         b: { run: x, inputs: "*.c", outputs: o/b }
         c: { run: x, inputs: [], outputs: [] }
@@ -25,7 +25,7 @@ struct DeclaredFileTests {
     #expect(
       Array(plan.inputs(of: try plan.id("a"))) == [
         .path("main.c"), .path("../include"), .environment("CC"),
-        .command(["gcc", "--version"]), .glob("**/*.[ch]"), .path("/usr/include/"),
+        .command(["gcc", "--version"]), .glob("**/*.ch"), .path("/usr/include/"),
         .path("a b"), .path("{}.c"), .path("main.c"),
       ])
     #expect(
@@ -43,7 +43,7 @@ struct DeclaredFileTests {
   @Test func `the value of an expression is a name, and what is written a pattern`() throws {
     let plan = try plan(
       """
-      vars: { dir: "a[1]", all: "*.c", back: 'x\\', odd: "!{a,b}" }
+      vars: { dir: "a[1]", all: "*.c", back: 'x\\', odd: "!{a,b}", none: "" }
       env: { Q: "what?" }
       tasks:
         a:
@@ -57,6 +57,11 @@ struct DeclaredFileTests {
             - "${{ env.Q }}"
             - "${{ matrix.f }}.in"
             - "src/${{ '**' }}/[${{ vars.back }}]"
+            - "[!a${{ vars.dir }}/[ab]/[*]*"
+            - 's/\\${{ vars.all }}'
+            - 's/\\\\${{ vars.all }}'
+            - 's/\\${{ vars.none }}*'
+            - '[\\${{ vars.all }}'
             - 'lit\\*[[]eral'
             - plain
           outputs: ["o/${{ matrix.f }}", 'p\\?${{ matrix.f }}']
@@ -65,7 +70,9 @@ struct DeclaredFileTests {
     #expect(
       Array(plan.inputs(of: task)) == [
         .glob(#"a\[1]/*.c"#), .path("*.c"), .glob(#"x\\*"#), .path("!{a,b}"), .path("what?"),
-        .path("[x].in"), .glob(#"src/\*\*/[x\\]"#), .path("lit*[eral"), .path("plain"),
+        .path("[x].in"), .path(#"src/**/[x\]"#),
+        .glob(#"\[!aa\[1]/[ab]/[*]*"#), .path(#"s/\*.c"#), .path(#"s/\*.c"#),
+        .glob(#"s/\\*"#), .path(#"[\*.c"#), .path("lit*[eral"), .path("plain"),
       ])
     #expect(Array(plan.outputs(of: task)) == [.path("o/[x]"), .path("p?[x]")])
     for (name, text) in [
@@ -91,7 +98,7 @@ struct DeclaredFileTests {
     ("{${{ vars.x }},b}/*", "`{x,b}/*` holds `{,b}`, which a pattern has not"),
     ("!${{ vars.x }}", "`!x` begins with `!`, and nothing is taken out here"),
     ("${{ vars.none }}", "an item of `inputs` came out empty from `${{ vars.none }}`"),
-    ("[${{ vars.x }}", "`[x` is no pattern: a `[` in it is not closed"),
+    ("[${{ vars.x }}/[a", "`\\[x/[a` is no pattern: a `[` in it is not closed"),
   ])
   func `what is written around an expression is looked at`(input: String, message: String) {
     let found = mistakes(

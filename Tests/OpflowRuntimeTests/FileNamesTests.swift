@@ -126,6 +126,36 @@ struct LeftOutPathsTests {
     }
   }
 
+  @Test func `a path is found among many as by a look at each of them`() {
+    var random = SplitMix64(seed: 7)
+    func path() -> String {
+      (0..<Int.random(in: 1...4, using: &random)).map { _ in
+        ["a", "a-", "ab", "b", "a!"].randomElement(using: &random) ?? "a"
+      }.joined(separator: "/")
+    }
+    for _ in 0..<200 {
+      let outputs = (0..<Int.random(in: 0...9, using: &random)).map { _ in path() }
+      var left = LeftOutPaths("/p")
+      for output in outputs { left.add(.path(output)) }
+      for _ in 0..<20 {
+        let input = path()
+        let isIn = outputs.contains { input == $0 || input.hasPrefix($0 + "/") }
+        #expect(contains(left, input) == isIn, "\(input) among \(outputs)")
+        #expect(contains(left, "./" + input) == isIn, "./\(input) among \(outputs)")
+      }
+    }
+  }
+
+  /// A look at each output for each input is a billion, and takes minutes.
+  @Test(.timeLimit(.minutes(1)))
+  func `as many inputs as outputs are told apart as fast as they are many`() {
+    let count = 30_000
+    var left = LeftOutPaths("/p")
+    for number in 0..<count { left.add(.path("o/\(number)")) }
+    #expect(!(0..<count).contains { contains(left, "i/\($0)") || contains(left, "./i/\($0)") })
+    #expect((0..<count).allSatisfy { contains(left, "o/\($0)/a") })
+  }
+
   @Test func `all is left out of a folder that is itself left out`() {
     for path in [".", "..", "/p", "/p/a", "/"] {
       var left = LeftOutPaths("/p/a")

@@ -23,7 +23,7 @@ final class LinkedFilesTests {
   private static func leftOut(_ out: [FileLook.Item], _ folder: String) -> LeftOut {
     var left = LeftOutPaths(folder)
     for item in out { left.add(item) }
-    return LeftOut(path: left.contains, target: left.containsTarget)
+    return LeftOut(path: left.contains, listed: left.containsListed, target: left.containsTarget)
   }
 
   private func look(
@@ -178,6 +178,12 @@ final class LinkedFilesTests {
     #expect(
       entries(found).map(\.description) == ["link src/z.h", "file src/a/x.h", "file src/z.h"])
     #expect(try look([.glob("src/**")]).unentered.isEmpty)
+    // What is told enters the link, whatever it is called, and then nothing is told.
+    try shell("mv src/vendor 'src/v[1]'")
+    let instead = try look([.glob("src/**/*.h")]).unentered.map(\.instead)
+    #expect(instead.contains(#"src/v\[1]/**/*.h"#), "\(instead)")
+    #expect(try look([.glob("src/**/*.h")] + instead.map { .glob($0) }).unentered.isEmpty)
+    try shell("mv 'src/v[1]' src/vendor")
     #expect(try names([.glob("src/vendor/**/*.h")]) == ["link src/vendor", "file src/vendor/y.h"])
   }
 

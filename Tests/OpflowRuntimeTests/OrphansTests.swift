@@ -35,6 +35,34 @@ import Testing
     #expect(other.isAlive(bystander))
   }
 
+  @Test func `a process that could not be ended before is known by its number and its start`()
+    throws
+  {
+    let worker = try WorkerHarness([
+      WorkerTask("a", "env -i setsid sh -c 'echo $$ > say; exec sleep 1000' & wait")
+    ])
+    var entry = try entry(worker)
+    entry.pid = try orphan(worker)
+    let pid = entry.pid
+    func survivors() -> [String] {
+      Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [], left: [entry])
+        .map(\.title)
+    }
+    // The number is another process's by now, or the machine was started again.
+    entry.startTime = 1
+    #expect(survivors() == [])
+    entry.startTime = try #require(ProcessStatus.read(pid)).startTime
+    entry.bootID = "another"
+    #expect(survivors() == [])
+    entry.bootID = Machine.bootID
+    entry.host = "elsewhere"
+    #expect(survivors() == ["\(pid) on elsewhere, which cannot be looked at from here"])
+    #expect(worker.isAlive(pid))
+    entry.host = ""
+    #expect(survivors() == [])
+    #expect(!worker.isAlive(pid))
+  }
+
   @Test func `a process without the mark is ended when it sits in a worker's session`() throws {
     let worker = try WorkerHarness([
       WorkerTask("a", "env -i sh -c 'echo $$ > say; exec sleep 1000' & wait")

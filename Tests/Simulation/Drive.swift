@@ -102,7 +102,7 @@ struct Drive {
   var wasKilled = false
   /// A kind of worker did not come up, so tasks may fail for want of it.
   var lostWorkers = 0
-  /// Starts for which there was no process.
+  /// Starts and launches for which there was no process.
   var shortages = 0
   /// All invariants are checked after one event in so many.
   private let checkInterval: Int
@@ -400,8 +400,9 @@ struct Drive {
       lostWorkers += 1
       didSomething = true
       let worker = failedLaunches.removeFirst()
-      try tell(
-        .launchFailed(worker, complaint: "no room", isShortage: worker.index.isMultiple(of: 2)))
+      let isShortage = shortages < SchedulerOptions.maxShortages && worker.index.isMultiple(of: 2)
+      if isShortage { shortages += 1 }
+      try tell(.launchFailed(worker, complaint: "no room", isShortage: isShortage))
     }
     while let step = engine.next(at: now) {
       didSomething = true

@@ -475,7 +475,7 @@ struct Witness {
     // A worker on its way has a task already; which one, only the scheduler knows.
     if case .workerReady(let worker, _) = event { launches.remove(worker) }
     if case .workerLost(let worker, _) = event { launches.remove(worker) }
-    if case .launchFailed(let worker, _) = event { launches.remove(worker) }
+    if case .launchFailed(let worker, _, _) = event { launches.remove(worker) }
     guard starts.count == 1, launches.isEmpty, let start = starts.first, !holdsBack else {
       return
     }

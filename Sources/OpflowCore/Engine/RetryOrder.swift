@@ -10,6 +10,10 @@ struct RetryOrder: OrderEffect {
     if run.graph.endedBefore?.contains(task) == true {
       return "\(run.ended(task)); a resume with --rerun runs it again"
     }
+    if let names = run.leftAlive[task] {
+      return
+        "may still run, since opflow could not end process \(names): end it, then resume the run"
+    }
     switch run.graph.state(task) {
     case .failed, .cancelled:
       let missing = run.plan.needs(task).contains { edge in

@@ -58,7 +58,10 @@ struct Scheduler {
   var fetches: [TaskID: FetchRecord] = [:]
   /// Processes left behind by tasks that have not ended.
   var leftBehind: [TaskID: LeftBehind] = [:]
-  /// The number of failures in a row to create a process, and the end of the pause.
+  /// By task: what could not be ended of a try of this drive, for people.
+  var leftAlive: [TaskID: String] = [:]
+  /// How often in a row there was no process for the last worker of a kind, or for its first one, and until when its
+  /// kind waits.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values

@@ -207,7 +207,8 @@ extension Scheduler {
     scout(loss.site, at: now, into: &actions)
   }
 
-  /// Handles a failed launch; the run goes on with other workers, if there are any.
+  /// It could not be launched. Where others live, the run goes on with those; where none does and processes are short,
+  /// its kind waits a while.
   mutating func launchFailed(
     _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
     into actions: inout StepQueue
@@ -266,7 +267,10 @@ extension Scheduler {
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
     transition.outcome = outcome
     transition.what = complaint
-    if let left = leftBehind[task] { transition.left = left }
+    if let left = leftBehind[task] {
+      transition.left = left
+      if left.areAlive { leftAlive[task] = left.names }
+    }
     if graph.has(.cancelling, task) {
       transition.event = .cancel
       cancelled(task, transition, into: &actions)

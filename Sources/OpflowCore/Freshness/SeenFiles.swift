@@ -104,8 +104,8 @@ package struct SeenFiles: Equatable, Sendable {
       && content(place) == other.content(otherPlace)
   }
 
-  /// Whether the file was replaced or written since, even if too recently to trust the stamp. What
-  /// was read in between may differ from its content.
+  /// Whether a file was replaced or written since, as far as that shows in what it is now, however young that
+  /// is: what was read of it in between may have been something else than it holds.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }

@@ -74,19 +74,53 @@ package struct PathPattern: Sendable {
     return name
   }
 
-  /// Whether a byte can be escaped.
+  /// Where a `[` stands in the last name of a path that no `]` behind it closes; nil for none.
+  package static func openSet(in path: UnsafeRawBufferPointer) -> Int? {
+    var open: Int?
+    var first = 0
+    var place = 0
+    while place < path.count {
+      let length = open == nil ? escapeLength(path, at: place) : backslashLength(path, at: place)
+      switch path[place] {
+      case UInt8(ascii: "[") where open == nil && length == 1:
+        open = place
+        let isNegated =
+          path.dropFirst(place + 1).first.map { $0 == UInt8(ascii: "!") || $0 == UInt8(ascii: "^") }
+          ?? false
+        first = place + (isNegated ? 2 : 1)
+      case UInt8(ascii: "]") where place > first: open = nil
+      case UInt8(ascii: "/"): open = nil
+      default: break
+      }
+      place += length
+    }
+    return open
+  }
+
+  /// How a name is written that is none of a pattern: with its escapes.
+  package static func text(ofName name: String) -> String {
+    let bytes = name.utf8.flatMap { isEscaped($0) ? [backslash, $0] : [$0] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether a byte is escaped in what stands for a name.
   package static func isEscaped(_ byte: UInt8) -> Bool { isSpecial(byte) || byte == backslash }
 
   /// The length of the escape at a position; 1 if there is none.
   private static func escapeLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
-    let left = path.count - place
-    if left > 1, path[place] == backslash, isEscaped(path[place + 1]) { return 2 }
-    if left > 2, path[place] == UInt8(ascii: "["), path[place + 2] == UInt8(ascii: "]"),
+    if path.count - place > 2, path[place] == UInt8(ascii: "["),
+      path[place + 2] == UInt8(ascii: "]"),
       isSpecial(path[place + 1])
     {
       return 3
     }
-    return 1
+    return backslashLength(path, at: place)
+  }
+
+  private static func backslashLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
+    let isEscape =
+      path.count - place > 1 && path[place] == backslash && isEscaped(path[place + 1])
+    return isEscape ? 2 : 1
   }
 
   private static let backslash = UInt8(ascii: "\\")

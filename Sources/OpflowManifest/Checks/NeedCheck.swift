@@ -72,8 +72,9 @@ struct NeedCheck {
   /// process and the condition `success`.
   func checkServices(_ resources: ResourceTable) {
     guard needed.hasServices else { return }
+    var together = JointDemands(needs: needs, needed: needed)
     for task in 0..<needs.count {
-      checkDemands(of: task, resources)
+      if together.mayExceed(resources, with: task) { checkDemands(of: task, resources) }
       if needed.hasPorts { checkPorts(of: task) }
       var last: Place?
       for edge in needs.edges(of: task) where needed.isService(Int(needs.targets[edge])) {
@@ -152,5 +153,60 @@ struct NeedCheck {
           + " \(ResourceEntry.text(capacity, of: resource))",
         help: "it is started together with them; ask for less, or raise the capacity")
     }
+  }
+}
+
+/// What tasks want at most together with the services that they need: a service that is needed in two ways is
+/// counted twice. The exact sum takes a look at all these services for each task, and this one look at all.
+private struct JointDemands {
+  let needs: NeedList
+  let needed: NeededTasks
+  private var most: [Int: [UInt32: UInt64]] = [:]
+  private var isOpen: Set<Int> = []
+
+  init(needs: NeedList, needed: NeededTasks) {
+    self.needs = needs
+    self.needed = needed
+  }
+
+  mutating func mayExceed(_ resources: ResourceTable, with task: Int) -> Bool {
+    if services(neededBy: task).isEmpty { return false }
+    return wanted(by: task).contains { $0.value > resources.capacity($0.key) }
+  }
+
+  private mutating func wanted(by task: Int) -> [UInt32: UInt64] {
+    var open = [task]
+    while let next = open.last {
+      let services = services(neededBy: next)
+      // One that waits for itself is a mistake of its own.
+      let unknown = services.filter { most[$0] == nil && isOpen.insert($0).inserted }
+      if !unknown.isEmpty {
+        open += unknown
+        continue
+      }
+      open.removeLast()
+      var sums: [UInt32: UInt64] = [:]
+      for item in needed.demands(next) { Self.add(item.amount, of: item.resource, to: &sums) }
+      for service in services {
+        for (resource, amount) in most[service] ?? [:] {
+          Self.add(amount, of: resource, to: &sums)
+        }
+      }
+      most[next] = sums
+    }
+    return most[task] ?? [:]
+  }
+
+  private func services(neededBy task: Int) -> [Int] {
+    var services: [Int] = []
+    needed.forEachNeed(of: task, needs) { if needed.isService($0) { services.append($0) } }
+    return services
+  }
+
+  private static func add(
+    _ amount: UInt64, of resource: UInt32, to sums: inout [UInt32: UInt64]
+  ) {
+    let (sum, overflows) = sums[resource, default: 0].addingReportingOverflow(amount)
+    sums[resource] = overflows ? .max : sum
   }
 }

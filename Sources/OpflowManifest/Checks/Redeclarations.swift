@@ -76,7 +76,7 @@ struct Redeclarations {
       return comparison.difference(old: task, new: TaskID(own.lowerBound))
     case .family(let id):
       let legs = run.plan.legs(id)
-      guard let family else { return "legs" }
+      guard let family else { return run.family == nil ? "legs" : "other legs" }
       guard legs.count == own.count,
         zip(family.ids, legs).allSatisfy({ $0.isSame(as: run.name(TaskID($1))) })
       else { return "other legs" }

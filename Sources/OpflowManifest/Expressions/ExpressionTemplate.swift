@@ -30,8 +30,12 @@ enum ExpressionTemplate {
         position = start + 3
         continue
       }
-      store.append(text.part(position..<start))
-      if start == text.count { break }
+      let written = text.part(position..<start)
+      if start == text.count {
+        store.append(written)
+        break
+      }
+      append(written: written, values, to: store)
       var parser = ExpressionParser(
         text: text, position: start + 3, names: names, store: literals)
       do {
@@ -52,15 +56,29 @@ enum ExpressionTemplate {
     return store.finish()
   }
 
+  /// Appends what stands before an expression, so that neither a `\` nor a `[` there has its value be anything else
+  /// than a name.
+  private static func append(written text: Text, _ values: Values, to store: TextStore) {
+    guard case .asNames = values else { return store.append(text) }
+    let open = PathPattern.openSet(in: text) ?? text.count
+    store.append(text.part(0..<open))
+    if open < text.count { appendBackslash(to: store) }
+    store.append(text.part(open..<text.count))
+    let backslashes = text.reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+    if backslashes % 2 == 1 { appendBackslash(to: store) }
+  }
+
+  private static func appendBackslash(to store: TextStore) {
+    let backslash: StaticString = "\\"
+    backslash.withUTF8Buffer { store.append(Text($0)) }
+  }
+
   private static func append(_ value: Text, _ values: Values, to store: TextStore) {
     switch values {
     case .leftOut: return
     case .asNames where value.contains(where: PathPattern.isEscaped):
-      let backslash: StaticString = "\\"
       for place in value.indices {
-        if PathPattern.isEscaped(value[place]) {
-          backslash.withUTF8Buffer { store.append(Text($0)) }
-        }
+        if PathPattern.isEscaped(value[place]) { appendBackslash(to: store) }
         store.append(value.part(place..<(place + 1)))
       }
     case .asNames, .asTheyAre: store.append(value)

@@ -111,7 +111,7 @@ package struct PreparedResume {
     entry.trace = DriveTrace.parent
     entry.continues = history.isContinued(by: request)
     if found.isGrown { entry.taskCount = plan.taskCount }
-    entry.dropped = found.dropped?.orders.sorted() ?? []
+    entry.dropped = found.droppedOrders.sorted()
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed

@@ -14,7 +14,9 @@ struct RegrownPlan {
   private(set) var gone: [String] = []
   /// Generators whose matrix tasks are not in the plan and must be generated again.
   private(set) var withoutLegs: Set<String> = []
-  /// Additions by `opflow add` in tasks.
+  /// The orders that added the tasks of these: no later resume is to find them, whatever they make now.
+  private(set) var withoutOrders: [String] = []
+  /// What tasks gave to `opflow add`, in its order.
   private(set) var additions: [AdditionsToRemake.Addition] = []
 
   /// - Parameters:
@@ -72,6 +74,12 @@ struct RegrownPlan {
       additions.append(
         AdditionsToRemake.Addition(
           order: order, adder: adder, tasks: first..<grown.plan.taskCount))
+    }
+    for addition in known.standingAdditions {
+      guard let maker = addition.adder, withoutLegs.contains(maker),
+        AddedFolder(addition.entry.id, of: run).isOfLegs
+      else { continue }
+      withoutOrders.append(addition.entry.id.text)
     }
     do throws(PlanError) {
       self.plan = try grown.keyed()

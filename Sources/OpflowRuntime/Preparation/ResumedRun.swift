@@ -20,9 +20,11 @@ package struct ResumedRun {
   let withoutLegs: Set<String>
   /// Additions by `opflow add` in tasks.
   let additions: [AdditionsToRemake.Addition]
-  /// Left out, since they will be made again.
-  let dropped: AdditionsToRemake?
-  /// The original if the run's folder is a copy: see `RunManifest`.
+  /// What the plan is without, since it is to be added anew.
+  private let dropped: AdditionsToRemake?
+  /// The orders that added what the plan is without.
+  let droppedOrders: Set<String>
+  /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   package let diagnostics: [Diagnostic]
   let warnings: [String]
@@ -93,7 +95,7 @@ package struct ResumedRun {
         standing, [], standing.environmentEntries, []
       )
       (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
-      (withoutLegs, additions) = ([], [])
+      (withoutLegs, additions, droppedOrders) = ([], [], [])
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
@@ -113,6 +115,7 @@ package struct ResumedRun {
         : nil
       withoutLegs = regrown?.withoutLegs ?? []
       additions = regrown?.additions ?? []
+      droppedOrders = (dropping?.orders ?? []).union(regrown?.withoutOrders ?? [])
       diagnostics = compiled.warnings + (regrown?.warnings ?? [])
       gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }

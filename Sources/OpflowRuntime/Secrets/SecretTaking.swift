@@ -127,6 +127,7 @@ struct SecretTaking {
   ) throws(SecretFault) -> [UInt8] {
     let name = words[0]
     let end: PrintingCommand.End
+    let left: String
     var value: [UInt8] = []
     do throws(Errno) {
       var command = try PrintingCommand(words, in: plan.string(plan.manifest.folder))
@@ -134,6 +135,7 @@ struct SecretTaking {
         limit: Self.longestReadBytes, patienceSeconds: Self.patienceSeconds)
       if !command.complaints.isEmpty { complaints.append(command.complaints) }
       note(printed: value, spec)
+      left = command.leftText
     } catch {
       throw SecretFault(spec, "cannot be had: `\(name)` cannot be run: \(error)")
     }
@@ -147,7 +149,7 @@ struct SecretTaking {
     case .printedTooMuch: throw Self.tooLong(spec)
     case .tookTooLong:
       throw SecretFault(
-        spec, "cannot be had: `\(name)` took longer than \(Self.patienceSeconds) seconds")
+        spec, "cannot be had: `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
     }
   }
 

@@ -33,13 +33,16 @@ package enum Orphans {
   }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
-  /// Ends the remains of an earlier session of `run`. Waits a few seconds for its workers, which
-  /// hold `workersLock`, then kills processes that carry the mark of the run or a nested one, or
-  /// are in the session of one of `workers`; never this process or its ancestors. Call it under the
-  /// run's lock, before any worker starts. Returns the survivors.
+  /// Ends what is left of an earlier drive of `run`: waits for its workers, which hold `workersLock`, to
+  /// leave, for some seconds at most, then kills what carries the mark of the run, or of one within it, or is
+  /// in the session of one of `workers`, or is one of `left`, this process and its ancestors excepted. Call it under the run's lock
+  /// and before any worker of this drive is started. Returns what could not be ended.
   ///
-  /// - Parameter freesNumbers: Also waits a few seconds until the killed processes are reaped: a
-  ///   database whose process ID is in a file takes a zombie for alive.
+  /// - Parameters:
+  ///   - left: what the earlier drive could not end. Those of another machine count as there.
+  ///   - freesNumbers: waits until the numbers of what is ended are nobody's, for some seconds at most. A
+  ///     database looks by a number in a file whether an earlier one of it runs, and takes what has ended for alive
+  ///     until whoever it fell to has seen that.
   package static func end(
     run: String, workersLock: String, workers: [WorkerEntry], left: [WorkerEntry] = [],
     freesNumbers: Bool = false

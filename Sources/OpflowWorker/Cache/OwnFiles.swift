@@ -7,18 +7,18 @@ final class OwnFiles {
   let project: FolderBeneath
   /// Folders come before their contents.
   let files: [ProjectFile]
-  private let places: [String: Int]
-  private let strangersOfLost: Set<String>?
+  private let places: [[UInt8]: Int]
+  private let strangersOfLost: Set<[UInt8]>?
   private let hash: ContentHash
-  /// Read-only folders that are writable for the moment, with their modes.
-  private var opened: [String: UInt32] = [:]
+  /// Folders that nobody may write to, with their modes, while they may be written to.
+  private var opened: [[UInt8]: UInt32] = [:]
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
   /// - Parameters:
   ///   - strangersOfLost: as in `LeftFiles`.
   ///   - hash: the hash in `files`.
   init(
-    _ folder: String, _ files: [ProjectFile], strangersOfLost: Set<String>? = nil,
+    _ folder: String, _ files: [ProjectFile], strangersOfLost: Set<[UInt8]>? = nil,
     hash: ContentHash = .strong
   ) throws(Errno) {
     project = try FolderBeneath(folder)
@@ -29,8 +29,8 @@ final class OwnFiles {
       files.indices.map { (files[$0].path, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether a file or link of the task is unchanged.
-  func isAsLeft(_ path: String) -> Bool {
+  /// Whether a file or link is there that the task made, as it left it.
+  func isAsLeft(_ path: [UInt8]) -> Bool {
     guard let place = places[path], let status = (try? project.status(path)) ?? nil else {
       return false
     }
@@ -41,9 +41,9 @@ final class OwnFiles {
     return content(of: path, seen.kind, hash) == seen.content
   }
 
-  /// Whether running the task would overwrite this changed file anyway: its last attempt wrote it,
-  /// or an attempt whose end is unknown may have.
-  func wouldOverwrite(_ path: String, _ status: FileStatus) -> Bool {
+  /// Whether the task would overwrite what is there, though somebody changed it: it wrote that file itself the last
+  /// time, or may have done so in an attempt of which nobody saw the end.
+  func wouldOverwrite(_ path: [UInt8], _ status: FileStatus) -> Bool {
     guard let place = places[path] else {
       guard let strangersOfLost, !strangersOfLost.contains(path) else { return false }
       return status.kind == .file || status.kind == .link
@@ -68,28 +68,31 @@ final class OwnFiles {
     }
   }
 
-  /// Restores the modes of the folders that `openFolders` changed, and sets those in `new`.
-  func closeFolders(_ new: [String: UInt32] = [:]) {
-    // Inner folders first.
-    for (path, mode) in opened.merging(new, uniquingKeysWith: { $1 }).sorted(by: { $0.key > $1.key }
-    ) {
+  /// Gives these folders their modes again.
+  ///
+  /// - Parameter new: modes of these and of others.
+  func closeFolders(_ new: [[UInt8]: UInt32] = [:]) {
+    // Those within others first.
+    for (path, mode) in opened.merging(new, uniquingKeysWith: { $1 })
+      .sorted(by: { $1.key.lexicographicallyPrecedes($0.key) })
+    {
       try? project.setMode(ofFolder: path, mode)
     }
     opened.removeAll()
   }
 
   /// Whether the task made a folder there.
-  func hasFolder(_ path: String) -> Bool {
+  func hasFolder(_ path: [UInt8]) -> Bool {
     places[path].map { files[$0].seen.kind == .folder } ?? false
   }
 
-  /// The content hash; nil if there is no content or it cannot be read.
-  func content(of path: String, _ kind: SeenFile.Kind, _ hash: ContentHash) -> PlanKey? {
+  /// Nil for what has none, or cannot be read.
+  func content(of path: [UInt8], _ kind: SeenFile.Kind, _ hash: ContentHash) -> PlanKey? {
     switch kind {
     case .folder, .other: return nil
     case .link, .absent:
       guard let target = try? project.linkTarget(path) else { return nil }
-      return hash.of(target.utf8)
+      return hash.of(target)
     case .file, .executable:
       do throws(Errno) {
         guard let hasher = ContentHasher(hash) else { return nil }

@@ -2,9 +2,12 @@ internal import OpflowCore
 
 /// A file, folder or link that a task left, as recorded for the cache.
 struct ProjectFile {
-  /// Relative to the manifest's folder.
-  let path: String
+  /// As seen from the manifest's folder.
+  let path: [UInt8]
+  /// What it was when it was looked at.
   let seen: SeenFile
   /// It is older than the task's last attempt, which did not write it.
   var isUntouched = false
+  /// Its path for people.
+  var name: String { NameCharacters.text(path) }
 }

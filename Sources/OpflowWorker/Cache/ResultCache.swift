@@ -95,7 +95,7 @@ package struct ResultCache {
   func begin() throws(Errno) -> Draft {
     try Path.makeDirectories(folder, mode: 0o777)
     let store = try store()
-    try store.makeFolders(Self.drafts)
+    try store.makeFolders(Array(Self.drafts.utf8))
     Self.removeOldDrafts(in: store)
     let path = "\(Self.drafts)/\(Hexadecimal.text(UInt64.random(in: 0 ... .max)))"
     let file = try store.open(
@@ -141,7 +141,7 @@ package struct ResultCache {
     do throws(Errno) {
       let bytes = try draft.file.status().sizeBytes
       try draft.file.setMode(mode & 0o666 & ~File.creationMask | 0o600)
-      try draft.store.makeFolders(Path.parent(of: path))
+      try draft.store.makeFolders(Array(Path.parent(of: path).utf8))
       added = try bytes - (draft.store.status(path)?.sizeBytes ?? 0)
       try draft.store.move(draft.path, to: path)
     } catch {

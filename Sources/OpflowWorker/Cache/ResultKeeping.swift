@@ -77,10 +77,10 @@ final class ResultKeeping {
   private func begin(_ source: Source) throws(CacheFault) {
     switch source {
     case .project(let file):
-      try reading(file.path) { () throws(Errno) in try begin(file) }
+      try reading(file.name) { () throws(Errno) in try begin(file) }
       if leadsOut {
         throw CacheFault(
-          what: "the link `\(file.path)` leads out of the manifest's folder, and is not kept",
+          what: "the link `\(file.name)` leads out of the manifest's folder, and is not kept",
           isOfProject: true)
       }
     case .value(let value):
@@ -89,7 +89,7 @@ final class ResultKeeping {
       } catch {
         throw cache.unwritten(error)
       }
-      add(.value, mode: 0o600, value.bytes, value.name)
+      add(.value, mode: 0o600, value.bytes, Array(value.name.utf8))
     case .output(let path, let bytes):
       try reading("its log") { () throws(Errno) in
         let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
@@ -108,10 +108,11 @@ final class ResultKeeping {
       }
       add(.folder, mode: status.mode & 0o777, [], file.path)
     case .link, .absent:
-      let target = try folder.linkTarget(file.path)
-      leadsOut = !LinkReach.isWithin(target, at: file.path, folder: folderPath)
+      let text = try folder.linkTarget(file.path)
+      guard let target = String(validating: text, as: UTF8.self) else { throw .noSuchFile }
+      leadsOut = !LinkReach.isWithin(
+        target, at: String(decoding: file.path, as: UTF8.self), folder: folderPath)
       if leadsOut { return }
-      let text = Array(target.utf8)
       guard SHA256.digest(of: text).high == file.seen.content else { throw .noSuchFile }
       try write(text)
       add(
@@ -127,12 +128,12 @@ final class ResultKeeping {
   }
 
   private func add(
-    _ kind: CacheEntry.Item.Kind, mode: UInt32, _ content: [UInt8], _ name: String
+    _ kind: CacheEntry.Item.Kind, mode: UInt32, _ content: [UInt8], _ name: [UInt8]
   ) {
     items.append(
       CacheEntry.Item(
         kind: kind, mode: mode, sizeBytes: Int64(content.count),
-        digest: SHA256.digest(of: content), name: Array(name.utf8)))
+        digest: SHA256.digest(of: content), name: name))
   }
 
   private func write(_ content: [UInt8]) throws(Errno) {
@@ -175,20 +176,20 @@ final class ResultKeeping {
 
   private func end(_ copying: Copying) throws(CacheFault) {
     let digest = copying.hash.digest
-    let (kind, name): (CacheEntry.Item.Kind, String)
+    let (kind, name): (CacheEntry.Item.Kind, [UInt8])
     switch copying.source {
     case .project(let file):
       guard digest.high == file.seen.content else {
-        throw CacheFault(what: "`\(file.path)` changed while it was kept")
+        throw CacheFault(what: "`\(file.name)` changed while it was kept")
       }
       (kind, name) = (file.seen.kind == .executable ? .executable : .file, file.path)
-    case .value(let value): (kind, name) = (.value, value.name)
-    case .output: (kind, name) = (.output, "")
+    case .value(let value): (kind, name) = (.value, Array(value.name.utf8))
+    case .output: (kind, name) = (.output, [])
     }
     items.append(
       CacheEntry.Item(
         kind: kind, mode: copying.mode, sizeBytes: copying.count, digest: digest,
-        name: Array(name.utf8)))
+        name: name))
   }
 
   private func finish() throws(CacheFault) {
@@ -208,7 +209,7 @@ final class ResultKeeping {
 
   private static func name(_ source: Source) -> String {
     switch source {
-    case .project(let file): file.path
+    case .project(let file): file.name
     case .value(let value): "the value \(value.name)"
     case .output: "its log"
     }

@@ -6,18 +6,19 @@ internal import OpflowSystem
 final class ResultPlacing {
   private let own: OwnFiles
   private let kept: Set<[UInt8]>
-  /// Unchanged files of the last attempt that are not in this result.
-  private var leaving: Set<String> = []
-  /// Folders that exist, or will exist.
-  private var folders: Set<String> = []
+  /// What the task left last and leaves no more, as it left it.
+  private var leaving: Set<[UInt8]> = []
+  /// Folders that are there, or will be, as far as they were looked at.
+  private var folders: Set<[UInt8]> = []
+  /// Items that stand there already as they are to be.
   private var inPlace: Set<[UInt8]> = []
-  private var placed: [(path: String, identity: FileIdentity)] = []
-  private var made: Set<String> = []
+  private var placed: [(path: [UInt8], identity: FileIdentity)] = []
+  private var made: Set<[UInt8]> = []
 
   init(_ own: OwnFiles, _ items: [CacheEntry.Item]) {
     self.own = own
     kept = Set(items.lazy.filter(\.kind.isOfProject).map(\.name))
-    for file in own.files where !kept.contains(Array(file.path.utf8)) {
+    for file in own.files where !kept.contains(file.path) {
       switch file.seen.kind {
       case .folder, .other: break
       case .file, .executable, .link, .absent:
@@ -30,11 +31,11 @@ final class ResultPlacing {
 
   /// Throws if something is in the item's place.
   func check(_ item: CacheEntry.Item) throws(CacheFault) {
-    let path = String(decoding: item.name, as: UTF8.self)
-    var end = path.startIndex
-    while let slash = path[end...].firstIndex(of: "/") {
-      let folder = String(path[..<slash])
-      end = path.index(after: slash)
+    let path = item.name
+    var end = 0
+    while let slash = path[end...].firstIndex(of: Self.slash) {
+      let folder = Array(path[..<slash])
+      end = slash + 1
       if folders.contains(folder) { continue }
       if let status = try status(folder), status.kind != .directory {
         guard leaving.contains(folder) else { throw Self.inTheWay(folder) }
@@ -56,29 +57,33 @@ final class ResultPlacing {
     if item.kind == .folder { leaving.insert(path) }
   }
 
-  private static func inTheWay(_ path: String) -> CacheFault {
+  private static let slash = UInt8(ascii: "/")
+
+  private static func inTheWay(_ path: [UInt8]) -> CacheFault {
     CacheFault(
-      what: "`\(path)` is not what the task left there, so that nothing is brought back over it",
+      what:
+        "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is brought back over it",
       isOfProject: true)
   }
 
-  private func status(_ path: String) throws(CacheFault) -> FileStatus? {
+  private func status(_ path: [UInt8]) throws(CacheFault) -> FileStatus? {
     try naming(path) { () throws(Errno) in try own.project.status(path) }
   }
 
   private func naming<Result>(
-    _ path: String, _ body: () throws(Errno) -> Result
+    _ path: [UInt8], _ body: () throws(Errno) -> Result
   ) throws(CacheFault) -> Result {
     do throws(Errno) {
       return try body()
     } catch {
       throw CacheFault(
-        what: "a result cannot be brought back: `\(path)`: \(error)", isOfProject: true)
+        what: "a result cannot be brought back: `\(NameCharacters.text(path))`: \(error)",
+        isOfProject: true)
     }
   }
 
   private func isAlready(
-    _ item: CacheEntry.Item, at path: String, _ status: FileStatus
+    _ item: CacheEntry.Item, at path: [UInt8], _ status: FileStatus
   ) -> Bool {
     let kind: SeenFile.Kind =
       switch item.kind {
@@ -104,24 +109,22 @@ final class ResultPlacing {
         try naming(file.path) { () throws(Errno) in
           try own.project.remove(file.path, isFolder: false)
         }
-      } else if file.seen.kind == .folder, !kept.contains(Array(file.path.utf8)) {
-        // Fails if the folder contains other files; it then stays.
+      } else if file.seen.kind == .folder, !kept.contains(file.path) {
+        // Somebody else may have put something there.
         try? own.project.remove(file.path, isFolder: true)
       }
     }
     for (place, item) in items.enumerated() where item.kind.isOfProject {
       if inPlace.contains(item.name) { continue }
-      let path = String(decoding: item.name, as: UTF8.self)
-      try naming(path) { () throws(Errno) in try put(item, new(place), at: path) }
+      try naming(item.name) { () throws(Errno) in try put(item, new(place), at: item.name) }
     }
   }
 
   /// Sets the modes that the task's folders had when they were cached.
   private func closeFolders(_ items: [CacheEntry.Item]) {
-    var modes: [String: UInt32] = [:]
+    var modes: [[UInt8]: UInt32] = [:]
     for item in items where item.kind == .folder && item.mode != Self.modeOfOldFolders {
-      let path = String(decoding: item.name, as: UTF8.self)
-      if made.contains(path) || own.hasFolder(path) { modes[path] = item.mode }
+      if made.contains(item.name) || own.hasFolder(item.name) { modes[item.name] = item.mode }
     }
     own.closeFolders(modes)
   }
@@ -129,13 +132,13 @@ final class ResultPlacing {
   /// The mode of every folder in entries of earlier versions: that of a new folder.
   private static let modeOfOldFolders: UInt32 = 0o777
 
-  private func put(_ item: CacheEntry.Item, _ new: String, at path: String) throws(Errno) {
+  private func put(_ item: CacheEntry.Item, _ new: String, at path: [UInt8]) throws(Errno) {
     if item.kind == .folder {
       made.formUnion(try own.project.makeFolders(path))
       return
     }
-    if let slash = path.lastIndex(of: "/") {
-      made.formUnion(try own.project.makeFolders(String(path[..<slash])))
+    if let slash = path.lastIndex(of: Self.slash) {
+      made.formUnion(try own.project.makeFolders(Array(path[..<slash])))
     }
     do throws(Errno) {
       try own.project.place(new, at: path)
@@ -153,12 +156,16 @@ final class ResultPlacing {
   /// Removes what was put, after an incomplete restore, so that the task, which then runs, does not
   /// see it.
   func takeAway() {
-    for path in made.sorted() { try? own.project.setMode(ofFolder: path, 0o700) }
+    for path in made.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      try? own.project.setMode(ofFolder: path, 0o700)
+    }
     for (path, identity) in placed.reversed()
     where ((try? own.project.status(path)) ?? nil)?.identity == identity {
       try? own.project.remove(path, isFolder: false)
     }
-    for path in made.sorted(by: >) { try? own.project.remove(path, isFolder: true) }
+    for path in made.sorted(by: { $1.lexicographicallyPrecedes($0) }) {
+      try? own.project.remove(path, isFolder: true)
+    }
     placed.removeAll()
     made.removeAll()
   }

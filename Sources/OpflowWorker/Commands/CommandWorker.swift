@@ -261,6 +261,8 @@ final class CommandWorker: WorkerRole {
       }
     } catch {
       files?.end()
+      // A command among its inputs may be there still.
+      tree.abandon()
       return tell(
         error.isOfRecords ? .unwritten(what: error.what) : .unfit(what: error.what), now)
     }

@@ -46,7 +46,7 @@ final class CachedResult {
   /// Whether the files on disk are those that were restored.
   func isWhole(_ outputs: SeenFiles) -> Bool {
     guard let brought, let files = declaring.projectFiles(outputs) else { return false }
-    let byPath = Dictionary(files.map { (Array($0.path.utf8), $0.seen) }) { first, _ in first }
+    let byPath = Dictionary(files.map { ($0.path, $0.seen) }) { first, _ in first }
     return brought.entry.items.allSatisfy { item in
       switch item.kind {
       case .value, .output: return true

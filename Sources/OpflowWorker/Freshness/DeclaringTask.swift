@@ -5,10 +5,14 @@ internal import OpflowSystem
 package struct RecordPlace {
   /// The state folder, which contains the records and runs.
   let state: String
+  /// The same without links, where it is itself a link.
+  let linkedState: String?
   let manifest: String
 
   package init(_ plan: Plan, state: String) {
     self.state = state
+    let isLink = (try? Path.linkStatus(state))?.kind == .link
+    linkedState = isLink ? try? Path.real(state) : nil
     let home = Path.parent(of: state)
     manifest = SuccessRecord.manifestName(
       plan.files.first.map { plan.string($0) } ?? "", in: plan.string(plan.manifest.folder),
@@ -28,9 +32,7 @@ package struct DeclaringTask {
     self.records = records
   }
 
-  private var state: String { records.state }
-
-  /// The key of the task's records in all runs of the state folder.
+  /// By which records know it, in all runs of the state folder.
   var identity: UInt64 {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
@@ -77,19 +79,25 @@ package struct DeclaringTask {
   var followedLinks: FileLook.Links {
     var own = LeftOutPaths(folder)
     for output in outputs { own.add(output) }
-    own.add(.path(state))
+    addState(to: &own)
     return .followed(
       project: plan.string(plan.manifest.folder),
-      LeftOut(path: own.contains, target: own.containsTarget))
+      LeftOut(path: own.contains, listed: own.containsListed, target: own.containsTarget))
   }
 
   /// How links among the outputs count when dependents read them.
   var followedOutputLinks: FileLook.Links {
     var own = LeftOutPaths(folder)
-    own.add(.path(state))
+    addState(to: &own)
     return .followed(
       project: plan.string(plan.manifest.folder),
-      LeftOut(path: { _ in false }, target: own.containsTarget))
+      LeftOut(path: { _ in false }, listed: { _ in false }, target: own.containsTarget))
+  }
+
+  /// What runs are kept in, under both of its names where it is a link.
+  private func addState(to paths: inout LeftOutPaths) {
+    paths.add(.path(records.state))
+    if let linked = records.linkedState { paths.add(.path(linked)) }
   }
 
   /// A note for the message that a path is missing: it looks like a pattern but is a plain name.
@@ -131,9 +139,9 @@ package struct DeclaringTask {
     // One output may be declared in two spellings and then occurs twice.
     var paths: Set<[UInt8]> = []
     for file in files {
-      guard let bytes = projectPath(file.path), let path = String(validating: bytes, as: UTF8.self)
+      guard let path = projectPath(file.path), String(validating: path, as: UTF8.self) != nil
       else { return nil }
-      if paths.insert(Array(path.utf8)).inserted {
+      if paths.insert(path).inserted {
         found.append(ProjectFile(path: path, seen: file))
       }
     }
@@ -144,15 +152,15 @@ package struct DeclaringTask {
   /// or removed.
   func ownFiles(_ left: LeftFiles) throws(Errno) -> OwnFiles {
     let leaves = leaves
-    let named = left.made.lazy.filter { String(validating: $0.path, as: UTF8.self) != nil }
-    let files = (projectFiles(SeenFiles(named)) ?? []).filter { leaves(Array($0.path.utf8)) }
-      .map { file in
-        ProjectFile(
-          path: file.path, seen: file.seen, isUntouched: left.untouched.contains(file.seen.path))
+    var paths: Set<[UInt8]> = []
+    let files = left.made.compactMap { file -> ProjectFile? in
+      guard let path = projectPath(file.path), leaves(path), paths.insert(path).inserted else {
+        return nil
       }
-    let strangers = left.strangersOfLost.map { paths in
-      Set(paths.compactMap { projectPath($0).map { String(decoding: $0, as: UTF8.self) } })
+      return ProjectFile(
+        path: path, seen: file, isUntouched: left.untouched.contains(file.path))
     }
+    let strangers = left.strangersOfLost.map { Set($0.compactMap(projectPath)) }
     return try OwnFiles(
       plan.string(plan.manifest.folder), files, strangersOfLost: strangers, hash: plan.contentHash)
   }

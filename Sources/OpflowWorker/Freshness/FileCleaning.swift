@@ -4,13 +4,13 @@ internal import OpflowSystem
 /// Removes unchanged files of the task's earlier attempts before it starts, one at a time.
 final class FileCleaning {
   private let own: OwnFiles
-  private let isOfOther: (String) -> Bool
+  private let isOfOther: ([UInt8]) -> Bool
   private var left: Int
   /// A file that was kept because it is behind a link.
   private(set) var behindLink: String?
 
-  /// - Parameter isOfOther: whether another task may have written a file too.
-  init(_ own: OwnFiles, isOfOther: @escaping (String) -> Bool) {
+  /// - Parameter isOfOther: whether another task may have left a file as well.
+  init(_ own: OwnFiles, isOfOther: @escaping ([UInt8]) -> Bool) {
     self.own = own
     self.isOfOther = isOfOther
     left = own.files.count
@@ -28,10 +28,10 @@ final class FileCleaning {
       do throws(Errno) {
         try remove(file)
       } catch .tooManyLinks {
-        behindLink = file.path
+        behindLink = file.name
       } catch {
         throw LookFault(
-          what: "`\(file.path)`, which it left the last time, cannot be removed: \(error)")
+          what: "`\(file.name)`, which it left the last time, cannot be removed: \(error)")
       }
       if Clock.monotonicNanoseconds >= deadline { return left == 0 }
     }

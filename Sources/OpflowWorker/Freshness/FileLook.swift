@@ -120,6 +120,22 @@ package final class FileLook {
   /// The links on the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
+  /// The same, by which it shows whether one is replaced.
+  var stampedLinks: SeenFiles { places.stampedLinks }
+
+  /// Links that were replaced since, and have the same text.
+  ///
+  /// - Parameter earlier: the same links, with their stamps.
+  func replacedLinks(since earlier: SeenFiles) -> [[UInt8]] {
+    if earlier.isEmpty { return [] }
+    let now = stampedLinks
+    return zip(earlier.indices, now.indices).compactMap { old, new in
+      let isReplaced = now.stamp(new).map { earlier.isReplaced(old, by: $0) } ?? false
+      return isReplaced ? earlier.path(old) : nil
+    }
+  }
+
+  /// The text of one of them.
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
   /// More folders in which changes may matter: those of link targets.
@@ -160,8 +176,10 @@ package final class FileLook {
       }
       let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
-        // Device and inode differ between machines, so they prove nothing on a network file system.
-        if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
+        // A file has another device and number on each machine.
+        if !isOnNetwork, memory.isReplaced(known, by: stamp) {
+          replaced.append(memory.path(known))
+        }
         if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
           return keep(known)
         }
@@ -202,7 +220,8 @@ package final class FileLook {
     }
     guard found.kind == .link, !follows, (try? Path.status(ofBytes: absolute(place) + [0])) == nil
     else { return found }
-    return FilePlaces.Status(stamp: found.stamp, kind: .absent, isOfTarget: false)
+    return FilePlaces.Status(
+      stamp: found.stamp, kind: .absent, isOfTarget: false)
   }
 
   private func finish(_ hashing: FileHashing) throws(LookFault) {

@@ -247,7 +247,11 @@ package struct FileNames {
       if isWalked { continue }
       let text = NameCharacters.text(head + link)
       found.unentered.append(
-        (text, ([Substring(text)] + names[part...]).joined(separator: "/")))
+        (
+          text,
+          ([PathPattern.text(ofName: text)] + names[part...].map(String.init)).joined(
+            separator: "/")
+        ))
     }
   }
 

@@ -29,7 +29,9 @@ struct FilePlaces {
   private var linkContents: [PlanKey] = []
   /// The text of each link itself, without those of its target.
   private var linkTexts = ByteStrings()
-  /// Folders, without links, in which targets of links may change.
+  /// The latest of each link and those that it leads through; nil where none was asked for.
+  private var linkStamps: [FileStamp?] = []
+  /// In which what links lead to may change, without links.
   private(set) var targetFolders: Set<[UInt8]> = []
 
   /// Named paths that are missing; `unmatched` are patterns without matches.
@@ -67,6 +69,10 @@ struct FilePlaces {
       }
     }
     sortLinks()
+    // Another item leads through it.
+    unentered = unentered.filter {
+      text(ofLink: Array($0.link.utf8)) == nil && !items.contains(.glob($0.instead))
+    }
     guard let order = paths.ordered() else { return }
     paths = paths.picked(order)
     if !statusOf.isEmpty { statusOf = order.map { number(of: Int($0)) } }
@@ -97,13 +103,13 @@ struct FilePlaces {
     let names = found.names
     let before = paths.count
     let fitsFolders = pattern.utf8.last == Self.slash
-    // Usually no match is left out and there are no other inputs.
-    let first = (0..<names.count).first { names.with($0, leftOut.path) } ?? names.count
+    // Mostly all of them count, and are all that there is.
+    let first = (0..<names.count).first { names.with($0, leftOut.listed) } ?? names.count
     var isMatched = first > 0
     if !fitsFolders, before == 0, first == names.count {
       paths = names
     } else {
-      for place in 0..<names.count where place < first || !names.with(place, leftOut.path) {
+      for place in 0..<names.count where place < first || !names.with(place, leftOut.listed) {
         isMatched = true
         if fitsFolders {
           try add(names[place])
@@ -142,7 +148,7 @@ struct FilePlaces {
     var open = try entries(of: folder)
     while let entry = open.popLast() {
       if entry.kind == .file, entry.real == nil {
-        entry.path.withUnsafeBytes { if !leftOut.path($0) { paths.append($0) } }
+        entry.path.withUnsafeBytes { if !leftOut.listed($0) { paths.append($0) } }
       } else if let folder = try add(entry) {
         open += try entries(of: folder)
       }
@@ -160,8 +166,9 @@ struct FilePlaces {
   }
 
   private mutating func add(_ entry: Entry) throws(LookFault) -> Folder? {
-    if entry.path.withUnsafeBytes({ leftOut.path($0) }) { return nil }
-    return try addItself(entry)
+    let isListed = entry.real == nil
+    let isLeftOut = entry.path.withUnsafeBytes { isListed ? leftOut.listed($0) : leftOut.path($0) }
+    return isLeftOut ? nil : try addItself(entry)
   }
 
   /// Returns the folder to enter, if it is one.
@@ -286,13 +293,15 @@ struct FilePlaces {
     targetFolders.formUnion(found.folders)
     for (place, link) in found.links.enumerated() {
       let isLast = place == found.links.count - 1
-      let texts = isLast && isAlone ? [link.texts[0]] : link.texts
+      let count = isLast && isAlone ? 1 : link.texts.count
       path.withUnsafeBytes { linkPaths.append($0.part(0, link.end)) }
-      note(texts)
+      note(Array(link.texts.prefix(count)), link.stamps.prefix(count))
     }
   }
 
-  private mutating func note(_ texts: [[UInt8]]) {
+  private mutating func note(_ texts: [[UInt8]], _ stamps: some Sequence<FileStamp>) {
+    // Whichever of them is replaced has a later time than all of them had.
+    linkStamps.append(stamps.max { $0.changed < $1.changed })
     linkContents.append(
       hashes.hash.of(texts.count == 1 ? texts[0] : Array(texts.joined(separator: [0]))))
     texts[0].withUnsafeBytes { linkTexts.append($0) }
@@ -306,7 +315,7 @@ struct FilePlaces {
     guard hashes.links.hasLinks(toFolder: path, from: home) else { return }
     let found = LinkWalk.found(at: path, from: home)
     linkPaths.append(".")
-    note(found.links.flatMap(\.texts))
+    note(found.links.flatMap(\.texts), found.links.lazy.flatMap(\.stamps))
     targetFolders.formUnion(found.folders)
   }
 
@@ -315,6 +324,7 @@ struct FilePlaces {
     linkPaths = linkPaths.picked(order)
     linkTexts = linkTexts.picked(order)
     linkContents = order.map { linkContents[Int($0)] }
+    linkStamps = order.map { linkStamps[Int($0)] }
   }
 
   var links: SeenFiles {
@@ -324,6 +334,29 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
+  /// The same, by which it shows whether one is replaced.
+  var stampedLinks: SeenFiles {
+    var states = SeenStates()
+    for place in linkContents.indices {
+      states.append(.link, linkContents[place], stamp(ofLink: place))
+    }
+    return SeenFiles(linkPaths, states)
+  }
+
+  /// Nil also for a link that has another number on each machine.
+  private func stamp(ofLink place: Int) -> FileStamp? {
+    let path = absolute(linkPaths[place])
+    let stamp =
+      linkStamps[place]
+      ?? (try? Path.linkStatus(ofBytes: path, from: File.workingFolder)).map { FileStamp($0) }
+    guard let stamp else { return nil }
+    let isOnNetwork = hashes.network.have(device: stamp.device) {
+      DeclaringTask.readable(Array(path.dropLast()))
+    }
+    return isOnNetwork ? nil : stamp
+  }
+
+  /// The text of one of them; nil for none.
   func text(ofLink path: [UInt8]) -> [UInt8]? {
     var (low, high) = (0, linkPaths.count)
     while low < high {

@@ -52,6 +52,7 @@ package struct InputsLook {
     project = plan.string(plan.manifest.folder)
     outputs = DeclaredOutputs()
     outputs.add(.path(state), in: "/")
+    if let linked = records.linkedState { outputs.add(.path(linked), in: "/") }
     var items: [String: Set<FileLook.Item>] = [:]
     for number in plan.tasks {
       let declaring = DeclaringTask(plan: plan, task: TaskID(number), records: records)
@@ -119,9 +120,10 @@ package struct InputsLook {
   private func look(at items: [FileLook.Item], of place: Place) -> FileLook? {
     do throws(LookFault) {
       let outputs = outputs
-      let leftOut = LeftOut { path in
+      let isOutput = { (path: UnsafeRawBufferPointer) in
         outputs.contains(Array(path), in: place.folder)
-      } target: { real, _ in
+      }
+      let leftOut = LeftOut(path: isOutput, listed: isOutput) { real, _ in
         outputs.contains(real, in: "/")
       }
       let look = try FileLook(

@@ -5,10 +5,14 @@ internal import OpflowSystem
 struct LeftOut {
   /// By path as written.
   let path: (UnsafeRawBufferPointer) -> Bool
-  /// By a link's target: its absolute path without links and its status, nil if missing.
+  /// By the path of what a pattern or a folder has, through no link.
+  let listed: (UnsafeRawBufferPointer) -> Bool
+  /// What a link leads to, by its path from the root without links; nil for what is not there.
   let target: ([UInt8], FileStatus?) -> Bool
 
-  static var nothing: LeftOut { LeftOut(path: { _ in false }, target: { _, _ in false }) }
+  static var nothing: LeftOut {
+    LeftOut(path: { _ in false }, listed: { _ in false }, target: { _, _ in false })
+  }
 }
 
 /// Paths that are not inputs of a task, including everything in them.
@@ -21,13 +25,18 @@ struct LeftOutPaths {
   private var holdsFolder = false
   private let names = Names()
 
-  /// Caches, filled on first use.
+  /// What is made of the paths once somebody asks: all were added before.
   private final class Names {
-    var ofPaths: [[[UInt8]]] = []
-    /// The identities of the paths and of the files that match the patterns.
+    /// From the root.
+    var ofPaths: Set<[[UInt8]]>?
+    /// In the order of their bytes.
+    var near: [[UInt8]]?
+    /// What is there of the paths and patterns, once somebody asks for a target.
     var identities: Set<FileIdentity>?
     /// Whether a folder of link targets, by its real path, is left out.
     var targetFolders: [[UInt8]: Bool] = [:]
+    /// The paths and patterns to which links lead as they are without these, once somebody asks.
+    var unlinked: LeftOutPaths??
   }
 
   private var patterns: [PlacedPattern] = []
@@ -66,22 +75,69 @@ struct LeftOutPaths {
     }
   }
 
-  private var beginnings: [[[UInt8]]] {
-    // All paths are added before the first use.
-    if names.ofPaths.count < paths.count {
-      names.ofPaths = paths.map { DeclaringTask.names($0, in: folder) }
-    }
-    return names.ofPaths
+  /// As the names of a path from the root begin that is left out.
+  private var beginnings: Set<[[UInt8]]> {
+    if let known = names.ofPaths { return known }
+    let beginnings = Set(paths.map { DeclaringTask.names($0, in: folder) })
+    names.ofPaths = beginnings
+    return beginnings
   }
 
   func contains(_ path: UnsafeRawBufferPointer) -> Bool {
     let isPlain = Self.isPlain(path)
-    // The usual case, without splitting the path.
-    if isPlain, holdsFolder || near.contains(where: { Self.holds($0, path) }) { return true }
+    // As nearly all are: nothing has to be taken apart.
+    if isPlain, holdsFolder || isNear(path) { return true }
     if isPlain, patterns.isEmpty { return false }
     let names = DeclaringTask.names(Array(path), in: folder)
-    if !isPlain, beginnings.contains(where: { names.starts(with: $0) }) { return true }
+    if !isPlain {
+      let beginnings = beginnings
+      for count in 0...names.count where beginnings.contains(Array(names[..<count])) { return true }
+    }
     return patterns.contains { $0.covers(names) }
+  }
+
+  /// Whether a path is one of them, or lies in one, also where they are written through links. Nothing
+  /// else is asked for that of the paths which a task names.
+  ///
+  /// - Parameter path: through no link.
+  func containsListed(_ path: UnsafeRawBufferPointer) -> Bool {
+    contains(path) || unlinked?.contains(path) == true
+  }
+
+  private var unlinked: LeftOutPaths? {
+    if let known = names.unlinked { return known }
+    let links = LinkWalk()
+    let items = (paths.map(FileLook.Item.path) + globs.map(FileLook.Item.glob)).compactMap {
+      $0.unlinked(links, in: folder)
+    }
+    var unlinked = LeftOutPaths(folder)
+    for item in items { unlinked.add(item) }
+    names.unlinked = .some(items.isEmpty ? nil : unlinked)
+    return items.isEmpty ? nil : unlinked
+  }
+
+  /// Whether a plain path is one of those below the folder, or lies in one. Each of its beginnings is searched for,
+  /// since both a task's inputs and its outputs may be many.
+  private func isNear(_ path: UnsafeRawBufferPointer) -> Bool {
+    let sorted = names.near ?? near.sorted { $0.lexicographicallyPrecedes($1) }
+    names.near = sorted
+    for end in path.indices where path[end] == Self.slash {
+      if Self.contains(sorted, path.part(0, end)) { return true }
+    }
+    return Self.contains(sorted, path)
+  }
+
+  private static func contains(_ sorted: [[UInt8]], _ path: UnsafeRawBufferPointer) -> Bool {
+    var rest = sorted[...]
+    while !rest.isEmpty {
+      let middle = rest.startIndex + rest.count / 2
+      switch rest[middle].withUnsafeBytes({ ByteOrder($0, path) }) {
+      case .same: return true
+      case .before: rest = rest[(middle + 1)...]
+      case .behind: rest = rest[..<middle]
+      }
+    }
+    return false
   }
 
   // MARK: - Behind links
@@ -120,14 +176,7 @@ struct LeftOutPaths {
     return Set(found)
   }
 
-  private static func holds(_ outer: [UInt8], _ path: UnsafeRawBufferPointer) -> Bool {
-    guard path.count >= outer.count, path.count == outer.count || path[outer.count] == slash else {
-      return false
-    }
-    return outer.withUnsafeBytes { ByteOrder($0, path.part(0, outer.count)) == .same }
-  }
-
-  /// Whether a path is relative and has only one spelling.
+  /// Whether it is relative and has one way to be written.
   private static func isPlain(_ path: some Sequence<UInt8>) -> Bool {
     var start = true
     for byte in path {
@@ -136,5 +185,25 @@ struct LeftOutPaths {
       start = byte == slash
     }
     return true
+  }
+}
+
+extension FileLook.Item {
+  /// The same from the root, where links are on the way to the folder that it lies in; nil where none is.
+  fileprivate func unlinked(_ links: LinkWalk, in folder: String) -> FileLook.Item? {
+    let outer = surroundingFolder
+    let (path, start) = (Array(outer.utf8), Array(folder.utf8))
+    guard outer != ".", outer != "/", links.hasLinks(toFolder: path, from: start),
+      let real = String(validating: LinkWalk.found(at: path, from: start).real, as: UTF8.self)
+    else { return nil }
+    switch self {
+    case .path(let path): return .path("\(real)/\(Path.name(path))")
+    case .glob(let pattern):
+      let slash = UInt8(ascii: "/")
+      // As many names as its folder has stand before the first that is a pattern.
+      let count = outer.utf8.count { $0 == slash } + 1
+      let names = pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst(count)
+      return .glob("\(PathPattern.text(ofName: real))/\(names.joined(separator: "/"))")
+    }
   }
 }

@@ -1,3 +1,4 @@
+internal import OpflowCore
 internal import OpflowSystem
 
 /// Resolves paths like the kernel (path_resolution(7)) and collects the links on the way. Its cache
@@ -9,6 +10,8 @@ final class LinkWalk {
       /// The length of the path up to and including the link.
       let end: Int
       var texts: [[UInt8]]
+      /// Of each of these links; empty where none was asked for.
+      var stamps: [FileStamp] = []
     }
 
     var links: [Link] = []
@@ -146,7 +149,9 @@ final class LinkWalk {
       // The full walk finds where it fails.
     }
     var found = Self.walk(name, from: folder)
-    found.links = found.links.map { Found.Link(end: count, texts: $0.texts) }
+    found.links = found.links.map {
+      Found.Link(end: count, texts: $0.texts, stamps: $0.stamps)
+    }
     return found
   }
 
@@ -209,10 +214,10 @@ final class LinkWalk {
         if linkCount > mostLinks { return found }
         let text = try Path.linkBytes(ofBytes: place + [0])
         if let end = name.end {
-          found.links.append(Found.Link(end: end, texts: [text]))
-        } else {
-          found.links[found.links.count - 1].texts.append(text)
+          found.links.append(Found.Link(end: end, texts: []))
         }
+        found.links[found.links.count - 1].texts.append(text)
+        found.links[found.links.count - 1].stamps.append(FileStamp(now))
         if text.first == slash {
           found.real = []
           status = nil

@@ -23,14 +23,17 @@ package final class PlanLook {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
-    readings = TaskReadings(WorkerPlan(plan), records: records, book: book, hashes: hashes)
+    // The values of secrets are not known here, and a drive masks them.
+    readings = TaskReadings(
+      WorkerPlan(plan), records: records, book: book, hashes: hashes,
+      showsPrinted: !plan.hasSecrets)
   }
 
   /// Predicts the result of a check. Present outputs of tasks in `before`, which would run first,
   /// mean nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
-    // Their outputs are checked once they exist.
-    if plan.lacksLegs(check.task) { return .unsure }
+    // What the tasks of a matrix leave is seen when they are there; a matrix that came out empty has none.
+    if before.needs.contains(where: plan.hasEmptyMatrix) { return .unsure }
     let declaring = declaring(check.task)
     var record: SuccessRecord?
     do throws(LookFault) {

@@ -155,9 +155,10 @@ final class RecordKeeping {
 
   // MARK: - Cleaning
 
-  /// Whether files must be removed before the task runs. `isOfOther` tells whether another task may
-  /// have written a file.
-  func beginCleaning(isOfOther: @escaping (String) -> Bool) -> Bool {
+  /// Whether it is to be cleaned up before it runs.
+  ///
+  /// - Parameter isOfOther: whether another task may have left a file of the project as well.
+  func beginCleaning(isOfOther: @escaping ([UInt8]) -> Bool) -> Bool {
     guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier),
       !own.files.isEmpty
     else { return false }
@@ -296,7 +297,9 @@ final class RecordKeeping {
     }
     var changes = before.answered(by: after.readings)
       .differences(to: after, linkText: inputs.text)
-    if changes.isEmpty { changes = inputs.replaced.map { .changed($0) } }
+    if changes.isEmpty {
+      changes = (inputs.replaced + inputs.replacedLinks(since: before.links)).map { .changed($0) }
+    }
     if !changes.isEmpty {
       return unkept("\(Staleness.text(changes)) while it ran: it will run again")
     }

@@ -89,7 +89,10 @@ package final class TaskLook {
         reasons = [.asked]
         seen.isAsked = true
       }
-      guard reasons.isEmpty, let record else { return .stale(reasons, seen) }
+      guard reasons.isEmpty, let record else {
+        seen.links = inputs.stampedLinks
+        return .stale(reasons, seen)
+      }
       self.now = seen
       outputs = try FileLook(
         declaring.outputs, in: declaring.folder, memory: record.outputs, hashes: hashes,
@@ -98,7 +101,10 @@ package final class TaskLook {
     }
     guard let record, let outputs, try outputs.goOn(until: deadline) else { return nil }
     let reasons = record.differences(ofOutputs: outputs.files)
-    if !reasons.isEmpty { return .stale(reasons, now) }
+    if !reasons.isEmpty {
+      self.now?.links = inputs.stampedLinks
+      return .stale(reasons, self.now ?? now)
+    }
     guard inputs.hasRead || outputs.hasRead else {
       return .fresh(record, refreshed: nil)
     }

@@ -9,7 +9,9 @@ final class TaskReadings {
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  /// The results of commands, with the number of tasks that had ended before.
+  /// Whether what a command printed that failed may be told.
+  private let showsPrinted: Bool
+  /// What came of commands, and how many tasks had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, LookFault>)] =
     [:]
   /// The same for the outputs of dependencies.
@@ -27,9 +29,11 @@ final class TaskReadings {
   private static let mostPrinted = 16 << 20
 
   init(
-    _ plans: WorkerPlan, records: RecordPlace, book: RecordBook?, hashes: FileMemory
+    _ plans: WorkerPlan, records: RecordPlace, book: RecordBook?, hashes: FileMemory,
+    showsPrinted: Bool = true
   ) {
     self.plans = plans
+    self.showsPrinted = showsPrinted
     self.records = records
     self.book = book
     self.hashes = hashes
@@ -113,12 +117,14 @@ final class TaskReadings {
   ) throws(LookFault) -> SuccessRecord.Reading {
     let name = words.joined(separator: " ")
     let (end, printed, complaints): (PrintingCommand.End, [UInt8], [UInt8])
+    let left: String
     do throws(Errno) {
       var command = try PrintingCommand(
         words, in: declaring.folder, environment: declaring.environment)
       (end, printed) = try command.finish(
         limit: Self.mostPrinted, patienceSeconds: Self.patienceSeconds)
       complaints = command.complaints
+      left = command.leftText
     } catch {
       throw LookFault(what: "the input `\(name)` cannot be run: \(error)")
     }
@@ -128,16 +134,18 @@ final class TaskReadings {
         kind: .command, name: Array(name.utf8),
         content: hashes.hash.of(Array("0\n".utf8) + printed + [0] + complaints))
     case .exit(let code):
-      let what = Self.failure(name, code, complaints.isEmpty ? printed : complaints)
+      let last = showsPrinted ? (complaints.isEmpty ? printed : complaints) : []
+      let what = Self.failure(name, code, last)
       return SuccessRecord.Reading(
         kind: .failure, name: what, content: hashes.hash.of(what))
     case .signal(let number):
       throw LookFault(what: "the input `\(name)` was ended by signal \(number)")
     case .printedTooMuch:
-      throw LookFault(what: "the input `\(name)` printed more than \(Self.mostPrinted >> 20) MiB")
+      throw LookFault(
+        what: "the input `\(name)` printed more than \(Self.mostPrinted >> 20) MiB\(left)")
     case .tookTooLong:
       throw LookFault(
-        what: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds")
+        what: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
     }
   }
 

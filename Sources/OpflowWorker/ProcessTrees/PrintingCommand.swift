@@ -13,6 +13,10 @@ package struct PrintingCommand: ~Copyable {
   private let errors: Descriptor
   private var printed: [UInt8] = []
   package private(set) var complaints: [UInt8] = []
+  /// What could not be ended with it, such as another user's.
+  private var survivors: [String] = []
+  /// From KILL to its end, before it is left.
+  private static let killPatienceNanoseconds: Int64 = 500_000_000
 
   private enum Slot {
     static let process = 0, output = 1, errors = 2
@@ -98,18 +102,39 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  private func end(_ end: End) throws(Errno) -> End {
+  /// Ends it and what is below it. What cannot be ended is not waited for.
+  private mutating func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
-      // Skip a process that is gone or belongs to another user.
+      // One that is gone needs no end.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
-      try? ProcessTree.send(.kill, through: descriptor.rawValue)
+      do throws(Errno) {
+        try ProcessTree.send(.kill, through: descriptor.rawValue)
+      } catch {
+        noteSurvivor(pid)
+      }
     }
     process.kill()
-    _ = try process.wait()
+    var gone = PollSet(slots: 1)
+    gone.set(0, process.descriptor.rawValue)
+    if try gone.wait(nanoseconds: Self.killPatienceNanoseconds) {
+      _ = try process.wait()
+    } else {
+      noteSurvivor(process.pid)
+    }
     return end
   }
 
-  /// Reads what is available and drops bytes beyond the limit. Returns whether it reached the end.
+  private mutating func noteSurvivor(_ pid: Int32) {
+    if let status = ProcessStatus.read(pid), !status.isZombie { survivors.append(status.title) }
+  }
+
+  /// Behind what is told of its end: `; process 4711 (sleep, user root) could not be ended`, or nothing.
+  package var leftText: String {
+    survivors.isEmpty
+      ? "" : "; process \(survivors.joined(separator: ", ")) could not be ended"
+  }
+
+  /// Reads what is there; what is beyond the limit is dropped. Returns whether that was the end.
   private static func read(
     _ stream: borrowing Descriptor, into bytes: inout [UInt8], limit: Int
   ) throws(Errno) -> Bool {

@@ -65,11 +65,6 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
           "vars: { V: v, \(list($0) { "V\($0): '${{ vars.V\($0 == 0 ? "" : "\($0 - 1)") }}'" }) }\n"
       )
     },
-    Self("manifest.vars", "a long text in each task") {
-      Part(
-        top: "vars: { long: '\(String(repeating: "x", count: $0 * 10))' }\n",
-        each: "desc: '# ${{ vars.long }}'")
-    },
     Self("manifest.env") { Part(top: "env: { \(list($0) { "E\($0): v" }) }\n") },
     Self("manifest.resources") { Part(top: "resources: { \(list($0) { "r\($0): 4" }) }\n") },
     Self("manifest.resources", "one of each task") {
@@ -143,6 +138,25 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
         tasks: list(count, "") {
           "  c\($0): { run: x, inputs: [f\($0)], outputs: [f\($0 + 1)] }\n"
         })
+    },
+    Self("task.service", "a chain of which each wants some") { count in
+      Part(
+        top: "resources: { r: \(count + 1) }\n",
+        tasks: "  c0: { run: x, service: true }\n"
+          + list(count, "") {
+            "  c\($0 + 1): { run: x, service: true, needs: [c\($0)], resources: { r: 1 } }\n"
+          })
+    },
+    Self("task.service", "one for each task") {
+      Part(
+        tasks: list($0, "") {
+          "  s\($0): { run: x, service: true }\n  u\($0): { run: x, needs: [s\($0)] }\n"
+        })
+    },
+    Self("task.service", "many for one task") { count in
+      Part(
+        tasks: list(count, "") { "  s\($0): { run: x, service: true }\n" }
+          + "  u: { run: x, needs: [\(list(count) { "s\($0)" })] }\n")
     },
     Self("task.approve") { Part(tasks: list($0, "") { "  q\($0): { approve: 'go on?' }\n" }) },
     Self("task.download") {

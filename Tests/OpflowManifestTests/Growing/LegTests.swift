@@ -114,14 +114,16 @@ struct LegTests {
     try run.addLegs("count", Self.files)
     #expect(try run.addLegs("count", Self.files).unchanged == ["count"])
     #expect(run.plan.taskCount == 9)
-    let error = #expect(throws: ManifestError.self) {
-      try run.addLegs("count", ["parts.txt": "a\nc\n"])
+    for others in ["a\nc\n", ""] {
+      let error = #expect(throws: ManifestError.self) {
+        try run.addLegs("count", ["parts.txt": others])
+      }
+      #expect(
+        error?.diagnostics.first?.message
+          == "`count` has legs in this run already, with other legs than those that it is to have now"
+      )
+      #expect(error?.diagnostics.first?.help == "`opflow resume --rerun count` makes them anew")
     }
-    #expect(
-      error?.diagnostics.first?.message
-        == "`count` has legs in this run already, with other legs than those that it is to have now"
-    )
-    #expect(error?.diagnostics.first?.help == "`opflow resume --rerun count` makes them anew")
   }
 
   @Test func `what legs read of others is left for them, and what is read of them is there`() throws
