@@ -5,7 +5,7 @@ import Testing
 
 /// Whether a manifest's cost grows faster than the manifest: each key alone, and what tasks share beside what each of them
 /// has. `scripts/soak growth` tries any two keys together.
-@Suite(.serialized) struct ManifestGrowthTests {
+struct ManifestGrowthTests {
   @Test(arguments: ManifestGrowth.all)
   func `the cost of a manifest grows as its size does`(_ growth: ManifestGrowth) throws {
     try GrowthCheck.check([growth], count: 700)

@@ -22,17 +22,17 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
-    live(slice, of: 320) { Life(seed: $0, checkingOneIn: 4) }
+    live(slice, of: 192) { Life(seed: $0, checkingOneIn: 4) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs to which tasks are added while they go on`(_ slice: Int) {
-    live(slice, of: 128, " --grows") { Life(seed: $0, checkingOneIn: 4, grows: true) }
+    live(slice, of: 80, " --grows") { Life(seed: $0, checkingOneIn: 4, grows: true) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs of which tasks make legs`(_ slice: Int) {
-    live(slice, of: 128, " --legs") {
+    live(slice, of: 80, " --legs") {
       Life(seed: $0, checkingOneIn: 4, grows: true, makesLegs: true)
     }
   }
@@ -41,26 +41,26 @@ struct SimulationTests {
   func `every promise holds in runs of which tasks add tasks, and are tried again`(
     _ slice: Int
   ) {
-    live(slice, of: 128, " --adders") { Life(seed: $0, checkingOneIn: 4, grows: true, adds: true) }
+    live(slice, of: 80, " --adders") { Life(seed: $0, checkingOneIn: 4, grows: true, adds: true) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs that go on with the ends of a lost drive`(_ slice: Int) {
-    live(slice, of: 128, " --grows --blocks --goes-on") {
+    live(slice, of: 80, " --grows --blocks --goes-on") {
       Life(seed: $0, checkingOneIn: 4, grows: true, blocks: true, goesOn: true)
     }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs with services on further machines`(_ slice: Int) {
-    live(slice, of: 160, " --far") { Life(seed: $0, checkingOneIn: 4, far: true) }
+    live(slice, of: 96, " --far") { Life(seed: $0, checkingOneIn: 4, far: true) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs with services on further machines that grow and go on`(
     _ slice: Int
   ) {
-    live(slice, of: 128, " --legs --adders --goes-on --far") {
+    live(slice, of: 80, " --legs --adders --goes-on --far") {
       Life(
         seed: $0, checkingOneIn: 4, grows: true, makesLegs: true, adds: true, goesOn: true,
         far: true)

@@ -139,14 +139,6 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
           "  c\($0): { run: x, inputs: [f\($0)], outputs: [f\($0 + 1)] }\n"
         })
     },
-    Self("task.service", "a chain of which each wants some") { count in
-      Part(
-        top: "resources: { r: \(count + 1) }\n",
-        tasks: "  c0: { run: x, service: true }\n"
-          + list(count, "") {
-            "  c\($0 + 1): { run: x, service: true, needs: [c\($0)], resources: { r: 1 } }\n"
-          })
-    },
     Self("task.service", "one for each task") {
       Part(
         tasks: list($0, "") {
