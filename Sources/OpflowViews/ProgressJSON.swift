@@ -36,7 +36,7 @@ enum ProgressJSON {
     _ transition: Transition, host: String?, plan: Plan, atMilliseconds now: Int64,
     into text: inout TextBuffer
   ) {
-    let isEmpty = transition.isOfEmptyMatrix
+    let isEmpty = transition.event == .success && plan.hasEmptyMatrix(transition.task)
     let event: TransitionKind = isEmpty ? .skip : transition.event.kind
     line(event.word.description, now, into: &text) { json in
       if !transition.task.isNone {

@@ -110,7 +110,7 @@ struct TransitionLine {
     switch transition.event {
     case .start where isGate:
       return palette.yellow("\(name) \(GateText.asks(transition.task, plan: model.plan))")
-    case .success where transition.isOfEmptyMatrix:
+    case .success where model.plan.hasEmptyMatrix(transition.task):
       return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
     case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
     case .start:

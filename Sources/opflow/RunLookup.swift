@@ -62,10 +62,10 @@ enum RunLookup {
     }
   }
 
-  /// The run of a command that names none: within a task the run of that task; else the live run, the
-  /// newest of several; else the newest run.
+  /// Returns the default run of a command: within a task the run of that task; else the live run (the
+  /// newest of several); else the newest run.
   ///
-  /// - Parameter isAsked: the command asks something of a live run, so that several are refused.
+  /// - Parameter isAsked: Whether the command is a request. Several live runs are then an error.
   static func defaultRun(
     _ arguments: ViewArguments, isAsked: Bool = false
   ) throws(CommandError) -> RunFolder {
@@ -91,7 +91,8 @@ enum RunLookup {
     return try newestRun(arguments)
   }
 
-  /// The error of a word that names no task of the run; nobody named that, and may mean a newer one.
+  /// Returns the error for a word that matches no task of the default run. Names a newer run, which
+  /// the user may mean.
   static func complaint(
     _ message: String, ofDefault run: RunFolder, _ arguments: Invocation
   ) -> CommandError {

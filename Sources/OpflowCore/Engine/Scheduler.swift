@@ -58,10 +58,10 @@ struct Scheduler {
   var fetches: [TaskID: FetchRecord] = [:]
   /// Processes left behind by tasks that have not ended.
   var leftBehind: [TaskID: LeftBehind] = [:]
-  /// By task: what could not be ended of a try of this drive, for people.
+  /// By task: the processes of this session that opflow could not end, for messages.
   var leftAlive: [TaskID: String] = [:]
-  /// How often in a row there was no process for the last worker of a kind, or for its first one, and until when its
-  /// kind waits.
+  /// The number of consecutive times that the first or last worker of a kind lacked a process, and
+  /// the time until which its kind waits.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values

@@ -33,10 +33,7 @@ extension Scheduler {
     transition.outcome = outcome
     let text = fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what
     if !text.isEmpty { transition.what = text }
-    if let left {
-      transition.left = left
-      if left.areAlive { leftAlive[task] = left.names }
-    }
+    if let left { note(left, in: &transition) }
     if let fetch { transition.fetch = fetch }
     if isService(task) {
       return serviceEnded(task, consume transition, at: now, into: &actions)

@@ -17,8 +17,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// A worker and all its processes are gone, except those that `survived`: it ended, sent an
   /// invalid message, or was discarded.
   case workerLost(WorkerID, complaint: String)
-  /// It could not be launched. Where that is for a shortage of processes, descriptors or memory, it may be possible in
-  /// a moment.
+  /// A launch failed. With `isShortage`, processes, descriptors or memory are short and a later
+  /// launch may succeed.
   case launchFailed(WorkerID, complaint: String, isShortage: Bool = false)
   case started(WorkerID, TaskID, attempt: Int32)
   /// The details of a download; its end follows.

@@ -158,6 +158,12 @@ extension Scheduler {
     settle(task, as: .cancelled, transition, into: &actions)
   }
 
+  /// Adds to a task's end what its attempt left behind. A retry asks for what is still alive.
+  mutating func note(_ left: LeftBehind, in transition: inout Transition) {
+    transition.left = left
+    if left.areAlive { leftAlive[transition.task] = left.names }
+  }
+
   /// A task comes back that has not started: the number of its try is given again.
   private mutating func takeReturn(of task: TaskID) {
     attempt[task.index] -= 1
@@ -207,8 +213,8 @@ extension Scheduler {
     scout(loss.site, at: now, into: &actions)
   }
 
-  /// It could not be launched. Where others live, the run goes on with those; where none does and processes are short,
-  /// its kind waits a while.
+  /// Handles a failed launch. The run continues with the other workers of the kind. If there are none
+  /// and processes are short, the kind waits.
   mutating func launchFailed(
     _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
     into actions: inout StepQueue
@@ -267,10 +273,7 @@ extension Scheduler {
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
     transition.outcome = outcome
     transition.what = complaint
-    if let left = leftBehind[task] {
-      transition.left = left
-      if left.areAlive { leftAlive[task] = left.names }
-    }
+    if let left = leftBehind[task] { note(left, in: &transition) }
     if graph.has(.cancelling, task) {
       transition.event = .cancel
       cancelled(task, transition, into: &actions)

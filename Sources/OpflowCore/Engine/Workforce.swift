@@ -358,10 +358,10 @@ struct Workforce {
     return loss
   }
 
-  /// It could not be launched. Where others live, the run goes on with those; but for services, which keep
-  /// theirs for as long as they are needed, maybe together with the one that this was for.
+  /// Handles a failed launch. The run continues with the other workers of the kind. Service workers
+  /// cannot take over: each keeps its service for as long as that is needed.
   ///
-  /// - Parameter waits: whether its kind is to wait where it cannot go on with others.
+  /// - Parameter waits: Whether the kind waits if there are no other workers.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
     let crew = crew(of: worker)

@@ -104,8 +104,8 @@ package struct SeenFiles: Equatable, Sendable {
       && content(place) == other.content(otherPlace)
   }
 
-  /// Whether a file was replaced or written since, as far as that shows in what it is now, however young that
-  /// is: what was read of it in between may have been something else than it holds.
+  /// Whether a file was visibly replaced or written since. What was read in between may differ from
+  /// its present content.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }

@@ -60,25 +60,26 @@
 //   values     the task's output values: NAME:XXH3 each, separated by commas
 //   of         the task that the reason is about
 //   part       the part of the definition that changed
-//   what       of a `start` and a `resume`: what is not up to date any more, for people; of a `ready`: the ports
-//              that were found for the service, NAME:NUMBER each, commas between
-//   origin     a random number of the success alone, in any run of any time: 16 hex digits; so of a failure that
-//              is allowed
-//   restored   1: the task did not run, and what it left came from a cache
-//   pids       processes of the try that may still run: PID:START each, commas between, on the machine of its worker
-//   late       1: of a `resume`: decided while the drive went on
-//   delay      milliseconds until the next try
-//   host       the worker's machine, where that is not the coordinator's; of a `site` its machine
-//   site       the number of the machine's stream in the drive, from 1; 0 is the coordinator's machine
-//   cores, memory, gpus  of a machine that joined: what it has for tasks, memory in bytes
-//   incarnation, lease   what tells the machine's job from an earlier one; milliseconds without an answer after
-//              which its agent ends its workers
-//   until      milliseconds from then on until its time is over
-//   from       of a download's end: bytes that a part held before, and that were not fetched again
-//   size, gained  bytes of the file, and of what this try added to its part
-//   after      milliseconds that the server asked to be left alone
-//   kept       1: nothing was fetched, what stood there is right; of a `fresh`: the result is one of an
-//              earlier drive of this run
+//   what       a detail for people; of a `start` and a `resume`: what is out of date; of a `ready`:
+//              the service's ports, NAME:NUMBER each, separated by commas
+//   origin     a random number that identifies this result across runs: 16 hex digits; of a success
+//              or an allowed failure
+//   restored   1: the result came from a cache; the task did not run
+//   pids       processes of the attempt that may still run, on its worker's host: PID:START each,
+//              separated by commas
+//   late       1: of a `resume`: decided during the session
+//   delay      milliseconds until the next attempt
+//   host       the worker's host if it is not the coordinator's; of a `site` the node's host
+//   site       the node's number in the session, from 1; 0 is the coordinator's host
+//   cores, memory, gpus  of a node that joined: its resources for tasks, memory in bytes
+//   incarnation, lease   identifies the node's agent; its heartbeat timeout in milliseconds, after
+//              which the agent ends its workers
+//   until      milliseconds from this line until the node's time is over
+//   from       of a download's end: bytes that the part file had before and that were kept
+//   size, gained  bytes of the file, and bytes that this attempt added to the part file
+//   after      milliseconds that the server asked clients to wait
+//   kept       1: nothing was downloaded, the existing file is right; of a `fresh`: the result is
+//              from an earlier session of this run
 //   sha256, sha512  of the file
 //   source     XXH3 of the URL in the manifest
 //   etag, date, url  the server's names for this version, and the URL after redirects

@@ -98,8 +98,8 @@ package struct DriveModel {
       {
         interrupted.append(task)
       }
-      let isEmpty = record.state == .succeeded && plan.hasEmptyMatrix(task)
-      move(task, to: isEmpty ? .skipped : record.state, atMilliseconds: record.startedMilliseconds)
+      let state = plan.shown(record.state, of: task)
+      move(task, to: state, atMilliseconds: record.startedMilliseconds)
       if let report = history.details.downloads[task]?.report { downloads.add(report) }
     }
     for task in plan.topologicalOrder.lazy.map({ TaskID($0) })
@@ -163,8 +163,7 @@ package struct DriveModel {
     if transition.event == .skip(.withdrawn) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
-    let ended = transition.state(after: old)
-    let new = ended == .succeeded && plan.hasEmptyMatrix(task) ? .skipped : ended
+    let new = plan.shown(transition.state(after: old), of: task)
     if transition.event == .start { machines.start(task, transition.worker) }
     if transition.event == .interrupt, transition.outcome.reason == .workerLost {
       machines.lose(task)

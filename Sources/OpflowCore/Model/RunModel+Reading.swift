@@ -1,6 +1,6 @@
 extension RunModel {
-  /// Processes that opflow could not end, of tasks that have not started again since: each as its worker was, with its
-  /// own numbers.
+  /// Processes that opflow could not end, of tasks that have not started again: each is the entry of
+  /// its worker with the pid and start time of the process.
   package var processesLeft: [WorkerEntry] { leftAlive.values.flatMap { $0 } }
 
   @inline(__always)

@@ -97,10 +97,9 @@ package struct RunStatus {
     let recorded = history.state(task)
     return switch recorded {
     case .handed, .running, .suspended: isHeld ? recorded : .waiting
-    case .succeeded where plan.hasEmptyMatrix(task): .skipped
     case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
       .cancelled:
-      recorded
+      plan.shown(recorded, of: task)
     }
   }
 

@@ -38,10 +38,6 @@ extension Transition {
     kept ?? event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
   }
 
-  /// Whether a generator found no matrix tasks. The journal has a success, which a resume does not
-  /// repeat; views show a skip.
-  package var isOfEmptyMatrix: Bool { event == .success && what == Plan.emptyMatrixText }
-
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 
   /// Whether it ends an attempt.

@@ -98,18 +98,22 @@ extension Plan {
   @inline(__always)
   package func makesLegs(_ task: TaskID) -> Bool { hasLegMakers && flags(task).makesLegs }
 
-  /// Whether a task has found no instance of its matrix, once it has succeeded.
+  /// Whether a generator has no matrix tasks: before its success none yet, afterwards none at all.
   package func hasEmptyMatrix(_ task: TaskID) -> Bool {
     makesLegs(task) && legs(madeBy: task) == nil
+  }
+
+  /// Returns the state that views show. The journal has a matrix that came out empty as a success,
+  /// which a resume does not repeat; views show it as skipped, like one that is empty from the start.
+  @inline(__always)
+  func shown(_ state: TaskState, of task: TaskID) -> TaskState {
+    state == .succeeded && hasEmptyMatrix(task) ? .skipped : state
   }
 
   /// Whether a task depends on matrix tasks that this plan does not have yet.
   package func lacksLegs(_ task: TaskID) -> Bool {
     guard hasLegMakers, !makesLegs(task) else { return false }
-    return needs(task).contains {
-      let need = TaskID(needTargets[$0])
-      return makesLegs(need) && legs(madeBy: need) == nil
-    }
+    return needs(task).contains { hasEmptyMatrix(TaskID(needTargets[$0])) }
   }
 
   /// The dependencies from the manifest, without generated matrix tasks.

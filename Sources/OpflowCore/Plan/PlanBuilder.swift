@@ -48,9 +48,6 @@ package struct PlanBuilder: ~Copyable {
   package var taskCount: Int { tasks.name.count }
   package var edgeCount: Int { needTargets.count }
 
-  /// Bytes of strings so far. Must stay below 4 GiB; the caller rejects more.
-  package var arenaByteCount: Int { arena.count }
-
   /// Bytes of strings and lists, which a short manifest with many tasks can make large.
   package var byteCount: Int {
     arena.count + lists.byteCount + variables.byteCount + declaredItems.byteCount
@@ -266,9 +263,6 @@ package struct PlanBuilder: ~Copyable {
         task: task.rawValue, inputs: declaredItems.index(of: inputs ?? []),
         outputs: declaredItems.index(of: outputs)))
   }
-
-  /// The number of declared items; equal lists count once.
-  package var declaredCount: Int { declaredItems.items.count }
 
   /// Adds a dependency of the current task; `endNeeds()` moves to the next task.
   package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {

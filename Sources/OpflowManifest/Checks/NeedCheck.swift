@@ -156,8 +156,8 @@ struct NeedCheck {
   }
 }
 
-/// What tasks want at most together with the services that they need: a service that is needed in two ways is
-/// counted twice. The exact sum takes a look at all these services for each task, and this one look at all.
+/// Upper bounds of what tasks demand together with their services. A service that is reachable in two
+/// ways counts twice. The exact sum visits all services of a task; each bound is computed once.
 private struct JointDemands {
   let needs: NeedList
   let needed: NeededTasks

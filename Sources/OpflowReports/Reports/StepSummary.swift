@@ -1,8 +1,8 @@
 package import OpflowCore
 internal import OpflowViews
 
-/// What GitHub shows of a job's step: a run in Markdown. What failed with the end of its output, what was allowed to
-/// fail, what was tried again, and what took longest.
+/// The summary of a run that GitHub shows for a step, in Markdown: failures with the end of their
+/// output, allowed failures, flaky and retried tasks, and the slowest tasks.
 package struct StepSummary {
   private let status: RunStatus
   private let resumeCommand: String

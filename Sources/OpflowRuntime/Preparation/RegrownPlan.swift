@@ -14,7 +14,7 @@ struct RegrownPlan {
   private(set) var gone: [String] = []
   /// Generators whose matrix tasks are not in the plan and must be generated again.
   private(set) var withoutLegs: Set<String> = []
-  /// The orders that added the tasks of these: no later resume is to find them, whatever they make now.
+  /// The requests that added the tasks of these generators. Later resumes ignore them.
   private(set) var withoutOrders: [String] = []
   /// What tasks gave to `opflow add`, in its order.
   private(set) var additions: [AdditionsToRemake.Addition] = []

@@ -30,8 +30,8 @@ extension StateFolder {
     throw .noSuchRun(reference)
   }
 
-  /// The runs that a process drives, newest first, without those that a task of another one began. A run
-  /// whose lock cannot be read does not count.
+  /// The live runs, newest first, without those that a task of another one began. A run whose lock
+  /// cannot be read does not count.
   package func liveRuns() throws(RunFolderError) -> [RunFolder] {
     let live = try runs().map(folder(of:)).filter { (try? RunFolderLock.isHeld($0)) ?? false }
     let ids = live.map(\.id)

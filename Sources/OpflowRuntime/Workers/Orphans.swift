@@ -33,16 +33,17 @@ package enum Orphans {
   }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
-  /// Ends what is left of an earlier drive of `run`: waits for its workers, which hold `workersLock`, to
-  /// leave, for some seconds at most, then kills what carries the mark of the run, or of one within it, or is
-  /// in the session of one of `workers`, or is one of `left`, this process and its ancestors excepted. Call it under the run's lock
-  /// and before any worker of this drive is started. Returns what could not be ended.
+  /// Ends the processes left from an earlier session of `run` and returns those that it could not end.
+  ///
+  /// Waits a few seconds for workers, which hold `workersLock`. Then kills every process that carries
+  /// the mark of the run or of a nested run, is in the session of one of `workers`, or is one of
+  /// `left`; never this process or its ancestors. Call it under the run's lock, before any worker of
+  /// this session starts.
   ///
   /// - Parameters:
-  ///   - left: what the earlier drive could not end. Those of another machine count as there.
-  ///   - freesNumbers: waits until the numbers of what is ended are nobody's, for some seconds at most. A
-  ///     database looks by a number in a file whether an earlier one of it runs, and takes what has ended for alive
-  ///     until whoever it fell to has seen that.
+  ///   - left: Processes that the earlier session could not end. Those on another host count as alive.
+  ///   - freesNumbers: Waits a few seconds until the process numbers are free. A database checks a
+  ///     number in a file and takes a zombie for an earlier instance that runs.
   package static func end(
     run: String, workersLock: String, workers: [WorkerEntry], left: [WorkerEntry] = [],
     freesNumbers: Bool = false

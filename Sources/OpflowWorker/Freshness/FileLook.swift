@@ -177,9 +177,7 @@ package final class FileLook {
       let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
         // A file has another device and number on each machine.
-        if !isOnNetwork, memory.isReplaced(known, by: stamp) {
-          replaced.append(memory.path(known))
-        }
+        if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
         if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
           return keep(known)
         }
@@ -220,8 +218,7 @@ package final class FileLook {
     }
     guard found.kind == .link, !follows, (try? Path.status(ofBytes: absolute(place) + [0])) == nil
     else { return found }
-    return FilePlaces.Status(
-      stamp: found.stamp, kind: .absent, isOfTarget: false)
+    return FilePlaces.Status(stamp: found.stamp, kind: .absent, isOfTarget: false)
   }
 
   private func finish(_ hashing: FileHashing) throws(LookFault) {

@@ -96,10 +96,9 @@ struct LeftOutPaths {
     return patterns.contains { $0.covers(names) }
   }
 
-  /// Whether a path is one of them, or lies in one, also where they are written through links. Nothing
-  /// else is asked for that of the paths which a task names.
+  /// Whether a path is or lies in one of these paths, even if they are declared through links.
   ///
-  /// - Parameter path: through no link.
+  /// - Parameter path: A path without links, from a pattern or a folder.
   func containsListed(_ path: UnsafeRawBufferPointer) -> Bool {
     contains(path) || unlinked?.contains(path) == true
   }
@@ -116,8 +115,8 @@ struct LeftOutPaths {
     return items.isEmpty ? nil : unlinked
   }
 
-  /// Whether a plain path is one of those below the folder, or lies in one. Each of its beginnings is searched for,
-  /// since both a task's inputs and its outputs may be many.
+  /// Whether a plain path is or lies in one of the paths below the folder. Searches for each parent of
+  /// the path, because both inputs and outputs may be many.
   private func isNear(_ path: UnsafeRawBufferPointer) -> Bool {
     let sorted = names.near ?? near.sorted { $0.lexicographicallyPrecedes($1) }
     names.near = sorted
@@ -189,7 +188,7 @@ struct LeftOutPaths {
 }
 
 extension FileLook.Item {
-  /// The same from the root, where links are on the way to the folder that it lies in; nil where none is.
+  /// The item with its folder resolved; nil if no link is on the way to that folder.
   fileprivate func unlinked(_ links: LinkWalk, in folder: String) -> FileLook.Item? {
     let outer = surroundingFolder
     let (path, start) = (Array(outer.utf8), Array(folder.utf8))

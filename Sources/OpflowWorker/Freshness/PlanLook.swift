@@ -32,7 +32,7 @@ package final class PlanLook {
   /// Predicts the result of a check. Present outputs of tasks in `before`, which would run first,
   /// mean nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
-    // What the tasks of a matrix leave is seen when they are there; a matrix that came out empty has none.
+    // The outputs of matrix tasks are unknown until their generator has run.
     if before.needs.contains(where: plan.hasEmptyMatrix) { return .unsure }
     let declaring = declaring(check.task)
     var record: SuccessRecord?

@@ -128,7 +128,7 @@ package struct PrintingCommand: ~Copyable {
     if let status = ProcessStatus.read(pid), !status.isZombie { survivors.append(status.title) }
   }
 
-  /// Behind what is told of its end: `; process 4711 (sleep, user root) could not be ended`, or nothing.
+  /// The end of an error message: `; process 4711 (sleep, user root) could not be ended`, or empty.
   package var leftText: String {
     survivors.isEmpty
       ? "" : "; process \(survivors.joined(separator: ", ")) could not be ended"
