@@ -187,9 +187,10 @@ struct ServiceTests {
     let port = try freePort(place)
     // What stands there from another time is none.
     try place.write("pid", "old")
+    // The file is there before anybody can connect.
     let listen =
-      "import socket, sys; s = socket.create_server((\\\"127.0.0.1\\\", \(port)));"
-      + " open(\\\"listens\\\", \\\"w\\\"); sys.stdin.read()"
+      "import socket, sys; s = socket.socket(); s.bind((\\\"127.0.0.1\\\", \(port)));"
+      + " open(\\\"listens\\\", \\\"w\\\"); s.listen(); sys.stdin.read()"
     try place.write(
       "opflow.yaml",
       """
