@@ -77,6 +77,57 @@ struct PathPatternTests {
     }
   }
 
+  @Test(arguments: [
+    ("a*", "ab*"), ("*b", "*ab"), ("a*", "a*.o"), ("*.?", "*.o"), ("*a*", "a*b"),
+    ("[a-d]*", "[ab]c"), ("[ab]", "a"), ("[!x]*", "[a-c]?"), ("[!x]", "[!w-z]"), ("*", "[a]"),
+    ("?", "[!a]"), ("**", "*"), ("**/*.c", "a/*.c"), ("**/*.c", "**/a/*.c"), ("a/**", "a/**/b/*"),
+    ("**/b*", "a/**/b"), ("a/*/**/", "a/b/"), (".*", ".a*"), ("**/.a/*", ".a/b"),
+  ])
+  func `a pattern covers another one that matches less`(_ outer: String, _ inner: String) throws {
+    let (outer, inner) = (try #require(PathPattern(outer)), try #require(PathPattern(inner)))
+    #expect(outer.covers(inner) && !inner.covers(outer))
+  }
+
+  @Test(arguments: [
+    ("?*", "*?"), ("[ab]", "[a-b]"), ("[!bc]", "[^b-c]"), ("a*", "a**"), ("**", "**/*"),
+  ])
+  func `patterns that match the same cover each other`(_ one: String, _ other: String) throws {
+    let (one, other) = (try #require(PathPattern(one)), try #require(PathPattern(other)))
+    #expect(one.covers(other) && other.covers(one))
+  }
+
+  @Test(arguments: [
+    ("a*", "*a"), ("*", ".*"), ("**/*", ".a/*"), ("a/**", "**"), ("[!a]", "[!b]"), ("a/*", "a/*/"),
+    ("**/a", "**/a/*"), ("?", "*"),
+  ])
+  func `a pattern does not cover another one that matches something else`(
+    _ outer: String, _ inner: String
+  ) throws {
+    #expect(try !#require(PathPattern(outer)).covers(#require(PathPattern(inner))))
+  }
+
+  @Test func `what a pattern covers it matches`() throws {
+    let pieces = ["a", "b", ".", "*", "?", "[ab]", "[!a]", "[!.]", "/", "**/", "/**"]
+    let letters = ["a", "b", ".", "/"]
+    func texts(_ pieces: [String], upTo count: Int) -> [String] {
+      var last = [""]
+      return (0..<count).flatMap { _ in
+        last = last.flatMap { start in pieces.map { start + $0 } }
+        return last
+      }
+    }
+    let names = texts(letters, upTo: 5).map { Self.names(of: $0) }.filter { !$0.isEmpty }
+    let patterns = texts(pieces, upTo: 2).compactMap { PathPattern($0) }.filter {
+      !$0.parts.isEmpty
+    }
+    let matches = patterns.map { pattern in names.map { pattern.fits($0) } }
+    for (outer, own) in zip(patterns, matches) {
+      for (inner, others) in zip(patterns, matches) where outer.covers(inner) {
+        #expect(!zip(own, others).contains { !$0 && $1 }, "\(outer.parts) \(inner.parts)")
+      }
+    }
+  }
+
   private func fits(_ parts: ArraySlice<String>, _ names: ArraySlice<String>) -> Bool {
     guard let part = parts.first else { return names.isEmpty }
     if part == "**", fits(parts.dropFirst(), names) { return true }

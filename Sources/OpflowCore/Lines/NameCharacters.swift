@@ -1,6 +1,7 @@
 /// The characters of a file name. Bytes that are not UTF-8 count as characters above Unicode.
 package enum NameCharacters {
   private static let firstByte: UInt32 = 0x11_0000
+  static let last = firstByte + 0xFF
 
   static func of(_ name: some Collection<UInt8>) -> [UInt32] {
     var characters: [UInt32] = []

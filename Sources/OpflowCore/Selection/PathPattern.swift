@@ -168,6 +168,50 @@ package struct PathPattern: Sendable {
     case .anyFolders: false
     }
   }
+
+  /// Whether this pattern matches every path that the other one matches, if both start in the same
+  /// folder. It misses only cases that no single choice of folders for each `**` shows.
+  package func covers(_ other: PathPattern) -> Bool {
+    fitsFolders == other.fitsFolders
+      && PatternPieces.covers(parts, other.parts) { own, part in
+        switch (own, part) {
+        case (.anyFolders, .anyFolders): true
+        case (.anyFolders, .literal(let name)): name.first != UInt8(ascii: ".")
+        case (.anyFolders, .pattern(let pattern)): !pattern.matchesHidden
+        case (.literal(let name), .literal(let other)): name == other
+        case (.pattern(let pattern), .literal(let name)): name.withUnsafeBytes(pattern.matches)
+        case (.pattern(let pattern), .pattern(let other)): pattern.covers(other)
+        case (.literal, _), (.pattern, .anyFolders): false
+        }
+      } isRun: {
+        if case .anyFolders = $0 { true } else { false }
+      }
+  }
+}
+
+/// Compares two patterns piece by piece. A run is a piece that takes any number of pieces.
+private enum PatternPieces {
+  /// Whether `own` takes all pieces of `other`. The time is bounded by the product of both lengths.
+  static func covers<Piece>(
+    _ own: [Piece], _ other: [Piece], takes: (_ own: Piece, _ other: Piece) -> Bool,
+    isRun: (Piece) -> Bool
+  ) -> Bool {
+    // For each number of own pieces, whether they take the pieces of `other` so far.
+    var ends = [Bool](repeating: false, count: own.count + 1)
+    ends[0] = true
+    for piece in other {
+      var next = [Bool](repeating: false, count: ends.count)
+      for place in own.indices {
+        // A run may take nothing.
+        if ends[place], isRun(own[place]) { ends[place + 1] = true }
+        if ends[place], takes(own[place], piece) {
+          next[isRun(own[place]) ? place : place + 1] = true
+        }
+      }
+      ends = next
+    }
+    return ends.indices.contains { ends[$0] && own[$0...].allSatisfy(isRun) }
+  }
 }
 
 /// A pattern for one path component.
@@ -176,7 +220,8 @@ package struct NamePattern: Sendable {
     case run, any
     /// A character as in `NameCharacters`.
     case one(UInt32)
-    case set([ClosedRange<UInt32>], isNegated: Bool)
+    /// Sorted ranges with gaps between them.
+    case set([ClosedRange<UInt32>])
   }
 
   private var tokens: [Token] = []
@@ -187,7 +232,8 @@ package struct NamePattern: Sendable {
     while position < scalars.count {
       switch scalars[position] {
       case "*": if tokens.last != .run { tokens.append(.run) }
-      case "?": tokens.append(.any)
+      // `*?` and `?*` match the same.
+      case "?": tokens.insert(.any, at: tokens.last == .run ? tokens.count - 1 : tokens.count)
       case "[":
         guard let end = appendSet(scalars, from: position + 1) else { return nil }
         position = end
@@ -227,7 +273,8 @@ package struct NamePattern: Sendable {
     let first = position
     while position < scalars.count {
       if scalars[position] == "]", position > first {
-        tokens.append(.set(ranges, isNegated: isNegated))
+        let set = Self.merged(ranges)
+        tokens.append(.set(isNegated ? Self.complement(of: set) : set))
         return position
       }
       let low = Self.character(scalars, &position)
@@ -243,6 +290,24 @@ package struct NamePattern: Sendable {
     return nil
   }
 
+  private static func merged(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+    var merged: [ClosedRange<UInt32>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = merged.last, range.lowerBound <= last.upperBound + 1 {
+        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
+  }
+
+  private static func complement(of set: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+    let starts = [0] + set.map { $0.upperBound + 1 }
+    let ends = set.map(\.lowerBound) + [NameCharacters.last + 1]
+    return zip(starts, ends).compactMap { $0 < $1 ? $0...($1 - 1) : nil }
+  }
+
   package func matches(_ name: UnsafeRawBufferPointer) -> Bool {
     if name.allSatisfy({ $0 < 0x80 }) { return matches(name.lazy.map { UInt32($0) }) }
     return matches(NameCharacters.of(name))
@@ -251,8 +316,7 @@ package struct NamePattern: Sendable {
   /// Takes at most the product of both lengths in steps.
   private func matches(_ characters: some RandomAccessCollection<UInt32>) -> Bool {
     let start = characters.startIndex
-    let dot = UInt32(UInt8(ascii: "."))
-    if characters.first == dot, tokens.first != .one(dot) { return false }
+    if characters.first == Self.dot, !matchesHidden { return false }
     var place = 0
     var position = 0
     var retry: (place: Int, position: Int)?
@@ -282,8 +346,42 @@ package struct NamePattern: Sendable {
     case .run: false
     case .any: true
     case .one(let wanted): wanted == character
-    case .set(let ranges, let isNegated):
-      ranges.contains { $0.contains(character) } != isNegated
+    case .set(let ranges): ranges.contains { $0.contains(character) }
+    }
+  }
+
+  private static let dot = UInt32(UInt8(ascii: "."))
+
+  /// Whether it matches names with a leading dot, and no others.
+  fileprivate var matchesHidden: Bool { tokens.first == .one(Self.dot) }
+
+  /// Whether this pattern matches every name that the other one matches. It misses only cases that
+  /// no single choice of characters for each `*` shows.
+  fileprivate func covers(_ other: NamePattern) -> Bool {
+    if other.matchesHidden, !matchesHidden { return false }
+    return PatternPieces.covers(tokens, other.tokens) { own, token in
+      switch (own, token) {
+      case (.run, _): true
+      case (_, .run): false
+      case (.any, _): true
+      case (_, .one(let character)): fits(own, character)
+      default:
+        Self.ranges(of: token).allSatisfy { inner in
+          Self.ranges(of: own).contains {
+            $0.contains(inner.lowerBound) && $0.contains(inner.upperBound)
+          }
+        }
+      }
+    } isRun: {
+      $0 == .run
+    }
+  }
+
+  private static func ranges(of token: Token) -> [ClosedRange<UInt32>] {
+    switch token {
+    case .run, .any: [0...NameCharacters.last]
+    case .one(let character): [character...character]
+    case .set(let ranges): ranges
     }
   }
 }

@@ -1,70 +1,145 @@
 internal import OpflowCore
 
-/// Finds entries that cover another path or pattern with any files: a parent folder, or a pattern
-/// that matches all of it. Whether two patterns merely overlap depends on the files.
+/// Finds the entries that cover another path or pattern with any files: a parent folder, or a
+/// pattern that matches all of it. Whether two patterns merely overlap depends on the files.
 struct CoverTable {
   private let table: FileTable
-  private var ways: WayTable
-  private let scratch = TextStore()
+  private var folders = TextTable()
+  /// For each folder, the entries about its contents.
+  private var own: [Contents] = []
+  /// For each folder, the nearest one with entries; -1 for none, nil if unknown.
+  private var nearest: [Int32?] = []
+  /// The literal beginnings of patterns, and the patterns of each.
+  private var beginnings = TextTable()
+  private var patterns: [[Pattern]] = []
+
+  private struct Contents {
+    /// The entry that is the folder itself.
+    var path: Int?
+    /// The lengths of the beginnings of patterns; sorted.
+    var lengths: [Int] = []
+    var isEmpty: Bool { path == nil && lengths.isEmpty }
+  }
+
+  private struct Pattern {
+    let number: Int
+    let pattern: PathPattern
+    let text: Text
+    /// The literal suffix of all matches.
+    let end: Text
+
+    init?(_ number: Int, _ text: Text) {
+      guard let pattern = PathPattern(text.string) else { return nil }
+      self.number = number
+      self.pattern = pattern
+      self.text = text
+      let special = text.lastIndex { PathPattern.isEscaped($0) || $0 == UInt8(ascii: "]") }
+      end = text.part(((special ?? -1) + 1)..<text.count)
+    }
+  }
+
+  /// The limit on folders. Beyond it, nothing is found.
+  private static let mostFolders = 1_000_000
 
   init(_ table: FileTable) {
     self.table = table
-    ways = WayTable(table)
+    for (number, path) in table.paths.texts.enumerated() {
+      if !table.isPattern[number] {
+        own[self.number(of: path)].path = number
+      } else if let pattern = Pattern(number, path) {
+        add(pattern)
+      }
+    }
   }
 
-  /// Finds the entries that cover `path`, except an equal one. `path` must be absolute and
-  /// normalized.
+  private mutating func add(_ pattern: Pattern) {
+    let beginning = Self.beginning(of: pattern.text)
+    let (place, isNew) = beginnings.insert(beginning)
+    if isNew {
+      patterns.append([])
+      let folder = number(of: Self.parent(of: beginning))
+      let at = own[folder].lengths.firstIndex { $0 >= beginning.count } ?? own[folder].lengths.count
+      if at == own[folder].lengths.count || own[folder].lengths[at] != beginning.count {
+        own[folder].lengths.insert(beginning.count, at: at)
+      }
+    }
+    patterns[place].append(pattern)
+  }
+
+  /// Finds the entries that cover `path`, except an equal one, from the nearest folder up. `path`
+  /// must be absolute and normalized.
   ///
   /// - Parameter left: The remaining budget, in bytes compared.
   mutating func forEach(
     over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void
   ) {
-    guard isPattern else { return ways.forEach(of: path, left: &left, body) }
-    let special = path.firstIndex(where: PathPattern.isEscaped) ?? path.count
-    // No name behind it starts with a dot, which `*` does not match.
-    let open = lastHidden(path)
-    let name = path.part(((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<path.count)
-    var end = path.part(0..<special).lastIndex(of: UInt8(ascii: "/"))
-    var isNearest = true
-    while let folder = end, folder > 0, left > 0 {
-      left -= path.count
-      let above = path.part(0..<folder)
-      if let number = table.paths.index(of: above), !table.isPattern[number] { body(number) }
-      if folder >= open {
-        find(above, "/**", Text(start: nil, count: 0), path, body)
-        find(above, "/**/*", Text(start: nil, count: 0), path, body)
-        find(above, "/**/", name, path, body)
-        if isNearest, folder + 1 + name.count == path.count {
-          find(above, "/*", Text(start: nil, count: 0), path, body)
+    let beginning = isPattern ? Self.beginning(of: path) : path
+    var inner: PathPattern?
+    var names: [[UInt8]] = []
+    var folder = nearest(to: Self.parent(of: beginning))
+    while folder >= 0, left > 0 {
+      let text = folders.texts[folder]
+      if let number = own[folder].path { body(number) }
+      for length in own[folder].lengths where length <= beginning.count {
+        left -= length
+        guard let place = beginnings.index(of: path.part(0..<length)) else { continue }
+        for outer in patterns[place] {
+          if left <= 0 { return }
+          left -= 1
+          guard path.hasSuffix(outer.end), !outer.text.isSame(as: path) else { continue }
+          left -= path.count * outer.text.count
+          if isPattern {
+            inner = inner ?? PathPattern(path.string)
+            if inner.map(outer.pattern.covers) == true { body(outer.number) }
+          } else {
+            if names.isEmpty { names = Self.names(of: path) }
+            if outer.pattern.matches(names) { body(outer.number) }
+          }
         }
       }
-      isNearest = false
-      end = above.lastIndex(of: UInt8(ascii: "/"))
+      left -= 1
+      if text.isEmpty { return }
+      folder = nearest(to: Self.parent(of: text))
     }
   }
 
-  /// Returns the start of the last name with a leading dot; 0 if there is none.
-  private func lastHidden(_ path: Text) -> Int {
-    var last = 0
-    for place in path.indices.dropFirst()
-    where path[place] == UInt8(ascii: ".") && path[place - 1] == UInt8(ascii: "/") {
-      last = place
+  private mutating func nearest(to folder: Text) -> Int {
+    var passed: [Int] = []
+    var found: Int32?
+    var next = folder
+    while found == nil {
+      if folders.count >= Self.mostFolders { return -1 }
+      let number = number(of: next)
+      found =
+        nearest[number] ?? (own[number].isEmpty ? nil : Int32(truncatingIfNeeded: number))
+        ?? (next.isEmpty ? -1 : nil)
+      passed.append(number)
+      next = Self.parent(of: next)
     }
-    return last
+    for number in passed { nearest[number] = found }
+    return Int(found ?? -1)
   }
 
-  private func find(
-    _ folder: Text, _ middle: StaticString, _ name: Text, _ path: Text, _ body: (Int) -> Void
-  ) {
-    scratch.removeAll()
-    scratch.append(folder)
-    middle.withUTF8Buffer { scratch.append(Text($0)) }
-    scratch.append(name)
-    let wanted = scratch.finish()
-    if !wanted.isSame(as: path), let number = table.paths.index(of: wanted),
-      table.isPattern[number]
-    {
-      body(number)
+  private mutating func number(of folder: Text) -> Int {
+    let (number, isNew) = folders.insert(folder)
+    if isNew {
+      own.append(Contents())
+      nearest.append(nil)
     }
+    return number
+  }
+
+  /// Returns the part of a pattern before the first special character.
+  private static func beginning(of pattern: Text) -> Text {
+    pattern.part(0..<(pattern.firstIndex(where: PathPattern.isEscaped) ?? pattern.count))
+  }
+
+  /// Returns the part before the last slash; empty in the root.
+  private static func parent(of path: Text) -> Text {
+    path.part(0..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0))
+  }
+
+  private static func names(of path: Text) -> [[UInt8]] {
+    path.split(separator: UInt8(ascii: "/")).map { Array($0) }
   }
 }

@@ -41,6 +41,10 @@ extension UnsafeRawBufferPointer {
     return part((count - word.utf8CodeUnitCount)..<count) == word
   }
 
+  func hasSuffix(_ word: Text) -> Bool {
+    count >= word.count && part((count - word.count)..<count).isSame(as: word)
+  }
+
   /// The bytes without whitespace at both ends.
   var trimmed: Text {
     var start = 0
