@@ -106,6 +106,12 @@ struct DeclaredFileTests {
     #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
   }
 
+  @Test func `a name from a value may be of spaces alone`() throws {
+    let plan = try plan("vars: { v: ' ' }\ntasks: { a: { run: x, inputs: ['${{ vars.v }}'] } }")
+    #expect(Array(plan.inputs(of: TaskID(0))) == [.path(" ")])
+    #expect(mistakes(in: "tasks: { a: { run: x, inputs: [' '] } }").count == 1)
+  }
+
   @Test func `a download leaves what it goes to, as that is written`() throws {
     let plan = try plan(
       "tasks: { a: { dir: in, download: { url: 'http://h/x', to: 'x[1].tgz' } } }")

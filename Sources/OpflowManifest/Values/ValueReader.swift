@@ -117,7 +117,8 @@ final class ValueReader {
     _ node: Node, _ subject: Subject, help: @autoclosure () -> String? = nil
   ) -> Scalar? {
     guard let scalar = string(node, subject) else { return nil }
-    if scalar.text.trimmed.isEmpty {
+    // A value may be the name of a file, which spaces alone can be.
+    if (hasExpression(node) ? scalar.text : scalar.text.trimmed).isEmpty {
       mistakes.error(
         document.place(node), "\(subject.description) \(emptiness(node))",
         help: help() ?? KeyExample.help(for: subject))
