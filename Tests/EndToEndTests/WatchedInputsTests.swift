@@ -135,6 +135,19 @@ struct WatchedInputsTests {
     #expect(place.lines() == ["a"])
   }
 
+  @Test func `an empty folder that appears or vanishes in a folder is a change`() throws {
+    let place = try Workplace("tasks: { a: { inputs: [inc], run: echo a >> trace } }")
+    try place.shell("mkdir inc")
+    let run = try place.watch()
+    try place.shell("mkdir inc/new")
+    try run.waitForError("opflow: changed: inc/new\n")
+    try run.waitForRounds(2)
+    try place.shell("rmdir inc/new")
+    try run.waitForRounds(3)
+    _ = try run.leave()
+    #expect(place.lines() == ["a", "a", "a"])
+  }
+
   @Test func `what cannot be looked at hides no change of what can`() throws {
     let place = try Workplace(
       """

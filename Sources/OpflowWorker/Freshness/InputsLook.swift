@@ -31,14 +31,17 @@ package struct InputsLook {
   package init() {}
 
   /// The number of files at the last scan.
-  package var fileCount: Int { seen.keys.count { $0.last != 0 } }
+  package var fileCount: Int { seen.count { $0.key.last != 0 && $0.value.kind != .folder } }
 
   /// The known folders in which changes may matter.
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
         + places.flatMap(\.targetFolders).map { DeclaringTask.readable($0) + "/" }
-        + seen.keys.map { Path.parent(of: DeclaringTask.readable(Self.path($0))) })
+        + seen.map {
+          let path = DeclaringTask.readable(Self.path($0.key))
+          return $0.value.kind == .folder ? path : Path.parent(of: path)
+        })
   }
 
   /// Continues with the inputs of another plan; new ones count as unchanged.
@@ -89,7 +92,7 @@ package struct InputsLook {
       look(at: &found)
       places[place] = found
       let folder = Array((places[place].folder + "/").utf8)
-      for file in places[place].files where file.kind != .folder {
+      for file in places[place].files {
         let isAbsolute = file.path.first == UInt8(ascii: "/")
         now[isAbsolute ? file.path : folder + file.path] = Seen(
           kind: file.kind, content: file.content)
