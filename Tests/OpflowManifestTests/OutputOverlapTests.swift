@@ -60,6 +60,14 @@ struct OutputOverlapTests {
     }
   }
 
+  @Test func `outputs overlap by a path through links`() {
+    let found = OpflowManifestTests.mistakes(
+      in: "tasks:\n  a: { run: x, outputs: ['d/*'] }\n  b: { run: x, outputs: ['l/x*'] }",
+      links: ["/data/project/l": "d"])
+    #expect(
+      found == ["3:26: `l/x*` is written twice: it is among `d/*`, which task `a` leaves"])
+  }
+
   @Test func `a task may have an output within another of its own, and a download lies in none`() {
     #expect(
       OpflowManifestTests.mistakes(

@@ -24,7 +24,7 @@ struct FileTable {
     static let cleaned = Traits(rawValue: 1 << 3)
   }
 
-  /// Absolute and normalized paths.
+  /// Absolute and normalized paths, without links on the way to their folders.
   private(set) var paths = TextTable()
   private(set) var entries: [Entry] = []
   private var written = TextTable()
@@ -33,16 +33,36 @@ struct FileTable {
   private(set) var isPattern: [Bool] = []
   private let store = TextStore()
   private let scratch = TextStore()
+  private let links: LinkResolver
 
   /// The limit on entries, which only matrices reach. More are ignored.
   private static let mostEntries = 1_000_000
+
+  /// Whether a path that is a link is its destination as well.
+  private let followsLinks: Bool
+
+  init(_ links: LinkResolver, followsLinks: Bool) {
+    self.links = links
+    self.followsLinks = followsLinks
+  }
 
   mutating func add(
     _ path: Text, in folder: Text, task: Int, traits: Traits, place: Place?, isPattern: Bool
   ) {
     guard entries.count < Self.mostEntries else { return }
     scratch.removeAll()
-    let absolute = PathText.absolute(path, from: folder, store: scratch)
+    let absolute = links.unlinked(
+      PathText.absolute(path, from: folder, store: scratch), isPattern: isPattern, store: scratch)
+    let entry = Entry(
+      task: Int32(truncatingIfNeeded: task), traits: traits, place: place,
+      text: Int32(truncatingIfNeeded: written.insert(path, keptIn: store)), previous: -1)
+    add(entry, at: absolute, isPattern: isPattern)
+    if followsLinks, !isPattern, let target = links.destination(ofOneOfFew: absolute) {
+      add(entry, at: scratch.copy(target), isPattern: false)
+    }
+  }
+
+  private mutating func add(_ entry: Entry, at absolute: Text, isPattern: Bool) {
     let number = paths.insert(absolute, keptIn: store)
     if number == last.count {
       last.append(-1)
@@ -50,11 +70,9 @@ struct FileTable {
     }
     // The name looks like a pattern in the table, but is another file.
     if self.isPattern[number] != isPattern { return }
-    entries.append(
-      Entry(
-        task: Int32(truncatingIfNeeded: task), traits: traits, place: place,
-        text: Int32(truncatingIfNeeded: written.insert(path, keptIn: store)),
-        previous: last[number]))
+    var entry = entry
+    entry.previous = last[number]
+    entries.append(entry)
     last[number] = Int32(truncatingIfNeeded: entries.count - 1)
   }
 

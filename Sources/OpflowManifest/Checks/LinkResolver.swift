@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Resolves the symbolic links that exist now.
 final class LinkResolver {
   /// Returns a symbolic link's target; nil for other paths.
@@ -5,22 +7,54 @@ final class LinkResolver {
   /// A cache, since many files share a folder.
   private var folders: [String: String] = [:]
 
-  /// The limit of Linux (path_resolution(7)). Further links are not followed.
+  /// The newest folder of `unlinked`, and where its links lead; nil without links.
+  private var last: (folder: Text, real: String?)?
+  private let store = TextStore()
+
+  private var warningsLeft = 1000
+
+  /// The limits of Linux (path_resolution(7)). Further links and longer paths are not followed.
   private static let mostLinks = 40
+  private static let mostBytes = 4096
 
   init(readLink: @escaping (String) -> String?) { self.readLink = readLink }
 
-  /// Returns the real path of a folder.
+  /// Returns the real path of a folder. Looks at each folder on the way once.
   func folder(_ path: String) -> String {
     if let known = folders[path] { return known }
-    let found = resolved(path)
+    guard let slash = path.lastIndex(of: "/"), path.utf8.count < Self.mostBytes else { return path }
+    let above = slash == path.startIndex ? "/" : folder(String(path[..<slash]))
+    let own = above == "/" ? String(path[slash...]) : above + path[slash...]
+    let found = destination(of: own) ?? own
     folders[path] = found
     return found
+  }
+
+  /// Resolves the folder of a path, or that of a pattern as far as its path is literal.
+  func unlinked(_ path: Text, isPattern: Bool, store: TextStore) -> Text {
+    let special = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
+    let slash = path.part(0..<(special ?? path.count)).lastIndex(of: UInt8(ascii: "/"))
+    guard let slash, slash > 0 else { return path }
+    let folder = path.part(0..<slash)
+    if last?.folder.isSame(as: folder) != true {
+      let (text, real) = (folder.string, self.folder(folder.string))
+      last = (self.store.copy(folder), real == text ? nil : real)
+    }
+    guard let real = last?.real else { return path }
+    let rest = path.part(slash..<path.count).string
+    return store.copy((isPattern ? PathPattern.text(ofName: real) : real) + rest)
   }
 
   /// Returns the destination of a link; nil if the path is not one.
   func destination(of path: String) -> String? {
     readLink(path) == nil ? nil : resolved(path)
+  }
+
+  /// Returns the destination of a link for a warning, which is not worth a look at each of many.
+  func destination(ofOneOfFew path: Text) -> String? {
+    if warningsLeft == 0 { return nil }
+    warningsLeft -= 1
+    return destination(of: path.string)
   }
 
   private func resolved(_ path: String) -> String {

@@ -4,8 +4,8 @@ internal import OpflowCore
 /// warning, because the reader may want the files of an earlier run.
 struct UnorderedFiles {
   private let mistakes: Mistakes
-  private var inputs = FileTable()
-  private(set) var outputs = FileTable()
+  private var inputs: FileTable
+  private(set) var outputs: FileTable
   private let scratch = TextStore()
   /// Absolute paths.
   private let manifestFiles: [String]
@@ -14,9 +14,14 @@ struct UnorderedFiles {
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 
-  init(mistakes: Mistakes, manifestFiles: [String]) {
+  init(mistakes: Mistakes, links: LinkResolver, manifestFiles: [String]) {
     self.mistakes = mistakes
-    self.manifestFiles = manifestFiles
+    inputs = FileTable(links, followsLinks: true)
+    outputs = FileTable(links, followsLinks: false)
+    let store = TextStore()
+    self.manifestFiles = manifestFiles.map {
+      links.unlinked(store.copy($0), isPattern: false, store: store).string
+    }
   }
 
   mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {

@@ -13,13 +13,12 @@ struct WrittenPathCheck {
   private var paths = WrittenPaths()
 
   init(
-    mistakes: Mistakes, folder: Text, stateFolder: String?,
-    readLink: @escaping (String) -> String?
+    mistakes: Mistakes, folder: Text, stateFolder: String?, links: LinkResolver
   ) {
     self.mistakes = mistakes
     self.folder = folder
     self.stateFolder = stateFolder
-    links = LinkResolver(readLink: readLink)
+    self.links = links
   }
 
   /// Records a file of the manifest. Call it before any task is recorded.

@@ -51,9 +51,9 @@ struct ManifestReading: ~Copyable {
       tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
       nodeCount: parts.reduce(0) { $0 + $1.document.nodeCount })
     resolver.knowsAll = !loader.isIncomplete
+    let links = LinkResolver(readLink: options.readLink)
     written = WrittenPathCheck(
-      mistakes: mistakes, folder: folder, stateFolder: options.stateFolder,
-      readLink: options.readLink)
+      mistakes: mistakes, folder: folder, stateFolder: options.stateFolder, links: links)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
     if let run = loader.run?.plan, let first = run.files.first.map(run.string),
@@ -63,7 +63,8 @@ struct ManifestReading: ~Copyable {
     }
     let files = [source.path] + included.compactMap { $0.1?.realPath }
     unordered = UnorderedFiles(
-      mistakes: mistakes, manifestFiles: files.filter { $0.utf8.first == UInt8(ascii: "/") })
+      mistakes: mistakes, links: links,
+      manifestFiles: files.filter { $0.utf8.first == UInt8(ascii: "/") })
     kept = loader.kept
     self.manifest = manifest
     self.parts = parts
