@@ -33,6 +33,7 @@ struct FilePlaces {
   private var linkStamps: [FileStamp?] = []
   /// In which what links lead to may change, without links.
   private(set) var targetFolders: Set<[UInt8]> = []
+  private var lastTargetFolders: [[UInt8]] = []
 
   /// Named paths that are missing; `unmatched` are patterns without matches.
   private(set) var missing: [String] = []
@@ -218,7 +219,8 @@ struct FilePlaces {
       for place in (0..<listing.count).reversed() {
         entries.append(
           Entry(
-            path: inside + listing.names[place], kind: listing.kind(place), real: folder.real))
+            path: listing.names.with(place) { inside + $0 }, kind: listing.kind(place),
+            real: folder.real))
       }
     } catch {
       if let real = folder.real {
@@ -290,21 +292,26 @@ struct FilePlaces {
 
   /// - Parameter isAlone: only the last link's own text counts, not those of the links behind it.
   private mutating func note(_ found: LinkWalk.Found, _ path: [UInt8], isAlone: Bool = false) {
-    targetFolders.formUnion(found.folders)
+    // Successive links usually lead to one folder.
+    if found.folders != lastTargetFolders {
+      targetFolders.formUnion(found.folders)
+      lastTargetFolders = found.folders
+    }
     for (place, link) in found.links.enumerated() {
       let isLast = place == found.links.count - 1
       let count = isLast && isAlone ? 1 : link.texts.count
       path.withUnsafeBytes { linkPaths.append($0.part(0, link.end)) }
-      note(Array(link.texts.prefix(count)), link.stamps.prefix(count))
+      note(link.texts.prefix(count), link.stamps.prefix(count))
     }
   }
 
-  private mutating func note(_ texts: [[UInt8]], _ stamps: some Sequence<FileStamp>) {
+  private mutating func note(_ texts: ArraySlice<[UInt8]>, _ stamps: some Sequence<FileStamp>) {
+    guard let first = texts.first else { return }
     // Whichever of them is replaced has a later time than all of them had.
     linkStamps.append(stamps.max { $0.changed < $1.changed })
     linkContents.append(
-      hashes.hash.of(texts.count == 1 ? texts[0] : Array(texts.joined(separator: [0]))))
-    texts[0].withUnsafeBytes { linkTexts.append($0) }
+      hashes.hash.of(texts.count == 1 ? first : Array(texts.joined(separator: [0]))))
+    first.withUnsafeBytes { linkTexts.append($0) }
   }
 
   /// Adds the links on the way to the base folder, below the project's folder.
@@ -315,7 +322,7 @@ struct FilePlaces {
     guard hashes.links.hasLinks(toFolder: path, from: home) else { return }
     let found = LinkWalk.found(at: path, from: home)
     linkPaths.append(".")
-    note(found.links.flatMap(\.texts), found.links.lazy.flatMap(\.stamps))
+    note(found.links.flatMap(\.texts)[...], found.links.lazy.flatMap(\.stamps))
     targetFolders.formUnion(found.folders)
   }
 

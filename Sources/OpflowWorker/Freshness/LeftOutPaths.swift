@@ -35,6 +35,8 @@ struct LeftOutPaths {
     var identities: Set<FileIdentity>?
     /// Whether a folder of link targets, by its real path, is left out.
     var targetFolders: [[UInt8]: Bool] = [:]
+    /// The newest of them: successive links usually lead to one folder.
+    var lastTargetFolder: (real: [UInt8], isLeftOut: Bool)?
     /// The paths and patterns to which links lead as they are without these, once somebody asks.
     var unlinked: LeftOutPaths??
   }
@@ -147,7 +149,13 @@ struct LeftOutPaths {
     guard let status else { return real.withUnsafeBytes { contains($0) } }
     if identities.contains(status.identity) { return true }
     guard let cut = real.lastIndex(of: Self.slash), cut > 0 else { return false }
-    return containsFolder(Array(real[..<cut]))
+    if let last = names.lastTargetFolder, last.real.count == cut, real.starts(with: last.real) {
+      return last.isLeftOut
+    }
+    let folder = Array(real[..<cut])
+    let isLeftOut = containsFolder(folder)
+    names.lastTargetFolder = (folder, isLeftOut)
+    return isLeftOut
   }
 
   private func containsFolder(_ real: [UInt8]) -> Bool {

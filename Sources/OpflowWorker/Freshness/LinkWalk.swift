@@ -45,12 +45,26 @@ final class LinkWalk {
 
   /// Keys: base folder, a zero, path.
   private var folders: [[UInt8]: Folder] = [:]
-  /// Successive paths are usually in one folder.
-  private var last: (start: [UInt8], path: [UInt8], folder: Folder)?
+  /// The newest two: successive links are usually in one folder and lead to one other.
+  private var last: Recent?
+  private var lastButOne: Recent?
+  /// A path for the kernel.
+  private var place: [UInt8] = []
+
+  private struct Recent {
+    let start: [UInt8]
+    let path: [UInt8]
+    let folder: Folder
+
+    func isOf(_ path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> Bool {
+      self.path.count == path.count && self.start.count == start.count
+        && self.path.elementsEqual(path) && self.start == start
+    }
+  }
 
   func forget() {
     folders.removeAll(keepingCapacity: true)
-    last = nil
+    (last, lastButOne) = (nil, nil)
   }
 
   /// Whether the path leads through no link, apart from its last name; links on the way to `start`
@@ -76,15 +90,12 @@ final class LinkWalk {
   private func folder(
     _ path: some RandomAccessCollection<UInt8>, from start: [UInt8]
   ) -> Folder? {
-    if let last, last.path.count == path.count, last.start.count == start.count,
-      last.path.elementsEqual(path), last.start == start
-    {
-      return last.folder
-    }
+    if let last, last.isOf(path, from: start) { return last.folder }
+    if let lastButOne, lastButOne.isOf(path, from: start) { return lastButOne.folder }
     let key = start + [0] + path
     guard let folder = folders[key] ?? Self.look(at: path, from: start) else { return nil }
     folders[key] = folder
-    last = (start, Array(path), folder)
+    (last, lastButOne) = (Recent(start: start, path: Array(path), folder: folder), last)
     return folder
   }
 
@@ -130,19 +141,21 @@ final class LinkWalk {
     _ name: some Collection<UInt8>, count: Int, in folder: [UInt8]
   ) -> Found {
     do throws(Errno) {
-      let text = try Path.linkBytes(ofBytes: folder + [Self.slash] + name + [0])
+      setPlace(folder, name)
+      let text = try Path.linkBytes(ofBytes: place)
       let cut = text.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0
       if !Self.isOdd(text[cut...]),
         let target = cut == 0
           ? Folder(real: folder, hasLinks: false)
           : self.folder(text[..<max(cut - 1, 1)], from: folder), !target.hasLinks
       {
-        let path = target.real + [Self.slash] + text[cut...]
-        let status = try Path.linkStatus(ofBytes: path + [0], from: File.workingFolder)
+        setPlace(target.real, text[cut...])
+        let status = try Path.linkStatus(ofBytes: place, from: File.workingFolder)
         if status.kind != .link {
           return Found(
-            links: [Found.Link(end: count, texts: [text])], real: path, end: .there(status),
-            folders: [target.real])
+            links: [Found.Link(end: count, texts: [text])],
+            real: Array(place[..<(place.count - 1)]),
+            end: .there(status), folders: [target.real])
         }
       }
     } catch {
@@ -153,6 +166,14 @@ final class LinkWalk {
       Found.Link(end: count, texts: $0.texts, stamps: $0.stamps)
     }
     return found
+  }
+
+  private func setPlace(_ folder: [UInt8], _ name: some Collection<UInt8>) {
+    place.removeAll(keepingCapacity: true)
+    place += folder
+    place.append(Self.slash)
+    place += name
+    place.append(0)
   }
 
   /// Resolves a path; links on the way to `start`, its base, do not count.
