@@ -89,9 +89,8 @@ struct AddKillTests {
     if adding { try place.opflow("add", "b.yaml") }
     try out.letGo()
     #expect(try run.finish().status == 0)
-    let line = place.lines("calls").map { $0.split(separator: " ") }
-      .first { $0.first == "coordinator" && $0.dropFirst().first == "fsync" }
-    return line.flatMap { $0.last }.flatMap { Int($0) } ?? 0
+    let line = place.lines("calls").first { $0.hasPrefix("coordinator fsync ") }
+    return Int(line?.split(separator: " ").last ?? "0") ?? 0
   }
 
   @Test(arguments: [("none", 0), ("group", 2)])

@@ -3,7 +3,7 @@
 
 build_soak() {
   local log=build.log
-  swift build --package-path "$root" -c release --product Soak >"$log" 2>&1 </dev/null || { cat "$log" >&2; exit 1; }
+  swift build --package-path "$root" -c release -debug-info-format none --product Soak >"$log" 2>&1 </dev/null || { cat "$log" >&2; exit 1; }
   soak=$root/.build/release/Soak
 }
 

@@ -7,7 +7,7 @@ goal['tasks added from Swift in one call/wall/manifest']=1.3
 bench_library() {
   local count
   count=$(sized 10000)
-  swift build -c release --disable-local-rpath --package-path "$root" --product LibraryBench </dev/null >"$place/log" 2>&1 ||
+  swift build -c release -debug-info-format none --disable-local-rpath --package-path "$root" --product LibraryBench </dev/null >"$place/log" 2>&1 ||
     { cat "$place/log" >&2; exit 1; }
   mkdir library
   pushd library >/dev/null
