@@ -21,9 +21,10 @@ extension Coordinator {
   func hearClients(at place: UInt32) {
     control.take(at: place, now: awakeAt) {
       var workers: [Int32: WorkerID] = [:]
+      let host = Machine.hostName
       for case let link? in links {
         // A process ID of another machine means nothing here.
-        guard let entry = link.entry, entry.host.isEmpty else { continue }
+        guard let entry = link.entry, entry.host == host else { continue }
         workers[entry.pid] = link.id
       }
       return workers

@@ -167,7 +167,8 @@ extension Coordinator {
       return
     }
     if link.entry == nil {
-      let entry = WorkerEntry(behindStream: hello)
+      let agent = (launchers[link.site] as? RelayLauncher)?.hello
+      let entry = WorkerEntry(behindStream: hello, bootID: agent?.bootID ?? "")
       link.entry = entry
       tell(.launched(link.id, entry))
     }

@@ -78,14 +78,7 @@ extension CommandError {
         .held,
         "task \(name) runs this command and would run again within itself, without end: run other tasks, or leave"
           + " it out with `--skip \(name)`")
-    case .survivors(let survivors):
-      let titles = survivors.map { CleanText.string($0.title) }.joined(separator: ", ")
-      let pids = survivors.map { " \($0.mark.pid)" }.joined()
-      self.init(
-        .held,
-        "an earlier session of the run left what opflow cannot end: process \(titles); wait until it ends, or end"
-          + " it (`sudo kill\(pids)`), then resume, so that no task runs twice at once. To resume beside it, add"
-          + " --take-over")
+    case .survivors(let survivors): self.init(.held, Self.text(survivors))
     case .noDescriptors(let count, let error):
       self.init(
         .io,
@@ -94,6 +87,26 @@ extension CommandError {
     case .noProcesses(let obstacle):
       self.init(.io, "cannot find the processes of tasks: \(obstacle)")
     }
+  }
+
+  private static func text(_ survivors: [Orphans.Survivor]) -> String {
+    let titles = survivors.map { CleanText.string($0.title) }.joined(separator: ", ")
+    let hosts = Set(survivors.lazy.compactMap(\.host)).sorted()
+    func kill(on host: String?) -> String {
+      "`sudo kill\(survivors.filter { $0.host == host }.map { " \($0.mark.pid)" }.joined())`"
+    }
+    if hosts.isEmpty {
+      return
+        "an earlier session of the run left what opflow cannot end: process \(titles); wait until it ends, or end"
+        + " it (\(kill(on: nil))), then resume, so that no task runs twice at once. To resume beside it, add"
+        + " --take-over"
+    }
+    var ways = hosts.map { "\(kill(on: $0)) on \(CleanText.string($0))" }
+    if survivors.contains(where: { $0.host == nil }) { ways.insert(kill(on: nil), at: 0) }
+    return
+      "an earlier session of the run left what opflow cannot end, or cannot look at from here: process \(titles);"
+      + " wait until it ends, or end it (\(ways.joined(separator: ", "))), then resume with --take-over, so that"
+      + " no task runs twice at once"
   }
 
   init(_ error: RunFolderError) {

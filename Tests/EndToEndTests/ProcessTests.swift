@@ -148,6 +148,70 @@ struct ProcessTests {
     place.expectNothingAlive()
   }
 
+  /// Makes the journal one of an older version, which wrote neither boot nor host for a worker
+  /// behind an agent on the same host.
+  private func forgetBoots(_ place: Workplace) throws {
+    var lines = place.lines(try place.journalName)
+    for index in lines.indices where JournalLine(lines[index])?.event == "worker" {
+      let rest = lines[index].drop { $0 != "\t" }.dropFirst()
+        .split(separator: "\t", omittingEmptySubsequences: false)
+        .filter { !$0.hasPrefix("host=") }
+        .map { $0.hasPrefix("boot=") ? "boot=" : $0 }.joined(separator: "\t")
+      let sum = String(CRC32C.checksum(Array(rest.utf8)), radix: 16)
+      lines[index] = String(repeating: "0", count: 8 - sum.count) + sum + "\t" + rest
+    }
+    try place.write(try place.journalName, lines.joined(separator: "\n") + "\n")
+  }
+
+  @Test(needsRoot)
+  func `a resume finds what opflow may not end, behind an agent`() throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        upgrade:
+          timeout: 200ms
+          stop: { grace: 0s }
+          run: "test -e ok || ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null'"
+      """)
+    let on = "--on 'exec:exec ./opflow agent'"
+    let run = try place.shell("\(Self.asOther) ./opflow run --output line \(on)", status: 1)
+    let pid = try #require(place.lines("pid").last)
+    #expect(run.errors.contains("may still run: \(pid) (tail, user root)"), "\(run)")
+    let resumed = try place.shell("\(Self.asOther) ./opflow resume \(on)", status: 5)
+    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
+    #expect(place.lines("count") == ["start"])
+    try forgetBoots(place)
+    let host = try place.shell("uname -n").output.dropLast()
+    let older = try place.shell("\(Self.asOther) ./opflow resume \(on)", status: 5)
+    #expect(older.errors.contains("process \(pid) on \(host)"), "\(older)")
+    #expect(older.errors.contains("`sudo kill \(pid)` on \(host)"), "\(older)")
+    #expect(place.lines("count") == ["start"])
+    try place.write("ok", "")
+    try place.shell("kill -KILL \(pid)")
+    try place.shell("\(Self.asOther) ./opflow resume --take-over \(on)")
+    place.expectNothingAlive()
+  }
+
+  @Test(needsRoot)
+  func `a task whose worker is killed behind an agent does not start beside what is left`() throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        upgrade: { run: "echo $PPID > worker; ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; echo here > here; exec tail -f /dev/null'" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.startShell(
+      "exec \(Self.asOther) ./opflow run --output line --on 'exec:exec ./opflow agent'")
+    _ = try here.next()
+    try place.shell("kill -KILL $(cat worker)")
+    let run = try live.finish()
+    #expect(run.status == 1, "\(run)")
+    #expect(run.errors.contains("(tail, user root)"), "\(run)")
+    #expect(place.lines("count") == ["start"])
+    try place.shell("kill -KILL $(cat pid)")
+    place.expectNothingAlive()
+  }
+
   @Test(needsRoot)
   func `a command among inputs that opflow may not end is started once, and named`() throws {
     let place = try foreignPlace(

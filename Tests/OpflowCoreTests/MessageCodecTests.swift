@@ -135,6 +135,25 @@ import Testing
     Array(line.utf8).withUnsafeBytes { MessageCodec.report($0) }
   }
 
+  @Test func `processes left alive, however many with however long names, fit one message`() throws
+  {
+    let name = String(repeating: "long", count: 90)
+    let left = try #require(
+      LeftBehind(
+        alive: (0..<100).map { index in
+          let pid = 4_194_304 - Int32(index)
+          return ("\(pid) (\(name))", ProcessMark(pid: pid, startTime: 99_999_999_999))
+        }))
+    var writer = FieldWriter()
+    MessageCodec.encode(.left(TaskID(.max), attempt: .max, left), into: &writer)
+    #expect(writer.bytes.count <= MessageCodec.longestLineBytes)
+    var told: LeftBehind?
+    let line = String(decoding: writer.bytes.dropLast(), as: UTF8.self)
+    if case .left(TaskID(.max), .max, let left)? = report(line) { told = left }
+    #expect(told?.count == 100 && told?.areAlive == true && told?.processes == left.processes)
+    #expect(left.processes.count == 32 && told?.names.hasPrefix("4194304 (long") == true)
+  }
+
   @Test(arguments: orders)
   func `an order is written as its line and read back`(order: WorkerOrder, line: String) {
     var writer = FieldWriter()

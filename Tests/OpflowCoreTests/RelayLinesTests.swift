@@ -58,6 +58,19 @@ import Testing
       ])
   }
 
+  @Test func `what an agent could not end comes before the end of its worker`() throws {
+    let left = try #require(LeftBehind(alive: [("7 (sleep)", ProcessMark(pid: 7, startTime: 88))]))
+    var writer = FieldWriter()
+    RelayLines.survived(WorkerID(3), left, into: &writer)
+    RelayLines.gone(WorkerID(3), complaint: nil, into: &writer)
+    let stream = String(decoding: writer.bytes, as: UTF8.self)
+    #expect(stream == "survived\t3\talive 1 7 (sleep)\t7:88\ngone\t3\n")
+    #expect(hear(stream) == [.other(.survived(WorkerID(3), left)), .gone(WorkerID(3), nil)])
+    for line in ["survived\t3\n", "survived\t3\tsleep\n", "survived\t3\talive 1 sh\t7:88\tx\n"] {
+      #expect(hear(line) == [.malformed])
+    }
+  }
+
   @Test(arguments: ["1\tpulse\n", "1\t\n", "1\t\tpulse\t1\n"])
   func `a worker's line that is no message is that worker's, and the next one is heard`(
     line: String

@@ -72,7 +72,7 @@ import Testing
     run.tell(
       .worker(
         WorkerEntry(
-          worker: WorkerID(0), pid: 7, startTime: 1, bootID: "b", autogroup: 0, host: "far")))
+          worker: WorkerID(0), pid: 7, startTime: 1, bootID: "", autogroup: 0, host: "far")))
     run.tell(.start, "a", attempt: 2) {
       $0.worker = WorkerID(0)
     }

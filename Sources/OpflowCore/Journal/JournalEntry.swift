@@ -141,10 +141,13 @@ package struct WorkerEntry: Sendable, Equatable {
   /// The worker's autogroup, unique per boot; 0 if autogroups are off (sched(7), "The autogroup
   /// feature").
   package var autogroup: UInt64
-  /// Empty for the coordinator's host.
+  /// Older versions left the coordinator's host empty.
   package var host: String
   /// The node of the process.
   package var site = SiteID.local
+  /// Empty for a worker that the coordinator started itself. Older versions wrote no node, and
+  /// no boot ID for the others.
+  var hostOfOthers: String { site == .local && !bootID.isEmpty ? "" : host }
 
   package init(
     worker: WorkerID = .none, pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0,

@@ -69,7 +69,9 @@
 //              separated by commas
 //   late       1: of a `resume`: decided during the session
 //   delay      milliseconds until the next attempt
-//   host       the worker's host if it is not the coordinator's; of a `site` the node's host
+//   host       the worker's host (older versions left the coordinator's out); of a `site` the
+//              node's host
+//   boot       the boot ID of the worker's host; older versions left it out behind a stream
 //   site       the node's number in the session, from 1; 0 is the coordinator's host
 //   cores, memory, gpus  of a node that joined: its resources for tasks, memory in bytes
 //   incarnation, lease   identifies the node's agent; its heartbeat timeout in milliseconds, after

@@ -16,6 +16,9 @@ extension RunModel {
       var process = worker
       process.pid = mark.pid
       process.startTime = mark.startTime
+      if process.host.isEmpty, let place = sites.place(of: worker.site, drive: drives) {
+        process.host = sites.all[place].offer.host
+      }
       return process
     }
   }

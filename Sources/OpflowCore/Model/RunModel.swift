@@ -264,7 +264,7 @@ package struct RunModel: Sendable {
       let place = sites.place(of: worker.site, drive: drives)
       if let place { workerSites.note(worker.worker, place, from: line.sequence) }
       if keepsAttempts {
-        let host = place.map { sites.all[$0].offer.host } ?? worker.host
+        let host = place.map { sites.all[$0].offer.host } ?? worker.hostOfOthers
         attempts.note(worker.worker, host: host, drive: drives)
       }
     case .stop:

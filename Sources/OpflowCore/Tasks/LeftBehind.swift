@@ -10,7 +10,8 @@ package struct LeftBehind: Sendable, Equatable {
   package var processes: [ProcessMark] = []
 
   private static let maxNames = 5
-  private static let mostProcesses = 64
+  /// A message has at most 1,000 bytes, the names included.
+  private static let mostProcesses = 32
 
   package init(count: Int, names: String, areAlive: Bool = false) {
     self.count = count
@@ -62,7 +63,7 @@ package struct LeftBehind: Sendable, Equatable {
 
   /// Those that a text names; what makes no sense is left out.
   static func processes(_ text: String) -> [ProcessMark] {
-    text.split(separator: ",").prefix(mostProcesses).compactMap { part in
+    text.split(separator: ",").compactMap { part in
       let numbers = part.split(separator: ":")
       guard numbers.count == 2, let pid = Int32(numbers[0]), pid > 0,
         let startTime = UInt64(numbers[1])

@@ -52,7 +52,9 @@ package enum AgentReport: Equatable, Sendable {
   case refused(String)
   /// A line of the worker, set aside for the caller.
   case line(WorkerID)
-  /// The worker and its descendants are gone; why, if known.
+  /// Processes of the worker's task that the agent could not end; `gone` follows.
+  case survived(WorkerID, LeftBehind)
+  /// The worker and its other descendants are gone; why, if known.
   case gone(WorkerID, complaint: String?)
   /// Asks for an answer with the same number.
   case pulse(Int32)

@@ -139,12 +139,7 @@ package enum MessageCodec {
       record.report.write(to: &writer, withWhat: true)
     case .left(let task, let attempt, let left):
       writer.message("left", task, attempt)
-      writer.tab()
-      writer.cut(left.text, lineStart: start)
-      if !left.processes.isEmpty {
-        writer.tab()
-        writer.raw(left.processesText)
-      }
+      writer.left(left, lineStart: start)
     case .value(let task, let attempt, let value):
       writer.message("value", task, attempt)
       writer.value(value)
@@ -299,10 +294,7 @@ package enum MessageCodec {
       else { return nil }
       report = .fault(task, attempt: attempt, what: what)
     } else if word.equals("left") {
-      guard let task = fields.task(), let attempt = fields.attempt(),
-        let left = fields.text().flatMap({ text in
-          LeftBehind(text: text, processes: fields.text() ?? "")
-        })
+      guard let task = fields.task(), let attempt = fields.attempt(), let left = fields.left()
       else { return nil }
       report = .left(task, attempt: attempt, left)
     } else if word.equals("fetched") {
@@ -445,6 +437,16 @@ extension FieldWriter {
       raw(word)
       isFirst = false
     }
+  }
+
+  /// Writes the names that the line has room for beside the pids.
+  mutating func left(_ left: LeftBehind, lineStart: Int) {
+    let processes = left.processesText
+    tab()
+    cut(left.text, lineStart: lineStart - processes.utf8.count - 1)
+    if processes.isEmpty { return }
+    tab()
+    raw(processes)
   }
 
   /// Writes what the line has room for, with a line feed.

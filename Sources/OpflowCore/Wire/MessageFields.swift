@@ -145,6 +145,10 @@ struct MessageFields {
       task: task, doneBytes: done, totalBytes: total, bytesPerSecond: speed, text: text)
   }
 
+  mutating func left() -> LeftBehind? {
+    text().flatMap { LeftBehind(text: $0, processes: text() ?? "") }
+  }
+
   mutating func hello() -> WorkerHello? {
     guard let version = natural(as: Int.self) else { return nil }
     var hello = WorkerHello(

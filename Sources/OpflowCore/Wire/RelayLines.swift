@@ -14,7 +14,7 @@
 //   arguments TASK COUNT
 //   argument N BYTES
 //   launch N KIND                                 gone N [TEXT]
-//   kill N
+//   kill N                                        survived N NAMES [PIDS]
 //   N ORDER                                       N REPORT
 //   pulse N                                       pulse N
 //   bye                                           leaving TEXT
@@ -22,7 +22,8 @@
 //
 // Fields are separated by TAB. A worker's number N is used once: it is valid between `launch` and
 // `gone`. `gone` is the last line of a worker, when all its descendants are gone, and also if it
-// could not be launched; TEXT says why. It answers every `kill` of a worker that is not gone.
+// could not be launched; TEXT says why. It answers every `kill` of a worker that is not gone. The
+// processes that the agent could not end stand in a `survived` before it.
 //
 // The heartbeat timeout
 // ---------------------
@@ -203,6 +204,16 @@ package enum RelayLines {
     writer.endLine()
   }
 
+  package static func survived(
+    _ worker: WorkerID, _ left: LeftBehind, into writer: inout FieldWriter
+  ) {
+    let start = writer.bytes.count
+    writer.raw("survived\t")
+    writer.number(worker.rawValue)
+    writer.left(left, lineStart: start)
+    writer.endLine()
+  }
+
   private static func text(
     _ word: StaticString, _ what: String, into writer: inout FieldWriter
   ) {
@@ -230,6 +241,11 @@ package enum RelayLines {
       if fields.isWholeMessage { return .gone(worker, complaint: nil) }
       guard let text = fields.text() else { return nil }
       report = .gone(worker, complaint: text)
+    } else if first.equals("survived") {
+      guard let worker = fields.next().flatMap(worker), let left = fields.left() else {
+        return nil
+      }
+      report = .survived(worker, left)
     } else if first.equals("pulse") {
       guard let number = fields.pulse() else { return nil }
       report = .pulse(number)

@@ -298,7 +298,7 @@ final class Agent {
         case .silent(let link, let complaint): end(link, complaint: complaint, now)
         case .gone(let link, let complaint, let warnings, let survivors):
           for warning in warnings { AgentMain.complain(warning) }
-          if let survivors { AgentMain.complain("process \(survivors.names) could not be ended") }
+          if let survivors { RelayLines.survived(link.id, survivors, into: &output) }
           forget(link, complaint: complaint)
         // Only streams to other machines report these.
         case .joined, .heard, .leaving, .lost: break

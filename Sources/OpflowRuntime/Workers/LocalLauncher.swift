@@ -14,6 +14,7 @@ final class LocalLauncher: Launcher {
   private var variables: [String]
   /// Read while the first worker starts.
   private lazy var bootID = Machine.bootID
+  private lazy var host = Machine.hostName
   /// Standard error of all workers.
   private let complaints: ComplaintFile
   private let groups: RunGroups
@@ -146,7 +147,7 @@ final class LocalLauncher: Launcher {
     let startTime = kind == .terminal ? 0 : ProcessStatus.read(pid)?.startTime ?? 0
     return WorkerEntry(
       pid: pid, startTime: startTime, bootID: bootID,
-      autogroup: ProcessStatus.autogroup(of: pid) ?? 0)
+      autogroup: ProcessStatus.autogroup(of: pid) ?? 0, host: host)
   }
 
   // MARK: - Messages

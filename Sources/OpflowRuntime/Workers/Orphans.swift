@@ -13,8 +13,10 @@ package enum Orphans {
   /// A process that could not be ended.
   package struct Survivor: Hashable, Sendable {
     package let mark: ProcessMark
-    /// `ProcessStatus.title`.
+    /// `ProcessStatus.title`, or what is known of a process that cannot be checked from here.
     package let title: String
+    /// The machine of a process that cannot be checked from here; nil for this one.
+    package var host: String?
   }
 
   /// How long to wait for SIGKILL to work, or for workers to leave by themselves.
@@ -41,7 +43,8 @@ package enum Orphans {
   /// this session starts.
   ///
   /// - Parameters:
-  ///   - left: Processes that the earlier session could not end. Those on another host count as alive.
+  ///   - left: Processes that the earlier session could not end. Those on another or an unknown
+  ///     host count as alive.
   ///   - freesNumbers: Waits a few seconds until the process numbers are free. A database checks a
   ///     number in a file and takes a zombie for an earlier instance that runs.
   package static func end(
@@ -53,13 +56,8 @@ package enum Orphans {
     for group in groups { KillGroup.kill(group) }
     defer { for group in groups { RunGroups.remove(group) } }
     let bootID = Machine.bootID
-    // A pid and a start time mean nothing after a reboot, nor on another machine: a container has its own
-    // numbers under the same boot.
-    let isReachable = { (entry: WorkerEntry) in
-      entry.bootID == bootID && !bootID.isEmpty && isHere(entry)
-    }
-    let sessions = workers.filter(isReachable)
-    let leftHere = Set(left.filter(isReachable).map(mark))
+    let sessions = workers.filter { place(of: $0, bootID) == .here }
+    let leftHere = Set(left.filter { place(of: $0, bootID) == .here }.map(mark))
     let family = ancestors(of: ProcessID.own)
     var ended: Set<Int32> = []
     var survivors = endAll(
@@ -70,9 +68,9 @@ package enum Orphans {
             || isInSession(of: sessions, status)
             || leftHere.contains(ProcessMark(pid: status.pid, startTime: status.startTime)))
       }, &ended)
-    survivors += left.filter { !isHere($0) }.map {
-      Survivor(
-        mark: mark($0), title: "\($0.pid) on \($0.host), which cannot be looked at from here")
+    survivors += left.filter { place(of: $0, bootID) == .elsewhere }.map {
+      let host = $0.host.isEmpty ? "another machine" : $0.host
+      return Survivor(mark: mark($0), title: "\($0.pid) on \(host)", host: host)
     }
     if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
@@ -95,6 +93,15 @@ package enum Orphans {
 
   private static func isHere(_ worker: WorkerEntry) -> Bool {
     worker.host.isEmpty || worker.host == Machine.hostName
+  }
+
+  private enum Place { case here, ofEarlierBoot, elsewhere }
+
+  /// Where a process of the journal is. Its pid and start time mean something only under the same
+  /// boot and host name: a container has its own pids under the same boot.
+  private static func place(of entry: WorkerEntry, _ bootID: String) -> Place {
+    guard isHere(entry), !entry.bootID.isEmpty, !bootID.isEmpty else { return .elsewhere }
+    return entry.bootID == bootID ? .here : .ofEarlierBoot
   }
 
   /// Kills every descendant of this process that is not one of `workers` or below one. Reaps the

@@ -45,6 +45,8 @@ final class RelayLauncher: Launcher {
 
   /// Workers whose end the agent has not reported, even if they were given up.
   private var workers: [WorkerID: WorkerLink] = [:]
+  /// Processes that the agent could not end, of workers whose end it reports next.
+  private var survivors: [WorkerID: LeftBehind] = [:]
   /// Their messages wait for room.
   private var waiting: [WorkerLink] = []
   /// It was read since the last call of `next`.
@@ -162,9 +164,13 @@ final class RelayLauncher: Launcher {
       lose("\(name) passed on a line of worker number \(worker.rawValue), which is not there")
     case .message(.gone(let worker, let complaint)):
       if let link = workers.removeValue(forKey: worker) {
-        return .gone(link, complaint: complaint, warnings: [], survivors: nil)
+        let survivors = survivors.removeValue(forKey: worker)
+        return .gone(link, complaint: complaint, warnings: [], survivors: survivors)
       }
       lose("\(name) told the end of worker number \(worker.rawValue), which is not there")
+    case .message(.survived(let worker, let left)):
+      if workers[worker] != nil { survivors[worker] = left }
+      return .heard
     case .message(.pulse(let number)):
       heardAt = Instant(nanoseconds: Clock.monotonicNanoseconds)
       RelayLines.pulse(number, into: &outbox)

@@ -127,10 +127,10 @@ extension WorkerLink {
 
 extension WorkerEntry {
   /// For a worker started by another process, perhaps on another machine. Without a start time, its
-  /// process ID is never taken for a process of this machine.
-  init(behindStream hello: WorkerHello) {
-    self.init(
-      pid: hello.pid, startTime: 0, bootID: "",
-      host: hello.host == Machine.hostName ? "" : hello.host)
+  /// session is never searched: its agent ends it.
+  ///
+  /// - Parameter bootID: Of its agent's machine.
+  init(behindStream hello: WorkerHello, bootID: String) {
+    self.init(pid: hello.pid, startTime: 0, bootID: bootID, host: hello.host)
   }
 }
