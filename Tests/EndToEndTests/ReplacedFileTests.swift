@@ -76,6 +76,19 @@ struct ReplacedFileTests {
     try place.opflow("run")
   }
 
+  @Test(arguments: ["ln -s /dev/zero", "mkfifo"])
+  func `what stands in the place of a run's manifest is not read`(_ make: String) throws {
+    let place = try Workplace("tasks: { a: { run: exit 1 } }")
+    try place.opflow("run", status: 1)
+    try place.shell("rm opflow.yaml && \(make) opflow.yaml")
+    let told = "cannot read \(place.file("opflow.yaml")): it is not a regular file; remove it"
+    for words in [["resume"], ["resume", "-n"]] {
+      let resume = try place.shell("$opflow \(words.joined(separator: " "))", status: 74)
+      #expect(resume.errors.contains(told), "\(resume)")
+    }
+    #expect(try place.opflow("why", "a").output.contains("a failed"))
+  }
+
   @Test func `a step summary that nobody reads is told at the end of the run`() throws {
     let place = try Workplace("tasks: { a: { run: 'true' } }")
     try place.shell("mkfifo summary")

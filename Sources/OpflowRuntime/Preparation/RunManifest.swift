@@ -79,7 +79,13 @@ package struct RunManifest {
   }
 
   func read() throws(PreparationError) -> ManifestFile {
-    if !isCopy { return try ManifestFile(at: realPath) }
+    if !isCopy {
+      // The path was recorded, not given by the user: a link to a device may be there by now.
+      guard let file = try? Path.status(realPath), file.kind != .file else {
+        return try ManifestFile(at: realPath)
+      }
+      throw .unreadable(manifest: open.manifestPath, .notRegular)
+    }
     do throws(Errno) {
       let bytes =
         if let copy { copy } else { try File.readRegular(source, atMost: ManifestFile.mostBytes) }
