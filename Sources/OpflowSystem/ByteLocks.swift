@@ -10,6 +10,25 @@ package struct ByteLocks: ~Copyable, Sendable {
     file = try File.openRegular(path, [.readWrite, .create])
   }
 
+  /// The descriptor that a program gets from the process that starts it, to take locks through it.
+  package static let shared: Int32 = 3
+
+  /// Takes the locks through the descriptor `shared` if that is the file at `path`. Then they are
+  /// held until the process that opened it has closed it too.
+  package init(sharing path: String) throws(Errno) {
+    let opened = try File.openRegular(path, [.readWrite, .create])
+    // Not through `call`: nothing may be open there.
+    let number = clinux_duplicate(Self.shared, Self.shared + 1)
+    if number >= 0 {
+      let shared = Descriptor(owning: number)
+      if try shared.status().identity == opened.status().identity {
+        file = shared
+        return
+      }
+    }
+    file = opened
+  }
+
   /// Takes the lock; returns false if another open file holds it.
   package borrowing func take(_ place: Int64) throws(Errno) -> Bool {
     let descriptor = file.rawValue

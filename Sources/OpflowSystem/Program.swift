@@ -97,10 +97,10 @@ package enum Program {
   }
 
   /// Starts the program at `path`. `additions` (`NAME=VALUE`) override variables of this process's
-  /// environment.
+  /// environment. `shared` becomes `ByteLocks.shared` in the program.
   package static func spawn(
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
-    error: Int32, options: Options, group: Int32? = nil
+    error: Int32, options: Options, group: Int32? = nil, shared: Int32? = nil
   ) throws(ProgramError) -> SpawnedProcess {
     let argumentBlock = StringBlock([path] + arguments)
     var entries = Environment.entries()
@@ -117,7 +117,7 @@ package enum Program {
       ProgramStart(
         file: argumentBlock[0], arguments: argumentBlock.pointers,
         environment: environmentBlock.pointers, input: input, output: output, error: error,
-        options: options, group: group))
+        options: options, group: group, further: shared.map { ($0, -1) }))
   }
 }
 

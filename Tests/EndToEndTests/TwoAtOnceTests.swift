@@ -128,6 +128,39 @@ struct TwoAtOnceTests {
     place.expectNothingAlive()
   }
 
+  @Test func `a task whose worker is killed is not run by another run beside its processes`() throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          inputs: []
+          run: |
+            test ! -e child || ! kill -0 $(cat child) 2> no || echo beside >> trace
+            echo a >> trace
+            test -e child && exit
+            echo $PPID > worker
+            sh -c 'echo $$ > child; echo here > here; exec tail -f /dev/null'
+            exit
+      """)
+    let here = try place.gate("here")
+    let first = try place.start("run", "--output", "line")
+    _ = try here.next()
+    // What it cannot do while it is stopped: end what its worker left.
+    first.send(SIGSTOP)
+    try place.shell("kill -KILL $(cat worker)")
+    let second = try place.start("run", "--output", "line")
+    try second.waitForError("task a waits: another run of this state folder runs it")
+    #expect(place.lines() == ["a"])
+    first.send(SIGCONT)
+    for live in [first, second] {
+      let ended = try live.finish()
+      #expect(ended.status == 0, "\(ended)")
+    }
+    #expect(place.lines() == ["a", "a"])
+    place.expectNothingAlive()
+  }
+
   @Test func `a clock that was set back gives no run an older place`() throws {
     let place = try Workplace("tasks: { a: { run: 'echo $OPFLOW_RUN >> trace; test -e ok' } }")
     try place.opflow("run", status: 1)

@@ -115,6 +115,8 @@ package struct PreparedDrive: ~Copyable {
     // From here on there is a worker to end: signals are handled once the session has begun.
     try Coordinator.watchedSignals().block()
     let watch = try Watch()
+    // Workers share the file only if it exists. An error shows in `checkRecords`.
+    if plan.declaresFiles { _ = try? RecordBook(state: StateFolder(holding: folder).path) }
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
     let launcher = try LocalLauncher(
       site: 0, watch: watch, folder: folder, runID: folder.id.description,

@@ -104,12 +104,14 @@ final class LocalLauncher: Launcher {
       try reports.read.setNonblocking(true)
       return try complaints.end()
     }
+    var recordLocks = recordLocks(for: kind)
     let process: SpawnedProcess
     let group = groups.make(startedCount)
     startedCount &+= 1
     do throws(ProgramError) {
       process = try spawn(
-        kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group)
+        kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group,
+        recordLocks: recordLocks?.rawValue)
     } catch {
       group?.remove()
       throw LaunchFailure(
@@ -117,11 +119,18 @@ final class LocalLauncher: Launcher {
     }
     return WorkerChild(
       process: process, orders: orders.takeWrite(), reports: reports.takeRead(), group: group,
-      complaintStart: complaintStart)
+      complaintStart: complaintStart, recordLocks: recordLocks.take())
+  }
+
+  /// Without it, as where descriptors are short, the worker locks by itself.
+  private func recordLocks(for kind: WorkerKind) -> Descriptor? {
+    guard kind.row.action == .run else { return nil }
+    let state = StateFolder(holding: folder).path
+    return try? File.openRegular(RecordBook.lockPath(in: state), .readWrite)
   }
 
   private func spawn(
-    _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
+    _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?, recordLocks: Int32?
   ) throws(ProgramError) -> SpawnedProcess {
     let arguments = WorkerProcess.arguments(
       runFolder: folder.path, run: runID, task: kind == .download ? nil : arguments)
@@ -135,11 +144,12 @@ final class LocalLauncher: Launcher {
       return try Program.spawn(
         WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
         output: output, error: complaints.rawDescriptor, options: options,
-        group: groupFolder.rawValue)
+        group: groupFolder.rawValue, shared: recordLocks)
     }
     return try Program.spawn(
       WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
-      output: output, error: complaints.rawDescriptor, options: options)
+      output: output, error: complaints.rawDescriptor, options: options,
+      shared: recordLocks)
   }
 
   /// A worker that leads no session gets no start time, so that a search by session skips it.
@@ -271,6 +281,7 @@ final class LocalLauncher: Launcher {
       if !hasLeft { removeFolder(of: worker.pid, worker.link.kind) }
     }
     let survivors = Orphans.endAdopted(sparing: others)
+    worker.releaseRecordLocks()
     immortals.formUnion(survivors.map(\.mark.pid))
     return hasLeft ? nil : LeftBehind(alive: survivors.map { ($0.title, $0.mark) })
   }

@@ -22,6 +22,8 @@ final class LocalWorker {
 
   var ordersRawDescriptor: Int32 { child.orders?.rawValue ?? -1 }
 
+  func releaseRecordLocks() { child.recordLocks = nil }
+
   /// Closes the worker's input, so that it ends its tasks.
   func hangUp() { child.orders = nil }
 

@@ -9,6 +9,9 @@ struct WorkerChild: ~Copyable {
   let group: KillGroup?
   /// The size of the complaint file when the worker started.
   let complaintStart: Int64
+  /// The open file through which it locks its tasks in the records; nil without records. Held open
+  /// until its processes are gone: no other run may start a task beside them.
+  var recordLocks: Descriptor?
 
   /// Kills the worker, and with a control group all its processes at once.
   func kill() {

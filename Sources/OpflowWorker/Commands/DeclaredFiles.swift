@@ -74,7 +74,7 @@ final class DeclaredFiles {
     cache = plan.hasCaches ? Self.cache(state: state, run: run) : nil
     values = LeftValues(folder: run + "/" + ValueFolder.name)
     let book = try WorkerFailure.naming("cannot open the records in \(state)") {
-      () throws(Errno) in try RecordBook(state: state)
+      () throws(Errno) in try RecordBook(state: state, sharesLocks: true)
     }
     self.book = book
     readsAhead = plan.hasChecks

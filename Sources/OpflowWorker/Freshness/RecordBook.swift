@@ -13,15 +13,19 @@ package final class RecordBook {
   private var refreshed: [Refreshed] = []
   private var refreshedBytes = 0
 
-  /// - Parameter state: the state folder, which must exist.
-  package init(state: String) throws(Errno) {
+  /// - Parameters:
+  ///   - state: the state folder, which must exist.
+  ///   - sharesLocks: whether this is a worker, whose coordinator holds its locks too.
+  package init(state: String, sharesLocks: Bool = false) throws(Errno) {
     path = Self.path(in: state)
-    locks = try ByteLocks(state + "/records.lock")
+    let locked = Self.lockPath(in: state)
+    locks = try sharesLocks ? ByteLocks(sharing: locked) : ByteLocks(locked)
     file = try Self.open(path)
     identity = try file.status().identity
   }
 
   package static func path(in state: String) -> String { state + "/records" }
+  package static func lockPath(in state: String) -> String { state + "/records.lock" }
 
   /// Opens the records for reading only; nil if there are none.
   package init?(readingIn state: String) throws(Errno) {

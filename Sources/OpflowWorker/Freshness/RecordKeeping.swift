@@ -20,7 +20,19 @@ internal import OpflowSystem
 ///     end: write the record,
 ///          release the lock                              the other run checks again and uses it
 ///
-/// The kernel releases the lock of a killed holder. A run killed before it discards the record has
+/// The worker takes the lock through an open file that its coordinator holds open too (`ByteLocks`),
+/// so the kernel releases it when both have closed it:
+///
+///     killed              the lock is held by             until
+///     the task's process  the worker, the coordinator     the end is recorded
+///     the worker          the coordinator                 it has ended the task's processes
+///     the coordinator     the worker                      it has ended the task's processes
+///     worker, then        nobody                          at once: processes below the task's own,
+///     coordinator at once                                 which dies with its worker, may live
+///                                                         until a resume of that run ends them
+///
+/// A process that cannot be ended, and a program that a task starts outside of its tree, never
+/// hold it: neither has the descriptor. A run killed before it discards the record has
 /// changed nothing; one killed after that leaves no record, and the next holder runs the task.
 final class RecordKeeping {
   private let declaring: DeclaringTask
