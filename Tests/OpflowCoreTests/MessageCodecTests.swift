@@ -145,11 +145,11 @@ import Testing
           return ("\(pid) (\(name))", ProcessMark(pid: pid, startTime: 99_999_999_999))
         }))
     var writer = FieldWriter()
-    MessageCodec.encode(.left(TaskID(.max), attempt: .max, left), into: &writer)
+    MessageCodec.encode(.left(TaskID(Int32.max), attempt: .max, left), into: &writer)
     #expect(writer.bytes.count <= MessageCodec.longestLineBytes)
     var told: LeftBehind?
     let line = String(decoding: writer.bytes.dropLast(), as: UTF8.self)
-    if case .left(TaskID(.max), .max, let left)? = report(line) { told = left }
+    if case .left(TaskID(Int32.max), .max, let left)? = report(line) { told = left }
     #expect(told?.count == 100 && told?.areAlive == true && told?.processes == left.processes)
     #expect(left.processes.count == 32 && told?.names.hasPrefix("4194304 (long") == true)
   }
