@@ -4,6 +4,44 @@ import Testing
 /// What follows when services that need others lose these, and some are slower than others to go.
 @Suite("Scheduler with services")
 struct SchedulerServiceTests {
+  /// What the engine looks at in a run of services that have one user each.
+  ///
+  /// - Parameter isShared: whether all of them need another one.
+  private func looks(
+    ofServices count: Int, parallel: UInt64, isShared: Bool, takesProcessor: Bool
+  ) throws -> Int {
+    var maker = PlanMaker()
+    if isShared { maker.addService("db") }
+    for index in 0..<count {
+      maker.addService("s\(index)", needs: isShared ? ["db"] : []) {
+        if takesProcessor { $0.demand = [(0, 1)] }
+      }
+      maker.add("z\(index)", needs: ["s\(index)"]) { $0.demand = [(0, 1)] }
+    }
+    let forecast = RunForecast(
+      plan: try maker.make(),
+      options: SchedulerOptions(
+        maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
+      entering: Entering(
+        initial: .init(repeating: .run, count: count * 2 + (isShared ? 1 : 0)),
+        attempts: .init(repeating: 0, count: count * 2 + (isShared ? 1 : 0))))
+    #expect(forecast.starts.count >= count * 2)
+    return forecast.lookCount
+  }
+
+  @Test(arguments: [2, 5, 1000] as [UInt64], [(false, true), (true, true), (false, false)])
+  func `the engine's work grows with the number of services, not with its square`(
+    parallel: UInt64, shape: (isShared: Bool, takesProcessor: Bool)
+  ) throws {
+    let looks = try [100, 200, 400].map {
+      try self.looks(
+        ofServices: $0, parallel: parallel, isShared: shape.isShared,
+        takesProcessor: shape.takesProcessor)
+    }
+    #expect(looks[1] < looks[0] * 5 / 2 && looks[2] < looks[1] * 5 / 2, "\(looks)")
+    #expect(looks[2] < 400 * 60, "\(looks)")
+  }
+
   /// `test` needs `api`, and that needs `db`; all run, and the services are up.
   private func run() throws -> ImaginedRun {
     var maker = PlanMaker()

@@ -67,6 +67,12 @@ struct SimulationTests {
     }
   }
 
+  @Test(arguments: [91_001_931] as [UInt64])
+  func `what was found once in a run is not found again`(_ seed: UInt64) throws {
+    var life = Life(seed: seed)
+    try life.run()
+  }
+
   @Test(arguments: [951_000_465] as [UInt64])
   func `what was found once in a run with far services that goes on is not found again`(
     _ seed: UInt64

@@ -345,6 +345,9 @@ package struct Engine: ~Copyable {
   /// Whether the session is ending, so that new requests are too late.
   package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
 
+  /// The number of classes and services that decisions have looked at, which measures their work.
+  package var lookCount: Int { scheduler.lookCount }
+
   /// Whether a node's time is over and nothing runs there.
   package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
 

@@ -1,5 +1,5 @@
 /// The phase of a session, and what may start in it.
-struct Phase {
+struct Phase: Equatable {
   /// The phases in order; none comes back.
   enum Step: Int { case begin, main, finally, done }
 

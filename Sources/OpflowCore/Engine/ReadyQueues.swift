@@ -1,14 +1,43 @@
 /// The ready tasks, one heap per demand class: its tasks fit or do not fit together, so a pass
 /// looks at one head per class. The pass takes the best class, and pops its head or sets the class
 /// aside until `unblock`.
+///
+/// Classes of tasks with services want other amounts as soon as one of their services runs. While
+/// several want the same, none fits if the best does not: it leads, and passes look at it alone.
+/// The others follow until it leaves (its head starts, changes, or wants something else), or until
+/// one of their own services begins or ends (`wake`).
 struct ReadyQueues {
+  /// What classes want that fit or do not fit together.
+  struct Want: Hashable {
+    /// By resource.
+    let amounts: [UInt64]
+    /// Services that stay up reserve nothing, and must not lead tasks.
+    let isService: Bool
+  }
+
+  private struct Follower: HeapElement {
+    let rank: Int32
+    let lane: Int
+
+    func isBefore(_ other: Follower) -> Bool { rank < other.rank }
+  }
+
+  private struct Group {
+    var leader: Int
+    /// May contain classes that follow no more.
+    var followers = BinaryHeap<Follower>()
+  }
+
   /// The ranks of ready tasks, by class.
   private var lanes = Table<BinaryHeap<Int32>>()
-  /// Classes with tasks that are not set aside, by rank.
+  /// Classes with tasks that neither follow nor are set aside, by rank.
   private var heads: IndexedHeap<Int32>
   /// The classes set aside, in the order of their heads.
   private var blocked: [Int32] = []
   private(set) var count = 0
+  private var groups: [Want: Group] = [:]
+  private var led: [Int: Want] = [:]
+  private var following: [Int: Want] = [:]
 
   init(laneCount: Int) {
     heads = IndexedHeap(count: laneCount)
@@ -37,6 +66,7 @@ struct ReadyQueues {
 
   mutating func block() {
     guard let (lane, _) = heads.first else { return }
+    leave(lane)
     heads.remove(lane)
     blocked.append(Int32(truncatingIfNeeded: lane))
   }
@@ -51,12 +81,14 @@ struct ReadyQueues {
     count += 1
     lanes[lane].push(rank)
     guard lanes[lane].first == rank else { return }
+    leave(lane)
     if heads.contains(lane) || !blocked.contains(Int32(truncatingIfNeeded: lane)) { stand(lane) }
   }
 
   mutating func pop(_ lane: Int) -> Int32? {
     guard let rank = lanes[lane].pop() else { return nil }
     count -= 1
+    leave(lane)
     if heads.contains(lane) { stand(lane) }
     return rank
   }
@@ -64,13 +96,16 @@ struct ReadyQueues {
   /// Removes a task from its class, which may be set aside.
   mutating func take(_ rank: Int32, lane: Int) {
     count -= lanes[lane].remove { $0 == rank }
-    if heads.contains(lane) { stand(lane) }
+    let followed = following[lane] != nil
+    leave(lane)
+    if followed || heads.contains(lane) { stand(lane) }
   }
 
   /// Removes tasks with one scan of their classes, none of which may be set aside.
   mutating func remove(_ ranks: Set<Int32>, of lanes: Set<Int>) {
     for lane in lanes {
       count -= self.lanes[lane].remove { ranks.contains($0) }
+      leave(lane)
       stand(lane)
     }
   }
@@ -81,6 +116,7 @@ struct ReadyQueues {
 
   /// Removes and returns all tasks, unordered; no class may be set aside.
   mutating func removeAll() -> [Int32] {
+    wakeAll()
     var all: [Int32] = []
     all.reserveCapacity(count)
     for lane in heads.numbers {
@@ -94,12 +130,69 @@ struct ReadyQueues {
 
   var ranks: [Int32] { lanes.indices.flatMap { lanes[$0].elements } }
 
+  // MARK: - Equal wants
+
+  /// Sets the best class aside, which does not fit: it leads the others with the same want, or
+  /// follows one that was set aside before.
+  mutating func block(wanting want: Want) {
+    guard let (lane, rank) = heads.first else { return }
+    if led[lane] != want {
+      leave(lane)
+      let leader = groups[want]?.leader
+      if let leader, !heads.contains(leader), lanes[leader].first ?? .max < rank {
+        heads.remove(lane)
+        following[lane] = want
+        groups[want]?.followers.push(Follower(rank: rank, lane: lane))
+        return
+      }
+      if let leader { led[leader] = nil }
+      groups[want, default: Group(leader: lane)].leader = lane
+      led[lane] = want
+    }
+    heads.remove(lane)
+    blocked.append(Int32(truncatingIfNeeded: lane))
+  }
+
+  /// Has a class looked at again that follows: it may want less now.
+  mutating func wake(_ lane: Int) {
+    if following.removeValue(forKey: lane) != nil { stand(lane) }
+  }
+
+  mutating func wakeAll() {
+    for lane in following.keys.sorted() { stand(lane) }
+    following = [:]
+    led = [:]
+    groups = [:]
+  }
+
+  /// Takes a class out of its group. The best of a leader's followers leads after it.
+  @inline(__always)
+  private mutating func leave(_ lane: Int) {
+    if !groups.isEmpty { leaveGroup(lane) }
+  }
+
+  private mutating func leaveGroup(_ lane: Int) {
+    following[lane] = nil
+    guard let want = led.removeValue(forKey: lane) else { return }
+    while let next = groups[want]?.followers.pop() {
+      guard following[next.lane] == want, lanes[next.lane].first == next.rank else { continue }
+      following[next.lane] = nil
+      led[next.lane] = want
+      groups[want]?.leader = next.lane
+      return stand(next.lane)
+    }
+    groups[want] = nil
+  }
+
   /// Checks what holds between passes, when no class is set aside.
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }
     for lane in lanes.indices where lanes[lane].first != nil && !heads.contains(lane) {
-      return "a lane with tasks stands nowhere"
+      guard let want = following[lane], let leader = groups[want]?.leader, led[leader] == want,
+        let best = lanes[leader].first, let own = lanes[lane].first, best < own,
+        heads.contains(leader)
+      else { return "a lane with tasks stands nowhere" }
     }
     return heads.checkInvariants()
   }

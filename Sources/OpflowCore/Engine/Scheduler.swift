@@ -89,6 +89,8 @@ struct Scheduler {
   var pulseCount: Int32 = 0
   /// A count of ends in this session, and of returns because another run had the task; wraps.
   var changeCount: Int32 = 0
+  /// The number of classes and services that decisions looked at, for tests.
+  var lookCount = 0
 
   init(plan: Plan, options: SchedulerOptions, entering: Entering) {
     precondition(entering.attempts.count == plan.taskCount)

@@ -72,7 +72,10 @@ extension Scheduler {
 
   @inline(__always)
   mutating func spread(from task: TaskID, into actions: inout StepQueue) {
-    if isService(task), graph.state(task).isTerminal { withdrawUsers(of: task, into: &actions) }
+    if isService(task), graph.state(task).isTerminal {
+      noteServiceOver(task)
+      withdrawUsers(of: task, into: &actions)
+    }
     graph.spread(
       from: task, isStopping: phase.stopCause != nil,
       isFinally: isService(task) && phase.step == .finally)
@@ -94,6 +97,7 @@ extension Scheduler {
           offer(task)
         }
       case .skipped(let task, let need):
+        if isService(task) { noteServiceOver(task) }
         takeBack(task, .afterRerun(need), into: &actions)
         actions.append(
           .tell(.transition(Transition(.skip(.upstream(need)), task))))

@@ -10,13 +10,15 @@ extension Scheduler {
   private mutating func startReady(at now: Instant, into actions: inout StepQueue) {
     if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
     if checks.hasPending { giveChecks(at: now, into: &actions) }
-    if !services.waiting.isEmpty { startTaken(at: now, into: &actions) }
+    if !services.taken.isEmpty { startTaken(at: now, into: &actions) }
     guard ready.count > 0 || workforce.aheadCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
     var lacks = Lacks()
     var standing = TaskID.none
     pass: while let (lane, rank) = ready.best {
+      lookCount += 1
+      var want: ReadyQueues.Want?
       let task = TaskID(ranking.task[Int(rank)])
       let place =
         resources.serviceLanes.contains(lane)
@@ -46,10 +48,11 @@ extension Scheduler {
           reserve(for: task, lane, at: home, now)
           if plan.hasServices { note(&lacks, task, lane, at: home, now) }
         }
+        if resources.serviceLanes.contains(lane) { want = self.want(of: task, lane) }
       case .noWorker, .notYet: break
       }
       if firstBlocked == nil { firstBlocked = lane }
-      ready.block()
+      if let want { ready.block(wanting: want) } else { ready.block() }
       // A task behind a service that stays up may need room made for it.
       if !lacks.here.isNone || standing.isNone,
         !resources.mayFitMore || ready.blockedCount >= SchedulerOptions.maxBlocked
@@ -80,6 +83,15 @@ extension Scheduler {
   private struct Lacks {
     var here = TaskID.none
     var elsewhere: (TaskID, SiteID)?
+  }
+
+  /// Returns what a local task wants together with its services. Mutating as `placeHere` is.
+  private mutating func want(of task: TaskID, _ lane: Int) -> ReadyQueues.Want? {
+    guard resources.isLocal(lane), let amounts = amountsTogether(task, at: .local) else {
+      return nil
+    }
+    return ReadyQueues.Want(
+      amounts: plan.resources.indices.map { amounts.sum(of: $0) }, isService: isService(task))
   }
 
   private func note(

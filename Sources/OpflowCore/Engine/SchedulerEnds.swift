@@ -8,7 +8,7 @@ extension Scheduler {
       ? machines.excuse(at: workforce.workers[worker.index].site) : nil
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
-    if let share = freed.share { resources.give(share) }
+    if freed.share != nil { release(freed.share, of: task) }
     if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
     if workforce.workers[worker.index].isOfEarlierDrive {
       discard(worker, complaint: "", into: &actions)
@@ -152,7 +152,9 @@ extension Scheduler {
 
   /// Exempts a task and its dependencies from `max_failures`, and releases them.
   mutating func exempt(_ first: TaskID) {
-    for task in graph.exempt(first) where mayStart(task) {
+    let exempted = graph.exempt(first)
+    if !exempted.isEmpty { services.review.touchAll() }
+    for task in exempted where mayStart(task) {
       if graph.has(.held, task) {
         letGo(task)
       } else if let at = withheld.removeValue(forKey: task) {

@@ -25,7 +25,7 @@ extension Scheduler {
       case .checking: withdrawCheck(of: task)
       case .ready where wantsCheck(task):
         if !graph.has(.held, task) { withdrawCheck(of: task) }
-      case .ready where services.isWaiting(task): withdrawToHold(task)
+      case .ready where services.taken[task] != nil: withdrawToHold(task)
       case .ready where isService(task) && !stands(task): break
       case .ready where !graph.has(.held, task):
         ranks.insert(ranking.rank[task.index])
@@ -44,8 +44,8 @@ extension Scheduler {
   /// Releases the shares taken for a task and its users.
   private mutating func withdrawToHold(_ task: TaskID) {
     let users = takenUsers(of: task)
-    for entry in services.removeWaiting(where: { $0 == task }) { resources.give(entry.share) }
-    withdrawTaken { users.contains($0) }
+    if let entry = services.taken.remove(task) { release(entry.share, of: task) }
+    withdrawTaken(users)
     if !isService(task) || stands(task) { graph.mark(task, .held) }
   }
 
@@ -55,7 +55,7 @@ extension Scheduler {
       let record = workforce.workers[worker.index]
       if record.phase == .launching, tasks.contains(record.current) {
         let freed = workforce.withdraw(worker)
-        if let share = freed.share { resources.give(share) }
+        release(freed.share, of: freed.task)
       }
       if record.isDiscarded { continue }
       for place in record.ahead.indices where tasks.contains(record.ahead[place].task) {

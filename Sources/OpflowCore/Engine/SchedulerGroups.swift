@@ -101,17 +101,15 @@ extension Scheduler {
   }
 
   mutating func withdrawTaken(at site: SiteID) {
-    if services.waiting.isEmpty { return }
-    let there = Set(services.waiting.lazy.filter { $0.share.site == site }.map(\.task))
-    withdrawTaken { there.contains($0) }
+    withdrawTaken(services.taken.all.filter { $0.share.site == site }.map(\.task))
   }
 
   mutating func withdrawWithoutTime(at now: Instant) {
-    let late = services.waiting.filter { entry in
+    let late = services.taken.all.filter { entry in
       let site = entry.share.site
       return site != .local && !isService(entry.task)
         && !machines.hasTime(for: timeNeed(of: entry.task), at: site, now)
     }.map(\.task)
-    if !late.isEmpty { withdrawTaken { late.contains($0) } }
+    withdrawTaken(late)
   }
 }

@@ -175,6 +175,7 @@ extension Scheduler {
     workforce.grow(laneCount: resources.laneCount)
     workforce.setServices(services.all.count)
     ready.grow(to: resources.laneCount)
+    ready.wakeAll()
     if options.usesSites {
       let least = Self.leastGrace(of: plan, from: first)
       machines.leastGrace = first == 0 ? least : min(machines.leastGrace, least)

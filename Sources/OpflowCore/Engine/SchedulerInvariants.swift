@@ -3,7 +3,7 @@ extension Scheduler {
   func checkInvariants() -> String? {
     var shares: [Share] = []
     for record in workforce.workers.all { if let share = record.share { shares.append(share) } }
-    shares += services.waiting.map(\.share)
+    shares += services.taken.all.map(\.share)
     if let problem = phase.checkInvariants() ?? ready.checkInvariants()
       ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)
       ?? checkSites() ?? blocks.checkInvariants(workforce)
@@ -86,7 +86,7 @@ extension Scheduler {
     case .ready:
       if checks.isOpen(task) { return "is ready and checked" }
       let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false
-      let isTaken = services.isWaiting(task)
+      let isTaken = services.taken[task] != nil
       let places = [queued.contains(task), assigned, isHeldBack, isTaken].filter { $0 }.count
       // An idle service is in no queue.
       if places != 1, places != 0 || !isService(task) { return "is ready in \(places) places" }
@@ -125,11 +125,11 @@ extension Scheduler {
   }
 
   private func checkServices() -> String? {
-    let waiting = services.waiting.map(\.task)
-    if Set(waiting).count != waiting.count { return "something is taken twice" }
+    let waiting = services.taken.all.map(\.task)
     for task in waiting where graph.state(task) != .ready {
       return "\(plan.nameString(task)) is taken and \(graph.state(task))"
     }
+    if let problem = checkUse() ?? checkReview() { return problem }
     let beyondIdle = Set(services.up.keys).union(services.stopping)
     for service in beyondIdle where !graph.state(service).isRunning {
       return "\(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
@@ -141,6 +141,31 @@ extension Scheduler {
       {
         return "\(plan.nameString(task)) waits for a service that nobody starts"
       }
+    }
+    return nil
+  }
+
+  private func checkUse() -> String? {
+    let working = workforce.living.map { workforce.workers[$0.index].current }.filter { !$0.isNone }
+    let holders = Set(working + services.taken.all.map(\.task))
+    var counts: [TaskID: Int] = [:]
+    for holder in holders {
+      for service in plan.services(neededBy: holder) { counts[service, default: 0] += 1 }
+    }
+    let idle = services.use.idle.union(services.use.idleStanding)
+    for service in services.all {
+      let users = counts[service] ?? 0
+      if users != services.use.users(of: service) {
+        return "\(plan.nameString(service)) has \(users) users and counts"
+          + " \(services.use.users(of: service))"
+      }
+      let isIdle = users == 0 && holders.contains(service)
+      if isIdle != idle.contains(service) {
+        return "\(plan.nameString(service)) is idle, or counts as idle"
+      }
+    }
+    if runningServices != services.all.count(where: { graph.state($0).isRunning }) {
+      return "running services are miscounted"
     }
     return nil
   }

@@ -10,6 +10,8 @@ extension Scheduler {
         entry.service, lane: lane, share, at: Instant(nanoseconds: 0))
       precondition(worker == entry.worker, "workers that were taken over come first")
       services.keepOver(entry.service, entry.ports)
+      services.use.noteWorker(worker, of: entry.service)
+      noteHeld(entry.service)
     }
   }
 
@@ -46,8 +48,7 @@ extension Scheduler {
     }
     if outdated.isEmpty { return }
     // A service still used by another one is stopped after it.
-    let active = activeServices
-    for service in outdated where !active.contains(service) {
+    for service in outdated where services.use.users(of: service) == 0 {
       end(service, at: now, into: &actions)
     }
   }
@@ -75,15 +76,12 @@ extension Scheduler {
 
   /// Local services that are up, in topological order.
   var heldServices: [HeldService] {
-    let workers = workforce.living.filter {
-      let record = workforce.workers[$0.index]
-      return record.phase == .busy && !record.isStopping && !record.isDiscarded
-        && record.site == .local
-    }
-    return services.all.compactMap { service in
+    services.all.compactMap { service in
       guard let ports = services.up[service], graph.state(service) == .running,
-        let worker = workers.first(where: { workforce.workers[$0.index].current == service })
+        let worker = services.use.workers[service]
       else { return nil }
+      let record = workforce.workers[worker.index]
+      if record.isStopping || record.isDiscarded || record.site != .local { return nil }
       return HeldService(
         service: service, worker: worker, attempt: attempt[service.index], ports: ports)
     }

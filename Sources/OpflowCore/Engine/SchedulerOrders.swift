@@ -5,6 +5,7 @@ extension Scheduler {
   ) {
     let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)
+    ready.wakeAll()
     returnSetAside()
     // Prefetched tasks would delay the drain.
     if isLess { for worker in workforce.living { takeBackAll(of: worker, into: &actions) } }

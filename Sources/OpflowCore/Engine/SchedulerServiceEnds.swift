@@ -2,39 +2,21 @@
 extension Scheduler {
   /// Ends running services that are not needed now, and skips those that will not be.
   mutating func attendServices(at now: Instant, into actions: inout StepQueue) {
-    let isAtRest = isAtRestButServices && !isKeptOpen
-    var active = activeServices
-    var needed: Set<TaskID> = []
-    var unused: [TaskID] = []
-    // Users come before their services in reverse order.
-    for service in services.all.reversed() {
-      // A stopping run does not settle the dependencies of a service that was taken over.
-      let isLate = services.keptOver.contains(service) && !phase.isOrdinary
-      let isNeeded =
-        active.contains(service)
-        || !isLate && mayBeNeeded(service, isAtRest: isAtRest, neededServices: needed)
-      if isNeeded { needed.insert(service) }
-      switch graph.state(service) {
-      case .running, .suspended:
-        let isOver = !isNeeded || !active.contains(service) && isStranded(service, at: now)
-        if isOver { end(service, at: now, into: &actions) }
-      case .waiting, .ready:
-        if !isNeeded, services.isWaiting(service) {
-          withdrawTaken { $0 == service }
-          active = activeServices
-        }
-        // Retracted tasks get their end with that.
-        if additions.isLetGo(service) { continue }
-        if !isNeeded, !stands(service) || services.isLeaving, !hasOpenUser(service) {
-          unused.append(service)
-        }
-      case .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
-        .cancelled:
-        break
-      }
+    for task in graph.takeMoved() {
+      if isService(task) { services.review.touch(task) }
+      for service in plan.services(neededBy: task) { services.review.touch(service) }
     }
-    services.kept = needed
-    for service in unused {
+    // A service may be on a node that it has to leave.
+    if options.usesSites { services.review.touchAll() }
+    let conditions = reviewConditions
+    services.review.note(conditions)
+    var unused: [TaskID] = []
+    while let service = services.review.next() {
+      lookCount += 1
+      if review(service, conditions, at: now, into: &actions) { unused.append(service) }
+    }
+    // A review that releases a service's share has it reviewed again.
+    for service in unused where !graph.state(service).isTerminal {
       pull([service], into: &actions)
       forget([service])
       graph.mark(service, .unused)
@@ -44,33 +26,76 @@ extension Scheduler {
       let deferred = services.deferred.sorted { $0.rawValue < $1.rawValue }
       services.deferred.removeAll()
       for service in deferred where graph.state(service) == .ready { offer(service) }
+      services.hasWithdrawn = true
     }
-    if !unused.isEmpty || ready.count > 0 { dispatch(at: now, into: &actions) }
+    if !unused.isEmpty || services.hasWithdrawn {
+      services.hasWithdrawn = false
+      dispatch(at: now, into: &actions)
+    }
     // Other services may have lost their last user with them.
     if !unused.isEmpty { attendServices(at: now, into: &actions) }
   }
 
-  /// The services of tasks that have a worker or a share.
-  var activeServices: Set<TaskID> {
-    var active: Set<TaskID> = []
-    for worker in workforce.living {
-      let task = workforce.workers[worker.index].current
-      if !task.isNone { active.formUnion(plan.services(neededBy: task)) }
+  /// Ends a service that is not needed now; returns whether it will not be.
+  private mutating func review(
+    _ service: TaskID, _ conditions: ServiceReview.Conditions, at now: Instant,
+    into actions: inout StepQueue
+  ) -> Bool {
+    let isActive = services.use.users(of: service) > 0
+    let isNeeded =
+      isActive || mayBeNeeded(service, conditions, among: services.review.needed)
+    if services.review.note(service, isNeeded: isNeeded) {
+      for needed in plan.services(neededBy: service) { services.review.touch(needed) }
     }
-    for entry in services.waiting {
-      active.formUnion(plan.services(neededBy: entry.task))
+    switch graph.state(service) {
+    case .running, .suspended:
+      if !isNeeded || !isActive && isStranded(service, at: now) {
+        end(service, at: now, into: &actions)
+      }
+    case .waiting, .ready:
+      if !isNeeded { withdrawTaken([service]) }
+      // Retracted tasks get their end with that.
+      if additions.isLetGo(service) { return false }
+      return !isNeeded && (!stands(service) || services.isLeaving) && !hasOpenUser(service)
+    case .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+      break
     }
-    return active
+    return false
   }
 
   private mutating func hasOpenUser(_ service: TaskID) -> Bool {
     services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal }) != nil
   }
 
+  private var reviewConditions: ServiceReview.Conditions {
+    ServiceReview.Conditions(
+      phase: phase, isAtRest: isAtRestButServices && !isKeptOpen, isLeaving: services.isLeaving,
+      passedOn: services.passedOn, keptOver: services.keptOver)
+  }
+
+  /// Checks that a review of all services would find what the last ones found.
+  func checkReview() -> String? {
+    guard !graph.hasMoved, services.review.isDone(under: reviewConditions) else { return nil }
+    var copy = self
+    var needed: Set<TaskID> = []
+    for service in services.all.reversed()
+    where services.use.users(of: service) > 0
+      || copy.mayBeNeeded(service, reviewConditions, among: needed)
+    {
+      needed.insert(service)
+    }
+    let differing = needed.symmetricDifference(services.review.needed)
+    return differing.first.map { "\(plan.nameString($0)) was not reviewed" }
+  }
+
   /// Whether a service stays up or may still be needed.
+  ///
+  /// - Parameter needed: the services that are needed, of those that may use this one.
   private mutating func mayBeNeeded(
-    _ service: TaskID, isAtRest: Bool, neededServices: Set<TaskID>
+    _ service: TaskID, _ conditions: ServiceReview.Conditions, among needed: Set<TaskID>
   ) -> Bool {
+    // A stopping run does not settle the dependencies of a service that was taken over.
+    if services.keptOver.contains(service) && !phase.isOrdinary { return false }
     if stands(service) && mayStand || services.passedOn.contains(service) { return true }
     guard
       let first = services.firstOpenUser(
@@ -80,8 +105,8 @@ extension Scheduler {
       let user = plan.dependent(edge)
       if graph.state(user).isTerminal { continue }
       if isService(user) {
-        if neededServices.contains(user) { return true }
-      } else if mayCome(user, isAtRest: isAtRest) {
+        if needed.contains(user) { return true }
+      } else if mayCome(user, isAtRest: conditions.isAtRest) {
         return true
       }
     }
@@ -101,16 +126,20 @@ extension Scheduler {
   /// Whether services stay up without users.
   private var mayStand: Bool { phase.isOrdinary && !services.isLeaving }
 
-  var runningServices: Int { services.all.count { graph.state($0).isRunning } }
+  var runningServices: Int { graph.runningServices }
 
   /// Whether nothing runs or can start except services.
   var isAtRestButServices: Bool {
-    services.waiting.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
+    services.taken.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty
       && orders.isEmpty && !phase.isSuspended
-      && (ready.count == 0
-        || ready.ranks.allSatisfy { isService(TaskID(ranking.task[Int($0)])) })
-      && workforce.heldCount == runningServices
+      && workforce.heldCount == runningServices && isNothingReadyButServices
+  }
+
+  private var isNothingReadyButServices: Bool {
+    guard let first = ready.first else { return true }
+    return isService(TaskID(ranking.task[Int(first)]))
+      && ready.ranks.allSatisfy { isService(TaskID(ranking.task[Int($0)])) }
   }
 
   /// Whether only services are left, which stay until the run is stopped.
@@ -127,13 +156,14 @@ extension Scheduler {
 
   /// Whether all services that run are needed in the next phase.
   var allowServicesNextStep: Bool {
-    guard services.waiting.isEmpty else { return false }
+    guard services.taken.isEmpty, services.stopping.isEmpty else { return false }
     if workforce.heldCount == 0 { return true }
     guard phase.leadsToFinally, workforce.heldCount == runningServices else { return false }
     return workforce.living.allSatisfy { worker in
       let record = workforce.workers[worker.index]
       if record.current.isNone { return true }
-      return services.kept.contains(record.current) && !record.isStopping && !record.isDiscarded
+      return services.review.needed.contains(record.current) && !record.isStopping
+        && !record.isDiscarded
         && !(stands(record.current) && mayStand)
     }
   }
@@ -148,9 +178,7 @@ extension Scheduler {
     _ service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
     guard !services.stopping.contains(service),
-      let worker = workforce.living.first(where: {
-        workforce.workers[$0.index].current == service
-      })
+      let worker = services.use.workers[service]
     else { return }
     let record = workforce.workers[worker.index]
     if record.isDiscarded || record.isStopping { return }
@@ -162,6 +190,8 @@ extension Scheduler {
   mutating func makeRoom(
     for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
+    let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
+    if services.use.idle.isEmpty, !isOnlyServices || services.use.idleStanding.isEmpty { return }
     let lane = resources.lane(of: task)
     let together =
       resources.serviceLanes.contains(lane)
@@ -174,10 +204,9 @@ extension Scheduler {
         needed.formUnion(servicesWanted(by: other))
       }
     }
-    let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     // Services that stay up but have not begun give way too, or they would take the resources
     // again. Those taken for a task stay: it starts before all others.
-    let giveWay = services.waiting.map(\.task).filter { waiting in
+    let giveWay = services.taken.all.map(\.task).filter { waiting in
       stands(waiting) && !needed.contains(waiting)
         && (site == .local
           || shares(of: [waiting] + servicesWanted(by: waiting)).contains {
@@ -187,9 +216,9 @@ extension Scheduler {
     if isOnlyServices, !giveWay.isEmpty {
       services.deferred.formUnion(giveWay)
       let withdrawn = Set(giveWay).union(giveWay.flatMap { takenUsers(of: $0) })
-      withdrawTaken { withdrawn.contains($0) }
+      withdrawTaken(services.taken.all.map(\.task).filter { withdrawn.contains($0) })
     }
-    for entry in services.waiting where stands(entry.task) {
+    for entry in services.taken.all where stands(entry.task) {
       needed.formUnion(servicesWanted(by: entry.task))
     }
     let running = workforce.living.filter { worker in
@@ -217,7 +246,7 @@ extension Scheduler {
   /// Tasks with a worker or a share, without services.
   private var usersAtWork: [TaskID] {
     (workforce.living.map { workforce.workers[$0.index].current }
-      + services.waiting.map(\.task)).filter { !$0.isNone && !isService($0) }
+      + services.taken.all.map(\.task)).filter { !$0.isNone && !isService($0) }
   }
 
   // MARK: - Ends

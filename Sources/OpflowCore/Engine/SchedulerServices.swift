@@ -7,7 +7,7 @@ extension Scheduler {
   func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
 
   private func isIdle(_ service: TaskID) -> Bool {
-    graph.state(service) == .ready && !services.isWaiting(service)
+    graph.state(service) == .ready && services.taken[service] == nil
   }
 
   /// Whether an idle service is in a ready queue: it starts even without users.
@@ -16,6 +16,7 @@ extension Scheduler {
   }
 
   /// Whether a service is ending, so that no user starts with it any more.
+  @inline(__always)
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
       || graph.has(.cancelling, service)
@@ -34,8 +35,9 @@ extension Scheduler {
     return all.filter { wanted.contains($0) }
   }
 
-  func takenUsers(of service: TaskID) -> Set<TaskID> {
-    Set(services.waiting.map(\.task).filter { servicesWanted(by: $0).contains(service) })
+  func takenUsers(of service: TaskID) -> [TaskID] {
+    if services.taken.isEmpty || services.use.users(of: service) == 0 { return [] }
+    return services.taken.all.map(\.task).filter { servicesWanted(by: $0).contains(service) }
   }
 
   // MARK: - Taking
@@ -54,13 +56,11 @@ extension Scheduler {
 
   func sharesOfServices(of task: TaskID) -> [Share] { shares(of: servicesWanted(by: task)) }
 
-  func shares(of tasks: [TaskID]) -> [Share] {
-    if tasks.isEmpty { return [] }
-    return services.waiting.filter { tasks.contains($0.task) }.map(\.share)
-      + workforce.living.compactMap { worker in
-        let record = workforce.workers[worker.index]
-        return tasks.contains(record.current) ? record.share : nil
-      }
+  func shares(of services: [TaskID]) -> [Share] {
+    services.compactMap { service in
+      self.services.taken[service]?.share
+        ?? self.services.use.workers[service].flatMap { workforce.workers[$0.index].share }
+    }
   }
 
   func amountsTogether(
@@ -91,48 +91,92 @@ extension Scheduler {
       services.deferred.remove(task)
       let lane = resources.lane(of: task)
       let share = resources.take(amounts, of: lane, at: site)
-      services.append(Services.Waiting(task: task, lane: lane, share: share))
+      services.taken.append(
+        task, lane: lane, share, kind: workerKind(of: task), having: plan.services(neededBy: task))
+      noteHeld(task)
     }
+    for service in toStart { wakeUsers(of: service) }
     startTaken(at: now, into: &actions)
+  }
+
+  private func kindOfUse(_ task: TaskID) -> ServiceUse.Kind {
+    isService(task) ? stands(task) ? .standingService : .service : .task
+  }
+
+  mutating func noteHeld(_ task: TaskID) {
+    services.use.hold(task, kindOfUse(task), having: plan.services(neededBy: task))
+  }
+
+  /// Gives back what a task held that has no worker any more, or does not wait for one.
+  mutating func release(_ share: Share?, of task: TaskID) {
+    if let share { resources.give(share) }
+    guard plan.hasServices, !task.isNone else { return }
+    let needed = plan.services(neededBy: task)
+    if needed.isEmpty, !isService(task) { return }
+    let standing = services.standing
+    services.use.release(task, having: needed) {
+      standing.contains($0) ? .standingService : .service
+    }
+    for service in needed + [task] { services.review.touch(service) }
+  }
+
+  /// Notes an end by which users need the service no more.
+  mutating func noteServiceOver(_ service: TaskID) {
+    services.taken.settle(service)
+    wakeUsers(of: service)
+  }
+
+  /// Has users in queues looked at again: they want less once a service runs, or has ended.
+  mutating func wakeUsers(of service: TaskID) {
+    for lane in resources.serviceLanes.lanes(using: service) { ready.wake(lane) }
   }
 
   /// Starts waiting tasks as far as there are workers.
   mutating func startTaken(at now: Instant, into actions: inout StepQueue) {
     if machines.haveEnds { withdrawWithoutTime(at: now) }
-    var place = 0
-    // One entry per service worker that is wanted.
-    var wanted: [SiteID] = []
-    while place < services.waiting.count {
-      let entry = services.waiting[place]
-      let kind = workerKind(of: entry.task)
-      let site = entry.share.site
-      let isFree =
-        kind == .service ? workforce.hasIdle(kind, at: site) : workforce.canTake(kind, at: site)
-      guard areServicesUp(for: entry.task), isFree else {
-        if kind == .service, areServicesUp(for: entry.task) { wanted.append(site) }
-        place += 1
-        continue
-      }
-      services.removeWaiting(at: place)
-      let (worker, isNew) = workforce.claim(kind, at: site, now: now)
-      if isNew { actions.append(.launch(worker, kind, site)) }
+    for (task, place) in services.taken.takeUnsettled() {
+      if !waitsForService(task, from: place) { services.taken.waitForWorker(task) }
+    }
+    while let entry = services.taken.first(of: services.taken.crews.filter { isFree($0) }) {
+      if waitsForService(entry.task, from: 0) { continue }
+      _ = services.taken.remove(entry.task)
+      let (worker, isNew) = workforce.claim(entry.kind, at: entry.share.site, now: now)
+      if isNew { actions.append(.launch(worker, entry.kind, entry.share.site)) }
+      if entry.kind == .service { services.use.noteWorker(worker, of: entry.task) }
       if workforce.assign(entry.task, lane: entry.lane, entry.share, to: worker, at: now) {
         start(entry.task, on: worker, into: &actions)
       }
     }
-    for (place, site) in wanted.enumerated() {
-      let count = wanted[...place].count { $0 == site }
-      guard workforce.launching(.service, at: site) < count, workforce.mayLaunch(.service, at: site)
-      else { continue }
-      actions.append(
-        .launch(workforce.launch(.service, at: site, now: now), .service, site))
+    // One for each service that waits for its worker.
+    for crew in services.taken.crews where crew.kind == .service {
+      while workforce.launching(.service, at: crew.site) < services.taken.count(of: crew),
+        workforce.mayLaunch(.service, at: crew.site)
+      {
+        actions.append(
+          .launch(workforce.launch(.service, at: crew.site, now: now), .service, crew.site))
+      }
     }
   }
 
-  private func areServicesUp(for task: TaskID) -> Bool {
-    plan.services(neededBy: task).allSatisfy {
-      graph.state($0).isTerminal || services.isUp($0) && !isLeaving($0)
+  private func isFree(_ crew: TakenTasks.CrewID) -> Bool {
+    crew.kind == .service
+      ? workforce.hasIdle(crew.kind, at: crew.site) : workforce.canTake(crew.kind, at: crew.site)
+  }
+
+  /// Has a task wait for the first of its services, from a place on, that is not up.
+  private mutating func waitsForService(_ task: TaskID, from place: Int) -> Bool {
+    let needed = services.taken.services(of: task)
+    for place in needed.indices.dropFirst(place) where !isUp(needed[place]) {
+      services.taken.wait(task, for: needed[place], at: place)
+      return true
     }
+    return false
+  }
+
+  /// Whether users may start. Mutating although it changes nothing: a call that only reads copies
+  /// the scheduler.
+  private mutating func isUp(_ service: TaskID) -> Bool {
+    graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
   }
 
   mutating func noteReady(
@@ -169,19 +213,22 @@ extension Scheduler {
   // MARK: - Releasing
 
   /// Releases shares: tasks are ready again, and services idle.
-  mutating func withdrawTaken(where fits: (TaskID) -> Bool) {
-    for entry in services.removeWaiting(where: fits) {
-      resources.give(entry.share)
-      if !isService(entry.task) || stands(entry.task) { offer(entry.task) }
+  mutating func withdrawTaken(_ tasks: [TaskID]) {
+    for task in tasks {
+      guard let entry = services.taken.remove(task) else { continue }
+      release(entry.share, of: task)
+      services.hasWithdrawn = true
+      if !isService(task) || stands(task) { offer(task) }
     }
   }
 
   /// Releases the shares of tasks that may not start. Services stay for those that may.
   mutating func withdrawTaken() {
-    if services.waiting.isEmpty { return }
-    var kept = Set(services.waiting.map(\.task).filter { mayStart($0) })
+    if services.taken.isEmpty { return }
+    let tasks = services.taken.all.map(\.task)
+    var kept = Set(tasks.filter { mayStart($0) })
     for task in kept { kept.formUnion(servicesWanted(by: task)) }
-    withdrawTaken { !kept.contains($0) }
+    withdrawTaken(tasks.filter { !kept.contains($0) })
   }
 
   /// Stops the users of a service that is gone or told to end, or releases their shares.
@@ -189,8 +236,8 @@ extension Scheduler {
     of service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
     services.forget(service)
-    let users = takenUsers(of: service)
-    withdrawTaken { users.contains($0) }
+    withdrawTaken(takenUsers(of: service))
+    if services.use.users(of: service) == 0 { return }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       guard !record.current.isNone, servicesWanted(by: record.current).contains(service) else {
@@ -255,10 +302,10 @@ extension Scheduler {
   mutating func failUnservableServices(
     _ complaint: String, at now: Instant, into actions: inout StepQueue
   ) -> Bool {
-    let wanted = services.waiting.filter { $0.share.site == .local }.map(\.task)
+    let wanted = services.taken.all.filter { $0.share.site == .local }.map(\.task)
       .filter { isService($0) }
-    for service in wanted where services.isWaiting(service) {
-      withdrawTaken { $0 == service }
+    for service in wanted where services.taken[service] != nil {
+      withdrawTaken([service])
       leaveUsers(of: service, at: now, into: &actions)
       pull([service], into: &actions)
       graph.unmark(service, .held)

@@ -216,7 +216,7 @@ extension Scheduler {
   var exhaustion: String? {
     guard let why = machines.noneComing, phase.step == .main,
       phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, orders.isEmpty, checks.isEmpty,
-      services.waiting.isEmpty, workforce.heldCount == runningServices, !workforce.isAnyOnItsWay
+      services.taken.isEmpty, workforce.heldCount == runningServices, !workforce.isAnyOnItsWay
     else { return nil }
     if machines.isAnyInUse {
       if let task = lackingDevices {

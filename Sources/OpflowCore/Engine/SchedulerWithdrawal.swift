@@ -37,6 +37,7 @@ extension Scheduler {
   /// Completes a retraction: the tasks were renamed, or stay.
   mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
     additions.noteAnswer(about: withdrawal.numbers)
+    services.review.touchAll()
     guard let renamed = withdrawal.plan else {
       for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
         actions.append(.tell(.transition(Transition(.skip(reasonOfSkip(of: task)), task))))

@@ -23,7 +23,7 @@ extension Scheduler {
 
   /// Releases a task of which nothing was journaled.
   mutating func giveBackAssigned(_ freed: Freed) {
-    if let share = freed.share { resources.give(share) }
+    release(freed.share, of: freed.task)
     if !freed.task.isNone { offer(freed.task) }
   }
 
@@ -122,7 +122,7 @@ extension Scheduler {
     guard let freed = workforce.revoked(worker, task, at: now) else {
       return breach(worker, "revoked", task, into: &actions)
     }
-    if let share = freed.share { resources.give(share) }
+    if freed.share != nil { release(freed.share, of: task) }
     if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
@@ -240,7 +240,7 @@ extension Scheduler {
       failUnservable(at: now, into: &actions)
       return
     }
-    if let share = loss.share { resources.give(share) }
+    release(loss.share, of: loss.current)
     if !loss.current.isNone || !loss.ahead.isEmpty, !loss.isSpared {
       noteLoss(at: loss.site, now, into: &actions)
     }
@@ -307,17 +307,15 @@ extension Scheduler {
     let complaints = WorkerKind.allCases.map { workforce.complaint(of: $0) }
     if complaints.allSatisfy({ $0 == nil }) { return false }
     var count = failUncheckable(into: &actions) ? 1 : 0
-    if !services.waiting.isEmpty, let complaint = complaints[Int(WorkerKind.service.rawValue)],
+    if !services.taken.isEmpty, let complaint = complaints[Int(WorkerKind.service.rawValue)],
       failUnservableServices(complaint, at: now, into: &actions)
     {
       count += 1
     }
-    if !services.waiting.isEmpty {
-      let hopeless = services.waiting.filter { $0.share.site == .local }.map(\.task).filter {
-        !isService($0) && complaints[Int(workerKind(of: $0).rawValue)] != nil
-      }
-      withdrawTaken { hopeless.contains($0) }
+    let hopeless = services.taken.all.filter {
+      $0.share.site == .local && $0.kind != .service && complaints[Int($0.kind.rawValue)] != nil
     }
+    withdrawTaken(hopeless.map(\.task))
     var countBefore = -1
     while count > countBefore, ready.count > 0 {
       countBefore = count

@@ -24,6 +24,8 @@ struct ServiceLanes {
   /// The place in `entries` by class; -1 without services.
   private var places: [Int32] = []
   private var known: [Key: Int] = [:]
+  /// The classes with a service among their direct and indirect ones.
+  private var using: [TaskID: [Int]] = [:]
   /// The number of groups that can be on any node.
   private(set) var groupCount = 0
 
@@ -39,8 +41,9 @@ struct ServiceLanes {
       let direct = plan.services(neededBy: task)
       if direct.isEmpty && !plan.isService(task) { continue }
       var services: [TaskID] = []
+      var seen: Set<TaskID> = []
       for service in direct {
-        for needed in self.services(of: service) + [service] where !services.contains(needed) {
+        for needed in self.services(of: service) + [service] where seen.insert(needed).inserted {
           services.append(needed)
         }
       }
@@ -62,6 +65,7 @@ struct ServiceLanes {
     while places.count < lane { places.append(-1) }
     places.append(Int32(truncatingIfNeeded: entries.count))
     entries.append(Entry(lane: lane, services: services, group: key.group))
+    for service in services { using[service, default: []].append(lane) }
     return lane
   }
 
@@ -94,6 +98,8 @@ struct ServiceLanes {
     guard groupCount > 0, let place = place(of: lane), entries[place].group >= 0 else { return nil }
     return Int(entries[place].group)
   }
+
+  func lanes(using service: TaskID) -> [Int] { using[service] ?? [] }
 
   func lanes(ofGroupOf service: TaskID) -> [Int] {
     guard let group = lane(of: service).flatMap({ group(of: $0) }) else { return [] }

@@ -11,7 +11,7 @@
 ///                                     └────────┴─────────┴────────┴───────┘
 ///
 /// - *idle*: its dependencies are met, and nothing is held for it.
-/// - *taken*: its share is held (`waiting`) while it waits for its own services or a worker. Its
+/// - *taken*: its share is held (`TakenTasks`) while it waits for its own services or a worker. Its
 ///   users wait with their shares. A user that may not start any more releases the shares, and so
 ///   does a taken service without users.
 /// - *started*: its worker has it. An end now is a failure.
@@ -96,19 +96,16 @@
 /// - *The coordinator, between `start`, `ready` and the end*: a resume ends what is left before
 ///   anything starts, as for all tasks. A service has no result to keep.
 struct Services {
-  struct Waiting {
-    let task: TaskID
-    let lane: Int
-    let share: Share
-  }
-
   /// All services of the plan, in topological order.
   private(set) var all: [TaskID] = []
   /// Services that stay up: not needed by any task, or named by the user. They start like tasks.
   private(set) var standing: Set<TaskID> = []
   private(set) var havePorts = false
-  /// Tasks and services whose shares are held, in the order of taking.
-  private(set) var waiting: [Waiting] = []
+  var taken = TakenTasks()
+  var use = ServiceUse()
+  var review = ServiceReview()
+  /// Whether shares were released since the last dispatch that saw all of them.
+  var hasWithdrawn = false
   /// Ready services, with their ports.
   private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
@@ -116,7 +113,6 @@ struct Services {
   private var lost: [TaskID: TaskID] = [:]
   /// Services that stay up but gave way to tasks, until no task is left.
   var deferred: Set<TaskID> = []
-  var kept: Set<TaskID> = []
   /// Services taken over whose dependencies are not known to be unchanged yet.
   private(set) var keptOver: Set<TaskID> = []
   /// Services taken over, with unchanged dependencies.
@@ -138,22 +134,10 @@ struct Services {
     let new = plan.order(addedFrom: first).lazy.map { TaskID($0) }
       .filter { plan.isService($0) }
     all += new
+    for service in new { review.append(service) }
+    review.touchAll()
     if new.contains(where: { !plan.portNames(of: $0).isEmpty }) { havePorts = true }
     for service in new where plan.stays(service, named: named) { standing.insert(service) }
-  }
-
-  // MARK: - Waiting with shares
-
-  func isWaiting(_ task: TaskID) -> Bool { waiting.contains { $0.task == task } }
-
-  mutating func append(_ entry: Waiting) { waiting.append(entry) }
-
-  mutating func removeWaiting(at place: Int) { waiting.remove(at: place) }
-
-  mutating func removeWaiting(where fits: (TaskID) -> Bool) -> [Waiting] {
-    let removed = waiting.filter { fits($0.task) }
-    if !removed.isEmpty { waiting.removeAll { fits($0.task) } }
-    return removed
   }
 
   // MARK: - States
@@ -164,6 +148,7 @@ struct Services {
   mutating func noteUp(_ service: TaskID, _ ports: [UInt16]) -> Bool {
     if isUp(service) { return false }
     up[service] = ports
+    taken.settle(service)
     return true
   }
 
@@ -224,5 +209,8 @@ struct Services {
   }
 
   /// Rescans all users, after tasks were reopened.
-  mutating func countUsersAnew() { ended.removeAll() }
+  mutating func countUsersAnew() {
+    ended.removeAll()
+    review.touchAll()
+  }
 }

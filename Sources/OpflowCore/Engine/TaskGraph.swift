@@ -43,6 +43,10 @@ struct TaskGraph {
   /// Whether later ends of the main phase do not count for `finally` tasks.
   private var isFinallyOpen = false
   var wasReopened = false
+  /// In a plan with services: tasks whose state has changed since `takeMoved`.
+  private var moved: [TaskID] = []
+  /// The number of services that run.
+  private(set) var runningServices = 0
 
   /// - Parameter results: earlier results of tasks that may keep them.
   init(plan: Plan, initial: [InitialState], results: [TaskID: EarlierResult]) {
@@ -74,7 +78,9 @@ struct TaskGraph {
     case .skipOnce:
       standings[index].marks = .skipsAtBegin
       leftOpen += 1
-    case .stays: standings[index].state = .running
+    case .stays:
+      standings[index].state = .running
+      runningServices += 1
     case .succeeded, .leftDone: standings[index].state = .succeeded
     case .upToDate: standings[index].state = .upToDate
     case .failedAllowed: standings[index].state = .failedAllowed
@@ -170,6 +176,20 @@ struct TaskGraph {
     let current = state(task)
     precondition(current.canBecome(next), "illegal transition from \(current) to \(next)")
     standings[task.index].state = next
+    if plan.hasServices { noteMove(of: task, from: current, to: next) }
+  }
+
+  private mutating func noteMove(of task: TaskID, from current: TaskState, to next: TaskState) {
+    moved.append(task)
+    guard plan.isService(task) else { return }
+    runningServices += (next.isRunning ? 1 : 0) - (current.isRunning ? 1 : 0)
+  }
+
+  var hasMoved: Bool { !moved.isEmpty }
+
+  mutating func takeMoved() -> [TaskID] {
+    defer { moved.removeAll() }
+    return moved
   }
 
   func has(_ mark: TaskMarks, _ task: TaskID) -> Bool { standings[task.index].marks.contains(mark) }

@@ -8,6 +8,8 @@ package struct RunForecast {
   package fileprivate(set) var files = FilesForeseen()
   /// The duration, in the units of `TaskDurations`.
   package fileprivate(set) var makespan: Int64 = 0
+  /// The number of classes and services that the engine looked at, which measures its work.
+  package fileprivate(set) var lookCount = 0
 
   fileprivate init() {}
 
@@ -64,6 +66,7 @@ private struct ForecastPlayer: ~Copyable {
     if engine.plan.hasBlocks { offerBlocks() }
     goOn()
     found.makespan = clock.nanoseconds / unitNanoseconds
+    found.lookCount = engine.lookCount
   }
 
   private mutating func goOn() {
