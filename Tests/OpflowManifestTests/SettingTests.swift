@@ -161,8 +161,8 @@ struct SettingTests {
         c: { run: x, resources: { gpu: 1.50 } }
         d: { run: x, resources: { gpu: 0.0 } }
       """)
-    let capacities: [Int] = [1500, 1, (16 << 50) * 1000]
-    #expect(plan.resources.suffix(3).map { Int($0.capacity) } == capacities)
+    let capacities: [UInt64] = [1500, 1, (16 << 50) * 1000]
+    #expect(plan.resources.suffix(3).map(\.capacity) == capacities)
     #expect(try plan.demandTexts("a") == ["cpu=1", "gpu=0.5", "tiny=0.001", "disk=1"])
     #expect(try plan.demandTexts("b") == ["cpu=1", "gpu=1.125"])
     #expect(try plan.demandTexts("c") == ["cpu=1", "gpu=1.5"])
