@@ -75,6 +75,38 @@ struct CleanedTaskTests {
     #expect(place.entries("out") == ["1", "4", "after", "before"])
   }
 
+  @Test(arguments: ["clean", "cache"], [0, 1])
+  func `a file from before the first attempt stays when the task changed it`(
+    _ key: String, _ exit: Int
+  ) throws {
+    let place = try place(
+      """
+      max_failures: 0
+      tasks:
+        a:
+          inputs: [in]
+          outputs: ["out/*"]
+          \(key): true
+          run: |
+            for file in out/*; do echo stamp >> $file; done
+            chmod -R g+w out
+            cp in out/made$(cat in)
+            if test $(cat in) = 2; then exit \(exit); fi
+      """)
+    try place.write("out/mine", "mine\n")
+    try run(place)
+    try run(place, "2\n", status: Int32(exit))
+    try run(place, "3\n")
+    if key == "clean" {
+      #expect(place.entries("out") == ["made3", "mine"])
+      #expect(try place.text("out/mine") == "mine\nstamp\nstamp\nstamp\n")
+    } else {
+      // The first result lacks what the later ones made.
+      try run(place, "1\n")
+      #expect(place.entries("out").contains("mine"))
+    }
+  }
+
   @Test func `what attempts left that failed, or of which nobody saw the end, is removed`() throws {
     let place = try place()
     try run(place, "1 2\n")

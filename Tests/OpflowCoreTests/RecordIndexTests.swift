@@ -180,6 +180,7 @@ struct RecordIndexTests {
       terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
       readings: [], outputs: Self.record("a").outputs)
     record.untouchedOutputs = [[0xFF, 9, 10]]
+    record.changedOutputs = [Array("c".utf8)]
     record.knowsFound = true
     let bytes = Self.left(record, of: 1)
     let index = Self.index(bytes)

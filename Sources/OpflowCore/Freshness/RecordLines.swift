@@ -126,11 +126,14 @@ package enum RecordLines {
       lines.write("target", record.targets, place)
       if lines.isLong { try body(lines.take()) }
     }
-    for (paths, isOwn) in [(record.foundOutputs, false), (record.untouchedOutputs, true)] {
+    for (paths, word) in [
+      (record.foundOutputs, ""), (record.untouchedOutputs, "own"),
+      (record.changedOutputs, "changed"),
+    ] {
       for path in paths {
         lines.begin("found")
         lines.field(escaping: path)
-        if isOwn { lines.field(escaping: Array("own".utf8)) }
+        if !word.isEmpty { lines.field(escaping: Array(word.utf8)) }
         lines.end()
         if lines.isLong { try body(lines.take()) }
       }

@@ -34,8 +34,11 @@ package struct RecordReader {
       record.readings.append(SuccessRecord.Reading(kind: kind, name: name, content: content))
     case .found:
       guard let path = fields.bytes() else { return false }
-      if fields.next()?.equals("own") == true {
+      let word = fields.next()
+      if word?.equals("own") == true {
         record.untouchedOutputs.append(path)
+      } else if word?.equals("changed") == true {
+        record.changedOutputs.append(path)
       } else {
         record.foundOutputs.append(path)
       }

@@ -70,7 +70,10 @@ package struct SuccessRecord: Equatable, Sendable {
   package var foundOutputs: [[UInt8]] = []
   /// The same from an earlier attempt, which the task did not rewrite.
   package var untouchedOutputs: [[UInt8]] = []
-  /// Whether both lists are known.
+  /// Outputs from before the first attempt that the task changed. They may be replaced, and are
+  /// never removed.
+  package var changedOutputs: [[UInt8]] = []
+  /// Whether the three lists are known.
   package var knowsFound = false
   /// Nil if no task was to read them.
   package var values: [Value]?

@@ -8,6 +8,8 @@ struct ProjectFile {
   let seen: SeenFile
   /// It is older than the task's last attempt, which did not write it.
   var isUntouched = false
+  /// It was not there before the task's first attempt, so that it may be removed.
+  var isMade = true
   /// Its path for people.
   var name: String { NameCharacters.text(path) }
 }

@@ -22,7 +22,7 @@ final class ResultPlacing {
       switch file.seen.kind {
       case .folder, .other: break
       case .file, .executable, .link, .absent:
-        if own.isAsLeft(file.path) { leaving.insert(file.path) }
+        if file.isMade, own.isAsLeft(file.path) { leaving.insert(file.path) }
       }
     }
   }

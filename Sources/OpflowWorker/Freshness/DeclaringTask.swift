@@ -158,7 +158,8 @@ package struct DeclaringTask {
         return nil
       }
       return ProjectFile(
-        path: path, seen: file, isUntouched: left.untouched.contains(file.path))
+        path: path, seen: file, isUntouched: left.untouched.contains(file.path),
+        isMade: !left.changed.contains(file.path))
     }
     let strangers = left.strangersOfLost.map { Set($0.compactMap(projectPath)) }
     return try OwnFiles(

@@ -43,7 +43,7 @@ final class FileCleaning {
     switch file.seen.kind {
     case .other: return
     case .file, .executable, .link, .absent:
-      if own.isAsLeft(file.path) { try own.project.remove(file.path, isFolder: false) }
+      if file.isMade, own.isAsLeft(file.path) { try own.project.remove(file.path, isFolder: false) }
     // Fails if the folder contains other files; it then stays.
     case .folder: try? own.project.remove(file.path, isFolder: true)
     }

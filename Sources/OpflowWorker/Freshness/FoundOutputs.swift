@@ -80,16 +80,32 @@ struct FoundOutputs {
     return before.files.keys.filter { own[$0] == nil && !earlier.mayBeOfLost($0) }
   }
 
-  /// Marks the outputs in a success's record that the task did not make.
+  /// Marks the outputs in a success's record that existed before the task ran.
   func note(in record: inout SuccessRecord) {
     record.knowsFound = true
-    for output in record.outputs where isUntouched(output) {
-      if let own = own[output.path], own.isSame(as: output) || own.stamp == stamp(output.path) {
-        if output.kind != .folder { record.untouchedOutputs.append(output.path) }
-      } else {
+    for output in record.outputs {
+      let isUntouched = isUntouched(output)
+      if isUntouched, !isOwn(output) {
         record.foundOutputs.append(output.path)
+        continue
       }
+      if output.kind == .folder { continue }
+      if isUntouched { record.untouchedOutputs.append(output.path) }
+      if isFromBefore(output) { record.changedOutputs.append(output.path) }
     }
+  }
+
+  private func isOwn(_ output: SeenFile) -> Bool {
+    own[output.path].map { $0.isSame(as: output) || $0.stamp == stamp(output.path) } ?? false
+  }
+
+  /// Whether a file that the task changed was there before its first attempt.
+  private func isFromBefore(_ file: SeenFile) -> Bool {
+    guard file.kind != .folder, let kind = before.files[file.path]?.kind, kind != .folder else {
+      return false
+    }
+    if own[file.path] != nil { return earlier.changed.contains(file.path) }
+    return !earlier.mayBeOfLost(file.path)
   }
 
   private func stamp(_ path: [UInt8]) -> FileStamp? { before.files[path]?.stamp }
@@ -121,10 +137,13 @@ struct FoundOutputs {
     for (path, file) in now.files {
       let isUntouched = stamp(path).map { Self.isSame(file.stamp, $0, file.kind) } ?? false
       if !isUntouched {
-        made.append(SeenFile(path: path, kind: file.kind, content: .none, stamp: file.stamp))
+        let seen = SeenFile(path: path, kind: file.kind, content: .none, stamp: file.stamp)
+        made.append(seen)
+        if isFromBefore(seen) { record.changedOutputs.append(path) }
       } else if let own = own[path] {
         made.append(own)
         if earlier.untouched.contains(path) { record.untouchedOutputs.append(path) }
+        if earlier.changed.contains(path) { record.changedOutputs.append(path) }
       } else if earlier.mayBeOfLost(path) {
         // Without a stamp it never counts as unchanged, so it is never removed.
         made.append(SeenFile(path: path, kind: file.kind, content: .none, stamp: nil))

@@ -6,6 +6,8 @@ struct LeftFiles {
   var made: SeenFiles = []
   /// Those that the last attempt did not write again.
   var untouched: Set<[UInt8]> = []
+  /// Those from before the first attempt, which the task changed.
+  var changed: Set<[UInt8]> = []
   /// The paths that existed before an attempt whose end is unknown and are not the task's; nil if
   /// there is no such attempt.
   var strangersOfLost: Set<[UInt8]>?

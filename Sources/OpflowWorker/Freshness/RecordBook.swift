@@ -79,6 +79,7 @@ package final class RecordBook {
     {
       files.made = record.madeOutputs
       files.untouched = Set(record.untouchedOutputs)
+      files.changed = Set(record.changedOutputs)
     }
     if let place = attempt?.start {
       var bytes = [UInt8](repeating: 0, count: place.end - place.start)

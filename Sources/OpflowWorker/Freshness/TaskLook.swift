@@ -117,6 +117,7 @@ package final class TaskLook {
     }
     refreshed.foundOutputs = record.foundOutputs
     refreshed.untouchedOutputs = record.untouchedOutputs
+    refreshed.changedOutputs = record.changedOutputs
     refreshed.knowsFound = record.knowsFound
     refreshed.values = record.values
     refreshed.isFailure = record.isFailure
