@@ -12,7 +12,8 @@ struct OutputOverlapTests {
     ("dist/app.js", "dist"), ("dist/a/b/c", "./dist/"), ("o/x", "o/*"), ("o/x.c", "**/*.c"),
     ("o/*", "o"), ("o/p/*.c", "o"), ("o/*.c", "o/*"), ("o/p/*.c", "o/**"), ("o/p/*.c", "**/*.c"),
     ("../project/o/x", "o"), ("o/libfoo*", "o/lib*"), ("o/lib*.o", "o/*.o"), ("o/a/b*", "o/?/*"),
-    ("o/ab*/x", "o/a*/*"), ("o/x[12].o", "o/x[0-9].*"),
+    ("o/ab*/x", "o/a*/*"), ("o/x[12].o", "o/x[0-9].*"), ("o/d/f", "o/*/"), ("o/d/e/f*", "./o/*/"),
+    ("o/p*/*.c", "o/*/"),
   ]
 
   @Test(arguments: overlapping)
@@ -27,7 +28,7 @@ struct OutputOverlapTests {
   @Test(arguments: [
     ("dist/app", "dist/app.js"), ("o/*.c", "o/*.h"), ("o/*", "*/x"), ("o/.x", "o/*"),
     ("o/.h/*.c", "o/**"), ("o/*/x", "o/*"), ("a", "ab"), ("o/a*", "o/*b"), ("o/.a*", "o/*"),
-    ("o/x[0-9a]", "o/x[0-9b]"),
+    ("o/x[0-9a]", "o/x[0-9b]"), ("o/d", "o/*/"), ("o/.d/f", "o/*/"),
   ])
   func `what may be apart is no mistake`(one: String, other: String) {
     #expect(mistakes(one, other) == [] && mistakes(other, one) == [])
@@ -66,6 +67,19 @@ struct OutputOverlapTests {
       links: ["/data/project/l": "d"])
     #expect(
       found == ["3:26: `l/x*` is written twice: it is among `d/*`, which task `a` leaves"])
+  }
+
+  @Test(arguments: [
+    ("l/../x", "else/x", true), ("l/../x", "x", false), ("./l/.././x*", "else/xy*", true),
+    ("l/../../x", "x", true), ("../project/x", "x", true), ("l/../e/../x", "else/x", true),
+  ])
+  func `a step up behind a link leaves the folder that it leads to`(
+    _ one: String, _ other: String, _ isSame: Bool
+  ) {
+    let found = OpflowManifestTests.mistakes(
+      in: "tasks:\n  a: { run: x, outputs: ['\(one)'] }\n  b: { run: x, outputs: ['\(other)'] }",
+      links: ["/data/project/l": "else/deep"])
+    #expect(found.isEmpty != isSame)
   }
 
   @Test func `a task may have an output within another of its own, and a download lies in none`() {

@@ -172,20 +172,33 @@ package struct PathPattern: Sendable {
   /// Whether this pattern matches every path that the other one matches, if both start in the same
   /// folder. It misses only cases that no single choice of folders for each `**` shows.
   package func covers(_ other: PathPattern) -> Bool {
-    fitsFolders == other.fitsFolders
-      && PatternPieces.covers(parts, other.parts) { own, part in
-        switch (own, part) {
-        case (.anyFolders, .anyFolders): true
-        case (.anyFolders, .literal(let name)): name.first != UInt8(ascii: ".")
-        case (.anyFolders, .pattern(let pattern)): !pattern.matchesHidden
-        case (.literal(let name), .literal(let other)): name == other
-        case (.pattern(let pattern), .literal(let name)): name.withUnsafeBytes(pattern.matches)
-        case (.pattern(let pattern), .pattern(let other)): pattern.covers(other)
-        case (.literal, _), (.pattern, .anyFolders): false
-        }
-      } isRun: {
-        if case .anyFolders = $0 { true } else { false }
+    fitsFolders == other.fitsFolders && covers(other.parts[...])
+  }
+
+  /// Whether every path that the other pattern matches lies in a folder that this one matches.
+  package func holds(_ other: PathPattern) -> Bool {
+    fitsFolders && other.parts.indices.contains { $0 > 0 && covers(other.parts[..<$0]) }
+  }
+
+  /// Whether a path lies in a folder that the pattern matches.
+  package func holds(_ names: [[UInt8]]) -> Bool {
+    fitsFolders && names.indices.contains { $0 > 0 && matches(names[..<$0]) }
+  }
+
+  private func covers(_ others: ArraySlice<Part>) -> Bool {
+    PatternPieces.covers(parts, others) { own, part in
+      switch (own, part) {
+      case (.anyFolders, .anyFolders): true
+      case (.anyFolders, .literal(let name)): name.first != UInt8(ascii: ".")
+      case (.anyFolders, .pattern(let pattern)): !pattern.matchesHidden
+      case (.literal(let name), .literal(let other)): name == other
+      case (.pattern(let pattern), .literal(let name)): name.withUnsafeBytes(pattern.matches)
+      case (.pattern(let pattern), .pattern(let other)): pattern.covers(other)
+      case (.literal, _), (.pattern, .anyFolders): false
       }
+    } isRun: {
+      if case .anyFolders = $0 { true } else { false }
+    }
   }
 }
 
@@ -193,7 +206,7 @@ package struct PathPattern: Sendable {
 private enum PatternPieces {
   /// Whether `own` takes all pieces of `other`. The time is bounded by the product of both lengths.
   static func covers<Piece>(
-    _ own: [Piece], _ other: [Piece], takes: (_ own: Piece, _ other: Piece) -> Bool,
+    _ own: [Piece], _ other: some Sequence<Piece>, takes: (_ own: Piece, _ other: Piece) -> Bool,
     isRun: (Piece) -> Bool
   ) -> Bool {
     // For each number of own pieces, whether they take the pieces of `other` so far.

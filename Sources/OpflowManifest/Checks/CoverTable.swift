@@ -25,7 +25,7 @@ struct CoverTable {
     let number: Int
     let pattern: PathPattern
     let text: Text
-    /// The literal suffix of all matches.
+    /// The literal suffix of all matches; empty for folders, which cover their contents.
     let end: Text
 
     init?(_ number: Int, _ text: Text) {
@@ -34,7 +34,7 @@ struct CoverTable {
       self.pattern = pattern
       self.text = text
       let special = text.lastIndex { PathPattern.isEscaped($0) || $0 == UInt8(ascii: "]") }
-      end = text.part(((special ?? -1) + 1)..<text.count)
+      end = text.part((pattern.fitsFolders ? text.count : (special ?? -1) + 1)..<text.count)
     }
   }
 
@@ -90,10 +90,15 @@ struct CoverTable {
           left -= path.count * outer.text.count
           if isPattern {
             inner = inner ?? PathPattern(path.string)
-            if inner.map(outer.pattern.covers) == true { body(outer.number) }
+            if let inner, outer.pattern.covers(inner) || outer.pattern.holds(inner) {
+              body(outer.number)
+            }
           } else {
             if names.isEmpty { names = Self.names(of: path) }
-            if outer.pattern.matches(names) { body(outer.number) }
+            if outer.pattern.fitsFolders ? outer.pattern.holds(names) : outer.pattern.matches(names)
+            {
+              body(outer.number)
+            }
           }
         }
       }

@@ -51,8 +51,13 @@ struct FileTable {
   ) {
     guard entries.count < Self.mostEntries else { return }
     scratch.removeAll()
-    let absolute = links.unlinked(
-      PathText.absolute(path, from: folder, store: scratch), isPattern: isPattern, store: scratch)
+    var absolute = links.unlinked(
+      links.absolute(path, from: folder, isPattern: isPattern, store: scratch),
+      isPattern: isPattern, store: scratch)
+    // A pattern of folders stays one.
+    if isPattern, path.last == UInt8(ascii: "/"), absolute.last != UInt8(ascii: "/") {
+      absolute = scratch.copy(absolute.string + "/")
+    }
     let entry = Entry(
       task: Int32(truncatingIfNeeded: task), traits: traits, place: place,
       text: Int32(truncatingIfNeeded: written.insert(path, keptIn: store)), previous: -1)

@@ -24,10 +24,39 @@ final class LinkResolver {
     if let known = folders[path] { return known }
     guard let slash = path.lastIndex(of: "/"), path.utf8.count < Self.mostBytes else { return path }
     let above = slash == path.startIndex ? "/" : folder(String(path[..<slash]))
-    let own = above == "/" ? String(path[slash...]) : above + path[slash...]
-    let found = destination(of: own) ?? own
+    let found: String
+    switch path[slash...].dropFirst() {
+    case "", ".": found = above
+    case "..":
+      let end = above.lastIndex(of: "/") ?? above.startIndex
+      found = end == above.startIndex ? "/" : String(above[..<end])
+    default:
+      let own = above == "/" ? String(path[slash...]) : above + path[slash...]
+      found = destination(of: own) ?? own
+    }
     folders[path] = found
     return found
+  }
+
+  /// Returns the absolute, normalized path. As for the kernel, `..` behind a link leaves the folder
+  /// that the link leads to.
+  func absolute(_ path: Text, from folder: Text, isPattern: Bool, store: TextStore) -> Text {
+    let literal = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
+    guard let slash = path.part(0..<(literal ?? path.count)).lastIndex(of: UInt8(ascii: "/")),
+      Self.leavesFolder(path.part(0..<slash))
+    else { return PathText.absolute(path, from: folder, store: store) }
+    let start = path.first == UInt8(ascii: "/") ? "" : folder.string + "/"
+    let real = self.folder(start + path.part(0..<slash).string)
+    let rest = path.part(slash..<path.count).string
+    let whole = store.copy((isPattern ? PathPattern.text(ofName: real) : real) + rest)
+    return PathText.absolute(whole, from: folder, store: store)
+  }
+
+  /// Whether a path has a `..`.
+  private static func leavesFolder(_ path: Text) -> Bool {
+    let dot = UInt8(ascii: ".")
+    guard path.contains(dot) else { return false }
+    return path.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual([dot, dot]) }
   }
 
   /// Resolves the folder of a path, or that of a pattern as far as its path is literal.

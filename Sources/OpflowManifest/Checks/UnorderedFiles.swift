@@ -31,14 +31,12 @@ struct UnorderedFiles {
     if task.flags.contains(.cached) { traits.insert(.cached) }
     if task.processes[.clean] != 0 { traits.insert(.cleaned) }
     for input in task.inputs {
-      guard case .file(let path) = input, !Self.isOfFolders(path.text, path.isPattern) else {
-        continue
-      }
+      guard case .file(let path) = input else { continue }
       inputs.add(
         path.text, in: folder, task: number, traits: traits,
         place: document.place(path.node), isPattern: path.isPattern)
     }
-    for file in task.written where !Self.isOfFolders(file.path.text, file.path.isPattern) {
+    for file in task.written {
       outputs.add(
         file.path.text, in: folder, task: number,
         traits: file.kind == .download ? traits.union(.download) : traits,
@@ -59,7 +57,6 @@ struct UnorderedFiles {
     {
       scratch.removeAll()
       let path = scratch.copy(path)
-      if Self.isOfFolders(path, isPattern) { return }
       table.add(
         path, in: folder, task: number, traits: traits, place: nil, isPattern: isPattern)
     }
@@ -77,11 +74,6 @@ struct UnorderedFiles {
   }
 
   var isEmpty: Bool { inputs.entries.isEmpty && outputs.entries.isEmpty }
-
-  /// Whether a pattern matches folders only; what they contain is unknown.
-  private static func isOfFolders(_ path: Text, _ isPattern: Bool) -> Bool {
-    isPattern && path.last == UInt8(ascii: "/")
-  }
 
   /// Reports problems. Call it after all tasks and needs are known.
   func check(_ needs: NeedList, _ tasks: TaskList) {

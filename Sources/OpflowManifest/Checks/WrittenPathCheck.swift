@@ -77,7 +77,8 @@ struct WrittenPathCheck {
       let path = store.copy(output.text)
       let writer = WrittenPaths.Writer(
         kind: kind, text: path, place: nil, task: number, nameInRun: run.name(task))
-      let outcome = insert(writer, at: PathText.absolute(path, from: folder, store: store))
+      let outcome = insert(
+        writer, at: absolute(path, from: folder, kind))
       // A task may have written the manifest that is added.
       guard case .taken(let first) = outcome, let place = first.place, first.task != nil else {
         continue
@@ -91,7 +92,7 @@ struct WrittenPathCheck {
     _ kind: WrittenPaths.Writer.Kind,
     _ task: Int
   ) {
-    let absolute = PathText.absolute(path.text, from: directory.path, store: store)
+    let absolute = absolute(path.text, from: directory.path, kind)
     let writer = WrittenPaths.Writer(
       kind: kind, text: store.copy(path.text), place: place, task: task)
     let own: String
@@ -108,6 +109,15 @@ struct WrittenPathCheck {
         place, "`\(path.text.string)` lies in the folder where runs are kept",
         help: "opflow alone writes there; name another place")
     }
+  }
+
+  /// The plan has the normalized target of a download.
+  private func absolute(
+    _ path: Text, from folder: Text, _ kind: WrittenPaths.Writer.Kind
+  ) -> Text {
+    kind == .download
+      ? PathText.absolute(path, from: folder, store: store)
+      : links.absolute(path, from: folder, isPattern: false, store: store)
   }
 
   private enum Outcome {
