@@ -86,6 +86,12 @@ struct MaskerTests {
     #expect(try masked("sec\tret é ° — s", "secrets") == "sec\tret é ° — s")
   }
 
+  @Test func `a value that is not UTF-8 is masked in names as messages have them`() throws {
+    let secret = SecretValue(name: "S", bytes: Array("s".utf8) + [0xE9] + Array("cret".utf8))
+    let masker = try #require(Masker([secret]))
+    #expect(masker.masked("xs\u{FFFD}cret, s\\xe9cret") == "x***, ***")
+  }
+
   @Test(arguments: ["\n", "\u{1b}[m"])
   func `what is held back is bounded, however much stands for nothing`(gap: String) throws {
     var masker = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets".utf8))]))

@@ -38,9 +38,14 @@ enum SecretWords {
     }
   }
 
-  /// Adds the word, and its form from `echo $KEY`: each run of spaces and newlines is one space.
+  /// Adds the word; its form from `echo $KEY`, where each run of spaces and newlines is one space;
+  /// and its forms in names that messages tell, where a byte that is not UTF-8 is replaced.
   private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
     words.append(word)
+    if String(validating: word, as: UTF8.self) == nil {
+      words.append(Array(String(decoding: word, as: UTF8.self).utf8))
+      words.append(Array(NameCharacters.text(word).utf8))
+    }
     let parts = word.split { $0 == 32 || $0 == 9 || $0 == 10 }
     let single = Array(parts.joined(separator: CollectionOfOne(32)))
     if single != word, single.count >= leastBytes { words.append(single) }
