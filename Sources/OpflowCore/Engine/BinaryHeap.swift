@@ -4,6 +4,15 @@ protocol HeapElement {
   func isBefore(_ other: Self) -> Bool
 }
 
+/// An element of which the lowest rank comes out first.
+struct Ranked<Rank: Comparable, Value>: HeapElement {
+  let rank: Rank
+  let value: Value
+
+  @inline(__always)
+  func isBefore(_ other: Self) -> Bool { rank < other.rank }
+}
+
 struct BinaryHeap<Element: HeapElement> {
   private var table = Table<Element>()
 

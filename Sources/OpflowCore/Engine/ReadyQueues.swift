@@ -15,17 +15,10 @@ struct ReadyQueues {
     let isService: Bool
   }
 
-  private struct Follower: HeapElement {
-    let rank: Int32
-    let lane: Int
-
-    func isBefore(_ other: Follower) -> Bool { rank < other.rank }
-  }
-
   private struct Group {
     var leader: Int
-    /// May contain classes that follow no more.
-    var followers = BinaryHeap<Follower>()
+    /// By the ranks of their heads; may contain classes that follow no more.
+    var followers = BinaryHeap<Ranked<Int32, Int>>()
   }
 
   /// The ranks of ready tasks, by class.
@@ -142,7 +135,7 @@ struct ReadyQueues {
       if let leader, !heads.contains(leader), lanes[leader].first ?? .max < rank {
         heads.remove(lane)
         following[lane] = want
-        groups[want]?.followers.push(Follower(rank: rank, lane: lane))
+        groups[want]?.followers.push(Ranked(rank: rank, value: lane))
         return
       }
       if let leader { led[leader] = nil }
@@ -175,11 +168,12 @@ struct ReadyQueues {
     following[lane] = nil
     guard let want = led.removeValue(forKey: lane) else { return }
     while let next = groups[want]?.followers.pop() {
-      guard following[next.lane] == want, lanes[next.lane].first == next.rank else { continue }
-      following[next.lane] = nil
-      led[next.lane] = want
-      groups[want]?.leader = next.lane
-      return stand(next.lane)
+      let lane = next.value
+      guard following[lane] == want, lanes[lane].first == next.rank else { continue }
+      following[lane] = nil
+      led[lane] = want
+      groups[want]?.leader = lane
+      return stand(lane)
     }
     groups[want] = nil
   }

@@ -10,16 +10,10 @@ struct ServiceReview {
     var keptOver: Set<TaskID>
   }
 
-  /// A place in the topological order of services: users come before their services.
-  private struct Place: HeapElement {
-    let number: Int32
-
-    func isBefore(_ other: Place) -> Bool { number > other.number }
-  }
-
   private var services: [TaskID] = []
   private var places: [TaskID: Int32] = [:]
-  private var open = BinaryHeap<Place>()
+  /// Negative places in the topological order: users come before their services.
+  private var open = BinaryHeap<Int32>()
   private var isOpen: [Bool] = []
   private var conditions: Conditions?
   /// The services that are needed, as of their last review.
@@ -34,7 +28,7 @@ struct ServiceReview {
   mutating func touch(_ service: TaskID) {
     guard let place = places[service], !isOpen[Int(place)] else { return }
     isOpen[Int(place)] = true
-    open.push(Place(number: place))
+    open.push(-place)
   }
 
   /// Has all services reviewed, and then again when conditions are noted.
@@ -50,8 +44,8 @@ struct ServiceReview {
 
   mutating func next() -> TaskID? {
     guard let place = open.pop() else { return nil }
-    isOpen[Int(place.number)] = false
-    return services[Int(place.number)]
+    isOpen[Int(-place)] = false
+    return services[Int(-place)]
   }
 
   /// Returns whether that differs from the last review.

@@ -20,16 +20,9 @@ struct TakenTasks {
     let kind: WorkerKind
   }
 
-  private struct Place: HeapElement {
-    let number: Int
-    let task: TaskID
-
-    func isBefore(_ other: Place) -> Bool { number < other.number }
-  }
-
   private struct Queue {
-    /// May contain entries that were removed.
-    var heap = BinaryHeap<Place>()
+    /// By number; may contain entries that were removed.
+    var heap = BinaryHeap<Ranked<Int, TaskID>>()
     var count = 0
   }
 
@@ -83,7 +76,7 @@ struct TakenTasks {
   mutating func waitForWorker(_ task: TaskID) {
     guard let entry = entries[task], !entry.isStartable else { return }
     entries[task]?.isStartable = true
-    queues[entry.crew, default: Queue()].heap.push(Place(number: entry.number, task: task))
+    queues[entry.crew, default: Queue()].heap.push(Ranked(rank: entry.number, value: task))
     queues[entry.crew]?.count += 1
   }
 
@@ -120,7 +113,7 @@ struct TakenTasks {
 
   private mutating func first(of crew: CrewID) -> Entry? {
     while let place = queues[crew]?.heap.first {
-      if let entry = entries[place.task], entry.isStartable, entry.number == place.number {
+      if let entry = entries[place.value], entry.isStartable, entry.number == place.rank {
         return entry
       }
       _ = queues[crew]?.heap.pop()
