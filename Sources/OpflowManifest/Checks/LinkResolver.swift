@@ -41,15 +41,26 @@ final class LinkResolver {
   /// Returns the absolute, normalized path. As for the kernel, `..` behind a link leaves the folder
   /// that the link leads to.
   func absolute(_ path: Text, from folder: Text, isPattern: Bool, store: TextStore) -> Text {
-    let literal = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
-    guard let slash = path.part(0..<(literal ?? path.count)).lastIndex(of: UInt8(ascii: "/")),
+    guard let slash = Self.lastSlash(path, isPattern: isPattern),
       Self.leavesFolder(path.part(0..<slash))
     else { return PathText.absolute(path, from: folder, store: store) }
     let start = path.first == UInt8(ascii: "/") ? "" : folder.string + "/"
     let real = self.folder(start + path.part(0..<slash).string)
-    let rest = path.part(slash..<path.count).string
-    let whole = store.copy((isPattern ? PathPattern.text(ofName: real) : real) + rest)
+    let whole = Self.moved(path, from: slash, to: real, isPattern: isPattern, store: store)
     return PathText.absolute(whole, from: folder, store: store)
+  }
+
+  /// Returns the end of a path's folder, as far as that is literal.
+  private static func lastSlash(_ path: Text, isPattern: Bool) -> Int? {
+    let special = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
+    return path.part(0..<(special ?? path.count)).lastIndex(of: UInt8(ascii: "/"))
+  }
+
+  private static func moved(
+    _ path: Text, from slash: Int, to folder: String, isPattern: Bool, store: TextStore
+  ) -> Text {
+    let rest = path.part(slash..<path.count).string
+    return store.copy((isPattern ? PathPattern.text(ofName: folder) : folder) + rest)
   }
 
   /// Whether a path has a `..`.
@@ -61,17 +72,14 @@ final class LinkResolver {
 
   /// Resolves the folder of a path, or that of a pattern as far as its path is literal.
   func unlinked(_ path: Text, isPattern: Bool, store: TextStore) -> Text {
-    let special = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
-    let slash = path.part(0..<(special ?? path.count)).lastIndex(of: UInt8(ascii: "/"))
-    guard let slash, slash > 0 else { return path }
+    guard let slash = Self.lastSlash(path, isPattern: isPattern), slash > 0 else { return path }
     let folder = path.part(0..<slash)
     if last?.folder.isSame(as: folder) != true {
       let (text, real) = (folder.string, self.folder(folder.string))
       last = (self.store.copy(folder), real == text ? nil : real)
     }
     guard let real = last?.real else { return path }
-    let rest = path.part(slash..<path.count).string
-    return store.copy((isPattern ? PathPattern.text(ofName: real) : real) + rest)
+    return Self.moved(path, from: slash, to: real, isPattern: isPattern, store: store)
   }
 
   /// Returns the destination of a link; nil if the path is not one.
