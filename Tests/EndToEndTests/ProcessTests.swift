@@ -98,50 +98,76 @@ struct ProcessTests {
     #expect(run.output.contains(#""left_alive":true"#), "\(run)")
     #expect(run.errors.contains("upgrade failed: timeout"), "\(run)")
     #expect(place.lines("count") == ["start"])
-    let resumed = try place.shell("\(Self.asOther) ./opflow resume", status: 5)
-    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
-    #expect(resumed.errors.contains("`sudo kill \(pid)`"), "\(resumed)")
-    #expect(place.lines("count") == ["start"])
+    try expectResumeRefused(place, pid)
     try place.write("ok", "")
     try place.shell("\(Self.asOther) ./opflow resume --take-over")
     try place.shell("kill -KILL \(pid)")
     place.expectNothingAlive()
   }
 
-  @Test(needsRoot)
-  func `a task whose worker is killed does not start beside what opflow may not end`() throws {
+  @Test(needsRoot, arguments: ["", Self.onAgent])
+  func `a task whose worker is killed does not start beside what opflow may not end`(
+    _ on: String
+  ) throws {
     let place = try foreignPlace(
       """
       tasks:
-        upgrade: { run: "echo $PPID > worker; ./root --reuid=0 sh -c 'echo start >> count; echo here > here; exec tail -f /dev/null'" }
+        upgrade:
+          run: |
+            echo $PPID > worker
+            ./root --reuid=0 sh -c '
+              echo start >> count; echo $$ > pid; echo here > here; exec tail -f /dev/null'
       """)
     let here = try place.gate("here")
-    let live = try place.startShell("exec \(Self.asOther) ./opflow run --output line")
+    let live = try place.startShell("exec \(Self.asOther) ./opflow run --output line \(on)")
     _ = try here.next()
     try place.shell("kill -KILL $(cat worker)")
     let run = try live.finish()
     #expect(run.status == 1, "\(run)")
     #expect(run.errors.contains("(tail, user root)"), "\(run)")
     #expect(place.lines("count") == ["start"])
+    try place.shell("kill -KILL $(cat pid)")
+    place.expectNothingAlive()
   }
 
-  @Test(needsRoot)
-  func `a resume finds what opflow may not end, in a session of its own`() throws {
-    let place = try foreignPlace(
+  private static let onAgent = "--on 'exec:exec ./opflow agent'"
+
+  /// Leaves a process that opflow may not end, and returns its pid. A resume does not start the task
+  /// beside it.
+  private func leftAlive(_ place: Workplace, _ flags: String) throws -> String {
+    let run = try place.shell("\(Self.asOther) ./opflow run --output line \(flags)", status: 1)
+    let pid = try #require(place.lines("pid").last)
+    #expect(run.errors.contains("may still run: \(pid) (tail, user root)"), "\(run)")
+    try expectResumeRefused(place, pid, flags)
+    return pid
+  }
+
+  private func expectResumeRefused(
+    _ place: Workplace, _ pid: String, _ flags: String = ""
+  ) throws {
+    let resumed = try place.shell("\(Self.asOther) ./opflow resume \(flags)", status: 5)
+    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
+    #expect(resumed.errors.contains("`sudo kill \(pid)`"), "\(resumed)")
+    #expect(place.lines("count") == ["start"])
+  }
+
+  private func placeThatLeaves(_ starter: String) throws -> Workplace {
+    try foreignPlace(
       """
       tasks:
         upgrade:
           timeout: 200ms
           stop: { grace: 0s }
-          run: "test -e ok || ./root --reuid=0 setsid sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null'"
+          run: |
+            test -e ok || ./root --reuid=0 \(starter) -c '
+              echo start >> count; echo $$ > pid; exec tail -f /dev/null'
       """)
-    let run = try place.shell("\(Self.asOther) ./opflow run --output line", status: 1)
-    let pid = try #require(place.lines("pid").last)
-    #expect(run.errors.contains("may still run: \(pid) (tail, user root)"), "\(run)")
-    let resumed = try place.shell("\(Self.asOther) ./opflow resume", status: 5)
-    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
-    #expect(resumed.errors.contains("`sudo kill \(pid)`"), "\(resumed)")
-    #expect(place.lines("count") == ["start"])
+  }
+
+  @Test(needsRoot)
+  func `a resume finds what opflow may not end, in a session of its own`() throws {
+    let place = try placeThatLeaves("setsid sh")
+    let pid = try leftAlive(place, "")
     try place.write("ok", "")
     try place.shell("kill -KILL \(pid)")
     try place.shell("\(Self.asOther) ./opflow resume")
@@ -165,21 +191,8 @@ struct ProcessTests {
 
   @Test(needsRoot)
   func `a resume finds what opflow may not end, behind an agent`() throws {
-    let place = try foreignPlace(
-      """
-      tasks:
-        upgrade:
-          timeout: 200ms
-          stop: { grace: 0s }
-          run: "test -e ok || ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null'"
-      """)
-    let on = "--on 'exec:exec ./opflow agent'"
-    let run = try place.shell("\(Self.asOther) ./opflow run --output line \(on)", status: 1)
-    let pid = try #require(place.lines("pid").last)
-    #expect(run.errors.contains("may still run: \(pid) (tail, user root)"), "\(run)")
-    let resumed = try place.shell("\(Self.asOther) ./opflow resume \(on)", status: 5)
-    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
-    #expect(place.lines("count") == ["start"])
+    let (place, on) = (try placeThatLeaves("sh"), Self.onAgent)
+    let pid = try leftAlive(place, on)
     try forgetBoots(place)
     let host = try place.shell("uname -n").output.dropLast()
     let older = try place.shell("\(Self.asOther) ./opflow resume \(on)", status: 5)
@@ -189,26 +202,6 @@ struct ProcessTests {
     try place.write("ok", "")
     try place.shell("kill -KILL \(pid)")
     try place.shell("\(Self.asOther) ./opflow resume --take-over \(on)")
-    place.expectNothingAlive()
-  }
-
-  @Test(needsRoot)
-  func `a task whose worker is killed behind an agent does not start beside what is left`() throws {
-    let place = try foreignPlace(
-      """
-      tasks:
-        upgrade: { run: "echo $PPID > worker; ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; echo here > here; exec tail -f /dev/null'" }
-      """)
-    let here = try place.gate("here")
-    let live = try place.startShell(
-      "exec \(Self.asOther) ./opflow run --output line --on 'exec:exec ./opflow agent'")
-    _ = try here.next()
-    try place.shell("kill -KILL $(cat worker)")
-    let run = try live.finish()
-    #expect(run.status == 1, "\(run)")
-    #expect(run.errors.contains("(tail, user root)"), "\(run)")
-    #expect(place.lines("count") == ["start"])
-    try place.shell("kill -KILL $(cat pid)")
     place.expectNothingAlive()
   }
 
