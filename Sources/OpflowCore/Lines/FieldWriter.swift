@@ -130,7 +130,7 @@ package enum Field {
   package static let backslash: UInt8 = 92
 
   /// The bytes that are escaped, with the letter after the backslash.
-  private enum Escape: UInt8, CaseIterable {
+  private enum FieldEscape: UInt8, CaseIterable {
     case nul = 0
     case tab = 9
     case lineFeed = 10
@@ -159,7 +159,7 @@ package enum Field {
     }
   }
 
-  static func escapeLetter(_ byte: UInt8) -> UInt8? { Escape(rawValue: byte)?.letter }
+  static func escapeLetter(_ byte: UInt8) -> UInt8? { FieldEscape(rawValue: byte)?.letter }
 
   /// Undoes escapes; nil if an escape is invalid.
   package static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
@@ -169,7 +169,7 @@ package enum Field {
     for byte in field {
       if pending {
         pending = false
-        guard let escape = Escape(letter: byte) else { return nil }
+        guard let escape = FieldEscape(letter: byte) else { return nil }
         result.append(escape.rawValue)
       } else if byte == backslash {
         pending = true
