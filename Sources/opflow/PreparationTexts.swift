@@ -95,18 +95,19 @@ extension CommandError {
     func kill(on host: String?) -> String {
       "`sudo kill\(survivors.filter { $0.host == host }.map { " \($0.mark.pid)" }.joined())`"
     }
+    let twice = "so that no task runs twice at once"
     if hosts.isEmpty {
       return
-        "an earlier session of the run left what opflow cannot end: process \(titles); wait until it ends, or end"
-        + " it (\(kill(on: nil))), then resume, so that no task runs twice at once. To resume beside it, add"
-        + " --take-over"
+        "an earlier session of the run left what opflow cannot end: process \(titles);"
+        + " wait until it ends, or end it (\(kill(on: nil))), then resume, \(twice)."
+        + " To resume beside it, add --take-over"
     }
     var ways = hosts.map { "\(kill(on: $0)) on \(CleanText.string($0))" }
     if survivors.contains(where: { $0.host == nil }) { ways.insert(kill(on: nil), at: 0) }
     return
-      "an earlier session of the run left what opflow cannot end, or cannot look at from here: process \(titles);"
-      + " wait until it ends, or end it (\(ways.joined(separator: ", "))), then resume with --take-over, so that"
-      + " no task runs twice at once"
+      "an earlier session of the run left what opflow cannot end, or cannot look at from here:"
+      + " process \(titles); wait until it ends, or end it (\(ways.joined(separator: ", "))),"
+      + " then resume with --take-over, \(twice)"
   }
 
   init(_ error: RunFolderError) {

@@ -62,8 +62,8 @@ enum RunLookup {
     }
   }
 
-  /// Returns the default run of a command: within a task the run of that task; else the live run (the
-  /// newest of several); else the newest run.
+  /// Returns the default run of a command: within a task the run of that task; else the live run
+  /// (the newest of several); else the newest run.
   ///
   /// - Parameter isAsked: Whether the command is a request. Several live runs are then an error.
   static func defaultRun(

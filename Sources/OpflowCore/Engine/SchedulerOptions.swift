@@ -54,8 +54,8 @@ package struct SchedulerOptions: Sendable {
   static let maxLost: UInt8 = 3
   /// The number of workers in a row without a hello before their tasks fail.
   static let maxSilent = 3
-  /// The number of consecutive waits of a kind's first or last worker for a process. They take half a
-  /// minute together.
+  /// The number of consecutive waits of a kind's first or last worker for a process. They take half
+  /// a minute together.
   package static let maxShortages = 20
   package static func shortageMilliseconds(_ count: Int) -> Int64 {
     min(50 << min(count, 6), 2_000)

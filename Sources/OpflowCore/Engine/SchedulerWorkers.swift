@@ -213,8 +213,8 @@ extension Scheduler {
     scout(loss.site, at: now, into: &actions)
   }
 
-  /// Handles a failed launch. The run continues with the other workers of the kind. If there are none
-  /// and processes are short, the kind waits.
+  /// Handles a failed launch. The run continues with the other workers of the kind. If there are
+  /// none and processes are short, the kind waits.
   mutating func launchFailed(
     _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
     into actions: inout StepQueue

@@ -1,6 +1,6 @@
 extension RunModel {
-  /// Processes that opflow could not end, of tasks that have not started again: each is the entry of
-  /// its worker with the pid and start time of the process.
+  /// Processes that opflow could not end, of tasks that have not started again: each is the entry
+  /// of its worker with the pid and start time of the process.
   package var processesLeft: [WorkerEntry] { leftAlive.values.flatMap { $0 } }
 
   @inline(__always)

@@ -104,7 +104,8 @@ extension Plan {
   }
 
   /// Returns the state that views show. The journal has a matrix that came out empty as a success,
-  /// which a resume does not repeat; views show it as skipped, like one that is empty from the start.
+  /// which a resume does not repeat; views show it as skipped, like one that is empty from the
+  /// start.
   @inline(__always)
   func shown(_ state: TaskState, of task: TaskID) -> TaskState {
     state == .succeeded && hasEmptyMatrix(task) ? .skipped : state

@@ -156,8 +156,8 @@ struct NeedCheck {
   }
 }
 
-/// Upper bounds of what tasks demand together with their services. A service that is reachable in two
-/// ways counts twice. The exact sum visits all services of a task; each bound is computed once.
+/// Upper bounds of what tasks demand together with their services. A service that is reachable in
+/// two ways counts twice. The exact sum visits all services of a task; each bound is computed once.
 private struct JointDemands {
   let needs: NeedList
   let needed: NeededTasks

@@ -56,8 +56,8 @@ enum ExpressionTemplate {
     return store.finish()
   }
 
-  /// Appends the text before an expression. Escapes an open `[` and a final `\`, which would change the
-  /// meaning of the value.
+  /// Appends the text before an expression. Escapes an open `[` and a final `\`, which would change
+  /// the meaning of the value.
   private static func append(written text: Text, _ values: Values, to store: TextStore) {
     guard case .asNames = values else { return store.append(text) }
     let open = PathPattern.openSet(in: text) ?? text.count

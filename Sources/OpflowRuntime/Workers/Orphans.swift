@@ -35,12 +35,13 @@ package enum Orphans {
   }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
-  /// Ends the processes left from an earlier session of `run` and returns those that it could not end.
+  /// Ends the processes left from an earlier session of `run` and returns those that it could not
+  /// end.
   ///
-  /// Waits a few seconds for workers, which hold `workersLock`. Then kills every process that carries
-  /// the mark of the run or of a nested run, is in the session of one of `workers`, or is one of
-  /// `left`; never this process or its ancestors. Call it under the run's lock, before any worker of
-  /// this session starts.
+  /// Waits a few seconds for workers, which hold `workersLock`. Then kills every process that
+  /// carries the mark of the run or of a nested run, is in the session of one of `workers`, or is
+  /// one of `left`; never this process or its ancestors. Call it under the run's lock, before any
+  /// worker of this session starts.
   ///
   /// - Parameters:
   ///   - left: Processes that the earlier session could not end. Those on another or an unknown

@@ -41,8 +41,8 @@ final class OwnFiles {
     return content(of: path, seen.kind, hash) == seen.content
   }
 
-  /// Whether the task would overwrite the changed file at `path`: it wrote that file the last time, or
-  /// may have done so in an attempt whose end opflow did not see.
+  /// Whether the task would overwrite the changed file at `path`: it wrote that file the last time,
+  /// or may have done so in an attempt whose end opflow did not see.
   func wouldOverwrite(_ path: [UInt8], _ status: FileStatus) -> Bool {
     guard let place = places[path] else {
       guard let strangersOfLost, !strangersOfLost.contains(path) else { return false }

@@ -117,8 +117,8 @@ struct LeftOutPaths {
     return items.isEmpty ? nil : unlinked
   }
 
-  /// Whether a plain path is or lies in one of the paths below the folder. Searches for each parent of
-  /// the path, because both inputs and outputs may be many.
+  /// Whether a plain path is or lies in one of the paths below the folder. Searches for each parent
+  /// of the path, because both inputs and outputs may be many.
   private func isNear(_ path: UnsafeRawBufferPointer) -> Bool {
     let sorted = names.near ?? near.sorted { $0.lexicographicallyPrecedes($1) }
     names.near = sorted

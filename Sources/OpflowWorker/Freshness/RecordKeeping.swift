@@ -20,8 +20,8 @@ internal import OpflowSystem
 ///     end: write the record,
 ///          release the lock                              the other run checks again and uses it
 ///
-/// The worker takes the lock through an open file that its coordinator holds open too (`ByteLocks`),
-/// so the kernel releases it when both have closed it:
+/// The worker takes the lock through an open file that its coordinator holds open too
+/// (`ByteLocks`), so the kernel releases it when both have closed it:
 ///
 ///     killed              the lock is held by             until
 ///     the task's process  the worker, the coordinator     the end is recorded
