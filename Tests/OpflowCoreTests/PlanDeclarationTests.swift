@@ -123,6 +123,13 @@ struct PlanDeclarationTests {
       { $0.set(.taskKind, 1, to: ActionKind.download.rawValue) }
     ),
     (
+      "a `finally` task with inputs", .taskFlags, true,
+      {
+        let flags: TaskFlags = [.checked, .declaresOutputs, .finally]
+        $0.set(.taskFlags, 1, to: flags.rawValue)
+      }
+    ),
+    (
       "lists that end before they begin", .declaredOffsets, true,
       { $0.set(.declaredOffsets, 2, to: UInt32(99)) }
     ),

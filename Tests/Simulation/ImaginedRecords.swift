@@ -87,8 +87,9 @@ struct ImaginedRecords {
 }
 
 extension ImaginedManifest.Task {
-  /// Whether it is looked at before it starts.
+  /// Whether it is looked at before it starts. A `finally` task cannot have `inputs`.
   var mayBeChecked: Bool {
-    isChecked && !isGate && !isBlock && !isDownload && !flags.contains(.interactive)
+    isChecked && !isGate && !isBlock && !isDownload
+      && flags.isDisjoint(with: [.interactive, .finally])
   }
 }

@@ -239,13 +239,6 @@ package struct Life {
           {
             continue
           }
-          // A `finally` task is taken back by the first start, and keeps what it has if none came before
-          // it was looked at.
-          if drive.states[index] == .upToDate, expected[index].isSuccess,
-            grown.flags(TaskID(index)).contains(.finally), entry.results[TaskID(index)] != nil
-          {
-            continue
-          }
           // Its worker was gone or it had ended when it was passed on, and nothing needed it any more when that was
           // read, or it was to start again.
           if entry.initial[index] == .stays, drive.states[index] == .skipped,

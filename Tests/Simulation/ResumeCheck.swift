@@ -265,7 +265,7 @@ struct ResumeCheck {
     _ task: TaskID, _ known: KnownTask, isCertain: Bool
   ) -> TaskID? {
     // A check hands over what it left.
-    if plan.isChecked(task), !plan.flags(task).contains(.finally) { return nil }
+    if plan.isChecked(task) { return nil }
     guard known.end == .success || known.end == .fresh, !isWished(task),
       known.left.map({ !$0.isEmpty && valuesLost?.contains(task) ?? false }) ?? true
     else { return nil }

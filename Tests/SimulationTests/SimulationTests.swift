@@ -73,6 +73,12 @@ struct SimulationTests {
     try life.run()
   }
 
+  @Test(arguments: [78_002_960] as [UInt64])
+  func `what was found once in a run with blocks is not found again`(_ seed: UInt64) throws {
+    var life = Life(seed: seed, blocks: true)
+    try life.run()
+  }
+
   @Test(arguments: [951_000_465] as [UInt64])
   func `what was found once in a run with far services that goes on is not found again`(
     _ seed: UInt64

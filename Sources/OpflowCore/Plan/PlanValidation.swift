@@ -191,7 +191,9 @@ extension Plan {
     if flags.makesLegs, !hasLegMakers || kind != .command || !flags.contains(.control) {
       return false
     }
-    if flags.contains(.checked), !hasChecks || kind == .download { return false }
+    if flags.contains(.checked), !hasChecks || kind == .download || flags.contains(.finally) {
+      return false
+    }
     if flags.contains(.cached), !hasCaches || !flags.contains(.checked) { return false }
     if flags.contains(.service) {
       guard hasServices, kind == .shell || kind == .command,

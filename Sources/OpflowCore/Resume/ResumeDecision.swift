@@ -152,7 +152,7 @@ package struct ResumeDecision: Sendable {
       }
     }
     for task in followers where states[task.index] == .run { states[task.index] = .afterNeeds }
-    for task in followers where [.later, .recheck].contains(states[task.index]) {
+    for task in followers where states[task.index] == .later {
       states[task.index] = .laterAfterNeeds
     }
     return states
