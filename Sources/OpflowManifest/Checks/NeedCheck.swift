@@ -72,9 +72,9 @@ struct NeedCheck {
   /// process and the condition `success`.
   func checkServices(_ resources: ResourceTable) {
     guard needed.hasServices else { return }
-    var together = JointDemands(needs: needs, needed: needed)
+    var together = JointDemands(needs: needs, needed: needed, resources: resources)
     for task in 0..<needs.count {
-      if together.mayExceed(resources, with: task) { checkDemands(of: task, resources) }
+      if together.exceed(with: task) { report(together, of: task, resources) }
       if needed.hasPorts { checkPorts(of: task) }
       var last: Place?
       for edge in needs.edges(of: task) where needed.isService(Int(needs.targets[edge])) {
@@ -121,29 +121,14 @@ struct NeedCheck {
     }
   }
 
-  /// Reports tasks whose demands, with those of their services, exceed a capacity.
-  private func checkDemands(of task: Int, _ resources: ResourceTable) {
+  /// Reports that a task's demands, with those of its services, exceed a capacity.
+  private func report(_ together: JointDemands, of task: Int, _ resources: ResourceTable) {
     let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
     guard let first else { return }
-    var sums: [UInt32: UInt64] = [:]
-    func add(_ demands: [DemandItem]) {
-      for item in demands { sums[item.resource, default: 0] &+= item.amount }
-    }
-    add(needed.demands(task))
-    var services: [Int] = []
-    var seen: Set<Int> = []
-    var open = [task]
-    while let next = open.popLast() {
-      needed.forEachNeed(of: next, needs) { need in
-        guard needed.isService(need), seen.insert(need).inserted else { return }
-        services.append(need)
-        add(needed.demands(need))
-        open.append(need)
-      }
-    }
+    let (services, sums) = together.demands(of: task)
     for (resource, sum) in sums.sorted(by: { $0.key < $1.key }) {
       let capacity = resources.capacity(resource)
-      guard sum > capacity, !resources.isGPUOfMachine(resource) else { continue }
+      guard sum > capacity else { continue }
       let name = resources.names.texts[Int(resource)].string
       let names = services.map { tasks.name($0).string }
       mistakes.error(
@@ -156,25 +141,54 @@ struct NeedCheck {
   }
 }
 
-/// Upper bounds of what tasks demand together with their services. A service that is reachable in
-/// two ways counts twice. The exact sum visits all services of a task; each bound is computed once.
+/// What tasks demand together with their services. The exact sum of a task visits all of its
+/// services, so that it is computed only where cheaper bounds leave it open.
 private struct JointDemands {
-  let needs: NeedList
-  let needed: NeededTasks
+  private let needs: NeedList
+  private let needed: NeededTasks
+  private let resources: ResourceTable
+  /// Resources of which all services and one more task demand more than there is.
+  private var scarce: Set<UInt32> = []
+  /// Upper bounds of the demands for scarce resources: a service that is reachable in two ways may
+  /// count twice.
   private var most: [Int: [UInt32: UInt64]] = [:]
   private var isOpen: Set<Int> = []
+  private var exceeding: Set<Int> = []
 
-  init(needs: NeedList, needed: NeededTasks) {
-    self.needs = needs
-    self.needed = needed
+  init(needs: NeedList, needed: NeededTasks, resources: ResourceTable) {
+    (self.needs, self.needed, self.resources) = (needs, needed, resources)
+    var largest: [UInt32: UInt64] = [:]
+    for task in 0..<needs.count where !needed.isService(task) {
+      for item in needed.demands(task) {
+        largest[item.resource] = max(largest[item.resource] ?? 0, item.amount)
+      }
+    }
+    for service in allServices(neededBy: Array(0..<needs.count)) {
+      for item in needed.demands(service) { Self.add(item.amount, of: item.resource, to: &largest) }
+    }
+    scarce = Set(
+      largest.lazy.filter { $0.value > resources.capacity($0.key) }.map(\.key)
+        .filter { !resources.isGPUOfMachine($0) })
   }
 
-  mutating func mayExceed(_ resources: ResourceTable, with task: Int) -> Bool {
-    if services(neededBy: task).isEmpty { return false }
-    return wanted(by: task).contains { $0.value > resources.capacity($0.key) }
+  /// Whether a task and its services exceed a capacity, and none of these services does with its
+  /// own: that one is reported.
+  mutating func exceed(with task: Int) -> Bool {
+    if scarce.isEmpty { return false }
+    let services = services(neededBy: task)
+    if services.isEmpty { return false }
+    decide(task)
+    return exceeding.contains(task) && exceeding.isDisjoint(with: services)
   }
 
-  private mutating func wanted(by task: Int) -> [UInt32: UInt64] {
+  func demands(of task: Int) -> (services: [Int], sums: [UInt32: UInt64]) {
+    let services = allServices(neededBy: [task])
+    var sums = ownDemands(of: task)
+    for service in services { Self.add(ownDemands(of: service), to: &sums) }
+    return (services, sums)
+  }
+
+  private mutating func decide(_ task: Int) {
     var open = [task]
     while let next = open.last {
       let services = services(neededBy: next)
@@ -185,22 +199,54 @@ private struct JointDemands {
         continue
       }
       open.removeLast()
-      var sums: [UInt32: UInt64] = [:]
-      for item in needed.demands(next) { Self.add(item.amount, of: item.resource, to: &sums) }
-      for service in services {
-        for (resource, amount) in most[service] ?? [:] {
-          Self.add(amount, of: resource, to: &sums)
-        }
+      most[next] = [:]
+      var isTooMuch = !exceeding.isDisjoint(with: services)
+      if !isTooMuch {
+        var sums = ownDemands(of: next)
+        for service in services { Self.add(most[service] ?? [:], to: &sums) }
+        if isBeyond(sums) { sums = demands(of: next).sums }
+        isTooMuch = isBeyond(sums)
+        most[next] = sums
       }
-      most[next] = sums
+      if isTooMuch { exceeding.insert(next) }
     }
-    return most[task] ?? [:]
+  }
+
+  private func isBeyond(_ sums: [UInt32: UInt64]) -> Bool {
+    sums.contains { $0.value > resources.capacity($0.key) }
+  }
+
+  private func ownDemands(of task: Int) -> [UInt32: UInt64] {
+    var sums: [UInt32: UInt64] = [:]
+    for item in needed.demands(task) where scarce.contains(item.resource) {
+      Self.add(item.amount, of: item.resource, to: &sums)
+    }
+    return sums
   }
 
   private func services(neededBy task: Int) -> [Int] {
     var services: [Int] = []
     needed.forEachNeed(of: task, needs) { if needed.isService($0) { services.append($0) } }
     return services
+  }
+
+  /// Returns the services that these tasks need, and those that these services need in turn.
+  private func allServices(neededBy tasks: [Int]) -> [Int] {
+    var services: [Int] = []
+    var seen: Set<Int> = []
+    var open = tasks
+    while let next = open.popLast() {
+      needed.forEachNeed(of: next, needs) { need in
+        guard needed.isService(need), seen.insert(need).inserted else { return }
+        services.append(need)
+        open.append(need)
+      }
+    }
+    return services
+  }
+
+  private static func add(_ demands: [UInt32: UInt64], to sums: inout [UInt32: UInt64]) {
+    for (resource, amount) in demands { add(amount, of: resource, to: &sums) }
   }
 
   private static func add(

@@ -7,6 +7,20 @@ struct BadServiceTests {
     #expect(mistakes(in: bad.text) == bad.mistakes)
   }
 
+  @Test func `a service that is needed in two ways is counted once`() {
+    let text = """
+      resources: { slots: 4 }
+      tasks:
+        a: { run: x, needs: [x, y], resources: { slots: 1 } }
+        x: { service: true, run: x, needs: [db], resources: { slots: 1 } }
+        y: { service: true, run: x, needs: [db], resources: { slots: 1 } }
+        db: { service: true, run: x, resources: { slots: 1 } }
+        other: { service: true, run: x, resources: { slots: 1 } }
+        b: { run: x, needs: [other] }
+      """
+    #expect(mistakes(in: text).isEmpty)
+  }
+
   private static func beside(_ key: String, _ value: String) -> BadManifest {
     BadManifest(
       "`\(key)` beside a service", task: "run: x\nservice: true\n\(key): \(value)",
@@ -126,5 +140,16 @@ struct BadServiceTests {
         a: { run: x, needs: [api], resources: { slots: 1 } }
       """,
       "5:24: with its services (api, db) the task wants 3 of `slots`, of which there is 2"),
+    BadManifest(
+      "more together than there is, of a service that others need",
+      """
+      resources: { slots: 1 }
+      tasks:
+        a: { run: x, needs: [web, db], resources: { slots: 1 } }
+        web: { service: true, run: x, needs: [api] }
+        api: { service: true, run: x, needs: [db], resources: { slots: 1 } }
+        db: { service: true, run: x, resources: { slots: 1 } }
+      """,
+      "5:41: with its services (db) the task wants 2 of `slots`, of which there is 1"),
   ]
 }
