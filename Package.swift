@@ -6,28 +6,29 @@ let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
-  // Types that are made at run time are made from their parts. By their names, as is usual, each takes a look
-  // through all conformances of the program: a tenth of what a run of one short task takes.
+  // Types that are made at run time are made from their parts. By their names, as is usual, each
+  // takes a look through all conformances of the program: a tenth of what a run of one short task
+  // takes.
   .unsafeFlags(
     ["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"],
     .when(configuration: .release)),
-  // So that the linker leaves out each function that nobody calls: what a short run needs of the rest then lies in
-  // a tenth fewer pages.
+  // So that the linker leaves out each function that nobody calls: what a short run needs of the
+  // rest then lies in a tenth fewer pages.
   .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
-  // Each access to what an object stores is looked at otherwise whether it overlaps with another: a third of what a
-  // worker does for a short task. Debug builds look, and all tests run with one.
+  // Each access to what an object stores is looked at otherwise whether it overlaps with another: a
+  // third of what a worker does for a short task. Debug builds look, and all tests run with one.
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
 // A static executable starts in half the time of a static standard library, but debug builds of
-// it break `swift test` and the sanitizers, hence release only. The compiler's own linker lays it out in fewer pages
-// than the system's, each of which a short run would have to wait for.
+// it break `swift test` and the sanitizers, hence release only. The compiler's own linker lays it
+// out in fewer pages than the system's, each of which a short run would have to wait for.
 let staticExecutable: [LinkerSetting] = [
   .unsafeFlags(["-static-executable", "-use-ld=lld"], .when(configuration: .release))
 ]
 
-// libcurl is a shared library, so only the runtime libraries of Swift, C++ and the compiler can be linked
-// statically.
+// libcurl is a shared library, so only the runtime libraries of Swift, C++ and the compiler can be
+// linked statically.
 let staticRuntime: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -148,7 +149,8 @@ let package = Package(
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
-    // What the library costs, a program that is killed, one that asks for rare things, and one that has children.
+    // What the library costs, a program that is killed, one that asks for rare things, and one that
+    // has children.
     .executableTarget(
       name: "LibraryBench", dependencies: ["Opflow"], path: "Tests/LibraryBench",
       swiftSettings: swiftSettings),
@@ -164,8 +166,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),
-    // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
-    // in debug builds too, since the tests go through thousands.
+    // Whole runs, imagined: what tests sample and scripts/soak goes through by the million.
+    // Optimised in debug builds too, since the tests go through thousands.
     .target(
       name: "Simulation", dependencies: ["OpflowWorker", "OpflowDownload", "OpflowCore"],
       path: "Tests/Simulation",

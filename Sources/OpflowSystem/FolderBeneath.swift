@@ -1,8 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// A folder whose contents are reached by paths that lead through no link and never out of it (openat2(2)): what
-/// others may have written into it leads nobody elsewhere. A path is text, or bytes without a zero.
+/// A folder whose contents are reached by paths that lead through no link and never out of it
+/// (openat2(2)): what others may have written into it leads nobody elsewhere. A path is text, or
+/// bytes without a zero.
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
@@ -134,8 +135,8 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Puts a copy of a file in the place of what is there and is no folder: for one that lies in another file
-  /// system.
+  /// Puts a copy of a file in the place of what is there and is no folder: for one that lies in
+  /// another file system.
   package func placeCopy(of file: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])

@@ -18,8 +18,8 @@ struct BadCase: CustomTestStringConvertible {
   var withoutHash = Outcome.right
   var size = 300_000
   var file = "file.bin"
-  /// How much of the file may come twice, in thousandths, where a hash allows to continue, and where
-  /// none does.
+  /// How much of the file may come twice, in thousandths, where a hash allows to continue, and
+  /// where none does.
   var repeatedWithHash = 0
   var repeatedWithout = 0
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The server of DownloadTests/Server/bad_server.py, in a process of its own that ends with this object.
+/// The server of DownloadTests/Server/bad_server.py, in a process of its own that ends with this
+/// object.
 package final class BadServer: Sendable {
   /// One for all tests: behaviours count by path, and every test has paths of its own.
   package static let shared = try? BadServer()

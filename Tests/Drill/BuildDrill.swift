@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A build of a few hundred C files that is killed and has system calls fail at random, resumed until
-/// it is whole, and then compared byte by byte with one that nothing happened to.
+/// A build of a few hundred C files that is killed and has system calls fail at random, resumed
+/// until it is whole, and then compared byte by byte with one that nothing happened to.
 package struct BuildDrill {
   private let program: String
   private let injector: String

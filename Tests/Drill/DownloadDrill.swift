@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A download that is killed, stopped and suspended at random moments, and continued until the file is
-/// there. The server counts what it sent.
+/// A download that is killed, stopped and suspended at random moments, and continued until the file
+/// is there. The server counts what it sent.
 package struct DownloadDrill {
   private let program: String
   private let server: BadServer

@@ -14,8 +14,9 @@ struct DrillManifest {
 
   var count: Int { needs.count }
 
-  /// Every start leaves a line in `attempts`, in one write. A task that is killed is tried again, and
-  /// so is one of which a part is killed: there is no pipe, of which only the last part would tell.
+  /// Every start leaves a line in `attempts`, in one write. A task that is killed is tried again,
+  /// and so is one of which a part is killed: there is no pipe, of which only the last part would
+  /// tell.
   var text: String {
     var text = "max_parallel: 4\ndefaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
     for (index, list) in needs.enumerated() {

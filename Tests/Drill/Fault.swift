@@ -55,8 +55,8 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
 
   var arguments: [String] { [role, call, error.word, String(first), String(last)] }
 
-  /// All faults of one error that a run with so many calls can meet: each call of its own and, where
-  /// the state that such an error tells of lasts, all from the first one on.
+  /// All faults of one error that a run with so many calls can meet: each call of its own and,
+  /// where the state that such an error tells of lasts, all from the first one on.
   static func all(role: String, call: String, count: Int, error: Error) -> [Fault] {
     if neverFail.contains(call) && error != .kill { return [] }
     if error == .brokenPipe, call != "write" { return [] }

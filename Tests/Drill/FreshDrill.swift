@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// Runs of a project whose files are changed all the time and whose results are cached, killed at random moments,
-/// two at once now and then: what is told to be up to date has to be what the sources give, and so has what comes
-/// back from the cache.
+/// Runs of a project whose files are changed all the time and whose results are cached, killed at
+/// random moments, two at once now and then: what is told to be up to date has to be what the
+/// sources give, and so has what comes back from the cache.
 package struct FreshDrill {
   private let program: String
   private let folder: String
@@ -129,7 +129,8 @@ package struct FreshDrill {
     }
   }
 
-  /// Undisturbed, a run brings all outputs to what the sources give, and another one starts nothing.
+  /// Undisturbed, a run brings all outputs to what the sources give, and another one starts
+  /// nothing.
   private mutating func judge() throws {
     looks += 1
     // What a kill of all at once left may still write for a moment.

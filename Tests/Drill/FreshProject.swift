@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sources, parts made of each and of all headers, bundles made of those, and a file of what bundles leave as
-/// values: what each file has to hold is known from the sources alone.
+/// Sources, parts made of each and of all headers, bundles made of those, and a file of what
+/// bundles leave as values: what each file has to hold is known from the sources alone.
 struct FreshProject {
   private let folder: String
   private let sources: Int
@@ -92,8 +92,8 @@ struct FreshProject {
 
   /// Does to the files what people and their tools do.
   ///
-  /// - Parameter isRunning: what a task is writing is left alone then, since nobody could tell such garbage from
-  ///   what it leaves.
+  /// - Parameter isRunning: what a task is writing is left alone then, since nobody could tell such
+  ///   garbage from what it leaves.
   mutating func change(isRunning: Bool, _ random: inout DrillNumbers) throws {
     edits += 1
     let source = "src/\(random.below(sources))"
@@ -128,7 +128,8 @@ struct FreshProject {
     }
   }
 
-  /// As a tool does that knows what each branch holds: files that differ get another inode, the others are left.
+  /// As a tool does that knows what each branch holds: files that differ get another inode, the
+  /// others are left.
   private mutating func switchBranch(to other: Int) throws {
     branches[branch] = texts
     for name in texts.keys where branches[other][name] == nil {

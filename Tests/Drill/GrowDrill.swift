@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// Runs that grow, by tasks that add, from outside, and by tasks that run a manifest of their own, killed at random
-/// moments and near each adding, and resumed until they are whole. What comes out has to be what an undisturbed run
-/// gives, and nothing that was proven runs again.
+/// Runs that grow, by tasks that add, from outside, and by tasks that run a manifest of their own,
+/// killed at random moments and near each adding, and resumed until they are whole. What comes out
+/// has to be what an undisturbed run gives, and nothing that was proven runs again.
 package struct GrowDrill {
   private let program: String
   private let project: GrownRuns
@@ -48,8 +48,8 @@ package struct GrowDrill {
     }
   }
 
-  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when all
-  /// is well, and stays when something is found.
+  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when
+  /// all is well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     do {
       var isWhole = false

@@ -1,6 +1,6 @@
-/// Runs that grow, made up: tasks in batches, of which the first is a manifest and each other one is added, by a
-/// task of the run or from outside, and tasks that run a manifest of their own. As in `DrillManifest`, what a task
-/// writes proves that each ran after all that it needs.
+/// Runs that grow, made up: tasks in batches, of which the first is a manifest and each other one
+/// is added, by a task of the run or from outside, and tasks that run a manifest of their own. As
+/// in `DrillManifest`, what a task writes proves that each ran after all that it needs.
 struct GrownRuns {
   struct Batch {
     let run: Int
@@ -23,7 +23,8 @@ struct GrownRuns {
 
   private(set) var batches: [Batch] = []
   private(set) var tasks: [Task] = []
-  /// The first batch of each run, in the order in which they were made up; that of the outermost one is 0.
+  /// The first batch of each run, in the order in which they were made up; that of the outermost
+  /// one is 0.
   private(set) var firsts: [Int] = []
   /// What is added from outside, one after the other.
   private(set) var outside: [Int] = []
@@ -55,7 +56,8 @@ struct GrownRuns {
     return run
   }
 
-  /// - Parameter known: tasks of the run that are there when the batch comes, whatever comes meanwhile.
+  /// - Parameter known: tasks of the run that are there when the batch comes, whatever comes
+  ///   meanwhile.
   private mutating func addBatch(
     of run: Int, by adder: Int?, known: [Int], depth: Int, _ random: inout DrillNumbers
   ) -> Int {
@@ -105,7 +107,8 @@ struct GrownRuns {
 
   func tasks(ofRun run: Int) -> [Int] { tasks.indices.filter { tasks[$0].run == run } }
 
-  /// The manifest of a batch. A task that is killed is tried again, and so is one of which a part is killed.
+  /// The manifest of a batch. A task that is killed is tried again, and so is one of which a part
+  /// is killed.
   func text(ofBatch batch: Int) -> String {
     var text = firsts.contains(batch) ? "max_parallel: 4\n" : ""
     text += "defaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
@@ -120,7 +123,8 @@ struct GrownRuns {
     return text
   }
 
-  /// Every start leaves a line in `attempts`, and every adding one in `adding` as it begins, in one write each.
+  /// Every start leaves a line in `attempts`, and every adding one in `adding` as it begins, in one
+  /// write each.
   private func script(_ task: Int) -> [String] {
     let own = tasks[task]
     let inputs = own.needs + (own.within.map(tasks(ofRun:)) ?? [])

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A program that uses the library (`Tests/DrillHost`), killed at random moments, and so are the process that it starts
-/// and the workers of that; begun again until its queue is closed. What it was told to have added is there, what was done
-/// once is not done again, and nothing is left.
+/// A program that uses the library (`Tests/DrillHost`), killed at random moments, and so are the
+/// process that it starts and the workers of that; begun again until its queue is closed. What it
+/// was told to have added is there, what was done once is not done again, and nothing is left.
 package struct HostDrill {
   private let host: String
   private let taskCount: Int
@@ -32,8 +32,8 @@ package struct HostDrill {
       atPath: folder, withIntermediateDirectories: true)
   }
 
-  /// Kills until the queue is closed, at most `limit` times. The folder is removed when all is well, and stays
-  /// when something is found.
+  /// Kills until the queue is closed, at most `limit` times. The folder is removed when all is
+  /// well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     while try !live(killing: limit) {}
     try checkJournals()

@@ -32,8 +32,8 @@ package struct KillDrill {
     try manifest.text.write(toFile: folder + "/opflow.yaml", atomically: false, encoding: .utf8)
   }
 
-  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when all
-  /// is well, and stays when something is found.
+  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when
+  /// all is well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     var isWhole = false
     while !isWhole { isWhole = try drive(mayKill: kills < limit) }

@@ -43,8 +43,8 @@ final class OrderAnswers: @unchecked Sendable {
   var all: [String: [String]] { lock.withLock { answers } }
 }
 
-/// Asks a live run for anything, one order after the other, and again what was not answered; now and then
-/// also what was.
+/// Asks a live run for anything, one order after the other, and again what was not answered; now
+/// and then also what was.
 struct OrderClient: Sendable {
   let number: Int
   /// The run's folder, however it is reached.
@@ -117,7 +117,8 @@ struct OrderClient: Sendable {
     return String(decoding: answer.dropLast(), as: UTF8.self)
   }
 
-  /// A socket that reaches who takes orders for a run, for the caller to close; nil where nobody does.
+  /// A socket that reaches who takes orders for a run, for the caller to close; nil where nobody
+  /// does.
   ///
   /// - Parameter folder: the run's.
   static func connection(to folder: Int32) -> Int32? {

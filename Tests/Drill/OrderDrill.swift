@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A run that three clients ask for anything at random, while its coordinator is killed and the run is
-/// resumed. In the end every order has one effect and one answer, no task ran twice at once or again
-/// after its success, and all ends are those that a model says.
+/// A run that three clients ask for anything at random, while its coordinator is killed and the run
+/// is resumed. In the end every order has one effect and one answer, no task ran twice at once or
+/// again after its success, and all ends are those that a model says.
 package struct OrderDrill {
   private let program: String
   private let manifest: OrderManifest
@@ -32,7 +32,8 @@ package struct OrderDrill {
     try "".write(toFile: folder + "/tries", atomically: false, encoding: .utf8)
   }
 
-  /// Asks until so much was asked, then brings the run to its end. The folder is removed when all is well.
+  /// Asks until so much was asked, then brings the run to its end. The folder is removed when all
+  /// is well.
   package mutating func run() throws {
     try start("run")
     let (run, plan) = try begun()

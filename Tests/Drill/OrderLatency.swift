@@ -2,8 +2,9 @@ import CTestSupport
 import Foundation
 import Glibc
 
-/// How long it takes from asking for something to its effect: running tasks of a live run are cancelled one
-/// after the other, by a client of its own, and the effect is the end of the task's process.
+/// How long it takes from asking for something to its effect: running tasks of a live run are
+/// cancelled one after the other, by a client of its own, and the effect is the end of the task's
+/// process.
 package struct OrderLatency {
   /// In milliseconds, sorted.
   package struct Times {

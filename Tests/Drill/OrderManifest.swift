@@ -1,5 +1,5 @@
-/// A graph of short tasks, of which some fail whenever they run and some ask a person, and what a run of it
-/// comes to in the end, worked out without one.
+/// A graph of short tasks, of which some fail whenever they run and some ask a person, and what a
+/// run of it comes to in the end, worked out without one.
 struct OrderManifest {
   enum Kind { case runs, fails, asks }
 
@@ -41,7 +41,8 @@ struct OrderManifest {
     return text
   }
 
-  /// The states of all tasks when everything was tried that could be, and every question was approved.
+  /// The states of all tasks when everything was tried that could be, and every question was
+  /// approved.
   ///
   /// - Parameter skipped: tasks that an order skipped.
   func ends(skipped: Set<Int>) -> [String] {

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Runs that have secrets, and tasks that say them in every way, fail, are tried again, add, grow and are killed: of
-/// all that opflow writes, answers and shows nothing has any.
+/// Runs that have secrets, and tasks that say them in every way, fail, are tried again, add, grow
+/// and are killed: of all that opflow writes, answers and shows nothing has any.
 package struct SecretDrill {
   private let program: String
   private let folder: String
@@ -31,8 +31,8 @@ package struct SecretDrill {
     try project.write(&random)
   }
 
-  /// One run that is killed so often, and then comes to its end. The folder is removed when all is well, and stays
-  /// when something is found.
+  /// One run that is killed so often, and then comes to its end. The folder is removed when all is
+  /// well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     let isServed = random.chance(30)
     while kills < limit { try drive(isServed: isServed, isDisturbed: true) }
@@ -105,7 +105,8 @@ package struct SecretDrill {
 
   // MARK: - Judging
 
-  /// Looks for all that is secret, also where blanks and line ends come in between, and in the names of files.
+  /// Looks for all that is secret, also where blanks and line ends come in between, and in the
+  /// names of files.
   private mutating func search() throws {
     let search = """
       export LC_ALL=C

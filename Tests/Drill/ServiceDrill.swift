@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 
-/// Runs of tests against a database (`jobs/integration.yaml`), killed at random moments, the database too, and
-/// resumed until they are whole: nothing may be left that runs or listens, and what was done once is not done again.
+/// Runs of tests against a database (`jobs/integration.yaml`), killed at random moments, the
+/// database too, and resumed until they are whole: nothing may be left that runs or listens, and
+/// what was done once is not done again.
 package struct ServiceDrill {
   private let program: String
   private let project: ServiceProject
@@ -32,8 +33,8 @@ package struct ServiceDrill {
   /// Whether the programs of PostgreSQL are there.
   package static var isPossible: Bool { ServiceProject.hasDatabase }
 
-  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when all
-  /// is well, and stays when something is found.
+  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when
+  /// all is well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     var isWhole = false
     while !isWhole { isWhole = try drive(mayKill: kills < limit) }
@@ -68,7 +69,8 @@ package struct ServiceDrill {
     return status == 0
   }
 
-  /// Kills the process that all others of the database come from, a while after it came, unless the run ends before.
+  /// Kills the process that all others of the database come from, a while after it came, unless the
+  /// run ends before.
   private mutating func strikeServer(_ victim: Victim) {
     while project.server == nil { if victim.end(withinMilliseconds: 10) != nil { return } }
     if victim.end(withinMilliseconds: random.below(500)) != nil { return }

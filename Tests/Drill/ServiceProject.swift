@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A copy of `jobs/integration.yaml` whose tasks tell that they begin, with a last one that asks the database what
-/// became of it.
+/// A copy of `jobs/integration.yaml` whose tasks tell that they begin, with a last one that asks
+/// the database what became of it.
 struct ServiceProject {
   let folder: String
 
@@ -91,8 +91,8 @@ struct ServiceProject {
     return folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/postgres") }
   }
 
-  /// Whether a database listens there, and not whoever got the port after it: such a one answers the question for
-  /// encryption with a letter.
+  /// Whether a database listens there, and not whoever got the port after it: such a one answers
+  /// the question for encryption with a letter.
   static func databaseAnswers(on port: UInt16) -> Bool {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard socket >= 0 else { return false }

@@ -67,7 +67,8 @@ struct Strikes {
     }
   }
 
-  /// What is alive though the drive has ended; nil for nothing. What may be left ends with the next drive.
+  /// What is alive though the drive has ended; nil for nothing. What may be left ends with the next
+  /// drive.
   ///
   /// - Parameter folder: with those that are in that folder.
   func survivors(in folder: String? = nil) -> String? {

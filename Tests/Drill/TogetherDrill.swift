@@ -1,7 +1,8 @@
 import Foundation
 
-/// Two or three live runs of one state folder, killed at random moments, whose sources stay as they are meanwhile: no
-/// task runs in two of them at once, none reads what another one is writing, and none runs again that has succeeded.
+/// Two or three live runs of one state folder, killed at random moments, whose sources stay as they
+/// are meanwhile: no task runs in two of them at once, none reads what another one is writing, and
+/// none runs again that has succeeded.
 package struct TogetherDrill {
   private let program: String
   private let folder: String
@@ -37,7 +38,8 @@ package struct TogetherDrill {
     try manifest.write(toFile: "\(folder)/opflow.yaml", atomically: false, encoding: .utf8)
   }
 
-  /// Goes on for so many rounds. The folder is removed when all is well, and stays when something is found.
+  /// Goes on for so many rounds. The folder is removed when all is well, and stays when something
+  /// is found.
   package mutating func run(rounds limit: Int) throws {
     while rounds < limit { try round() }
     try FileManager.default.removeItem(atPath: folder)

@@ -73,7 +73,8 @@ struct MarkedProcess {
   var program: Substring
   var command: String
 
-  /// - Parameter folder: with those that are in that folder, since a program may write over its environment.
+  /// - Parameter folder: with those that are in that folder, since a program may write over its
+  ///   environment.
   static func all(mark: String, in folder: String? = nil) -> [MarkedProcess] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { pid_t($0) }.compactMap { pid in

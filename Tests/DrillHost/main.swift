@@ -1,5 +1,6 @@
-// A program that is killed at any moment, for a drill: adds COUNT tasks in steps, closures among them, each of which may
-// need the one before it, tells each that is added, waits for all, and closes the queue.
+// A program that is killed at any moment, for a drill: adds COUNT tasks in steps, closures among
+// them, each of which may need the one before it, tells each that is added, waits for all, and
+// closes the queue.
 import Glibc
 import Opflow
 

@@ -4,8 +4,9 @@ import Testing
 
 /// Runs of tasks that programs do. The programs are Python, and speak the protocol by themselves.
 struct BlockRunTests {
-  /// `blocks.py HOW...`: connects to the only run, offers the tasks that it is told of, and prints what it hears. HOW is
-  /// `N=ok`, `fail`, `hang` (until it is told to stop), `deaf` (to that, too), or `=LINE`, which it says first.
+  /// `blocks.py HOW...`: connects to the only run, offers the tasks that it is told of, and prints
+  /// what it hears. HOW is `N=ok`, `fail`, `hang` (until it is told to stop), `deaf` (to that,
+  /// too), or `=LINE`, which it says first.
   private static let program = """
     import fcntl, glob, os, random, socket, sys, threading
     folder = glob.glob(".opflow/runs/*")[0]

@@ -114,7 +114,8 @@ struct CleanedTaskTests {
     #expect(place.entries("out") == ["3", "bad"])
     try run(place, "4\n")
     #expect(place.entries("out") == ["4"])
-    // As after the death of all processes before the first file was removed: what was the task's still is.
+    // As after the death of all processes before the first file was removed: what was the task's
+    // still is.
     try place.shell("cp -a out before")
     try run(place, "5\n")
     try place.shell("cp started .opflow/records; rm -r out; mv before out; touch out/mine")

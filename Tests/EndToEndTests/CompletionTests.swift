@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Command lines that are completed in real shells, at a terminal, by what `opflow completion` prints.
+/// Command lines that are completed in real shells, at a terminal, by what `opflow completion`
+/// prints.
 struct CompletionTests {
   private struct Shell: CustomTestStringConvertible {
     let name: String

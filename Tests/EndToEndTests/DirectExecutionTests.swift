@@ -34,8 +34,8 @@ struct DirectExecutionTests {
     }
   }
 
-  /// The exit code as a shell has it. That a signal ended a command opflow tells as it is; whether a
-  /// shell passes the signal on or makes a code of it differs from shell to shell.
+  /// The exit code as a shell has it. That a signal ended a command opflow tells as it is; whether
+  /// a shell passes the signal on or makes a code of it differs from shell to shell.
   private func code(_ task: StatusView.Task) -> Int? {
     task.exit ?? task.signal.map { 128 + $0 }
   }
@@ -63,8 +63,8 @@ struct DirectExecutionTests {
     return "\"\(escaped)\""
   }
 
-  /// What the task printed, without what has to differ: its name, the folder that its worker has for
-  /// temporary files, and the word some shells have for a command that a signal ended.
+  /// What the task printed, without what has to differ: its name, the folder that its worker has
+  /// for temporary files, and the word some shells have for a command that a signal ended.
   private func output(_ place: Workplace, _ task: String) throws -> String {
     guard place.entries(try place.runFolder() + "/logs").contains("\(task).log") else { return "" }
     return try place.log(task).replacing(task, with: "TASK").replacing("Killed\n", with: "")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What opflow writes for other programs, read by those: a trace by Perfetto, a graph by Mermaid, in a
-/// browser that runs them. `scripts/setup --tests` installs them where it can.
+/// What opflow writes for other programs, read by those: a trace by Perfetto, a graph by Mermaid,
+/// in a browser that runs them. `scripts/setup --tests` installs them where it can.
 @Suite struct ForeignReaderTests {
   private static let readers = Program.package + "/.build/readers"
   private static let browser = Program.browser

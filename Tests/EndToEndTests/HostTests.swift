@@ -4,8 +4,8 @@ import Testing
 
 /// Programs that a run is for: each starts the server with a connection that is there already.
 struct HostTests {
-  /// `host.py AFTER WORD...`: starts `opflow WORD...` and says what is to become of the run, then stays; with `die`
-  /// before all of that it is gone before the server can have heard it.
+  /// `host.py AFTER WORD...`: starts `opflow WORD...` and says what is to become of the run, then
+  /// stays; with `die` before all of that it is gone before the server can have heard it.
   private static let program = """
     import os, signal, socket, subprocess, sys
     words = sys.argv[1:]

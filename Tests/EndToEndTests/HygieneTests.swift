@@ -320,7 +320,8 @@ struct HygieneTests {
     #expect(try place.bytes(place.runFolder() + "/logs/lines.log").count == 20_000_000)
   }
 
-  /// Of a plan that had the environment in each task, or the text in each leg, these took 700 and 1300 MiB.
+  /// Of a plan that had the environment in each task, or the text in each leg, these took 700 and
+  /// 1300 MiB.
   @Test func `memory for a plan grows as the manifest does`() throws {
     let place = try Workplace("tasks: { a: { run: x } }\n")
     let variables = (0..<10_000).map { "K\($0): v" }.joined(separator: ", ")

@@ -172,7 +172,8 @@ struct InheritedStateTests {
   func `few processes are enough, or a clear error`(limit: Int) throws {
     let place = try Workplace("tasks: { a: { run: 'true' } }")
     try place.shell("chmod 777 . && cp \"$opflow\" opflow")
-    // A user that nobody is, each time another one: what it may have is counted for all that is its.
+    // A user that nobody is, each time another one: what it may have is counted for all that is
+    // its.
     let user = 70_000 + Int(getpid()) * 8 % 400_000 + limit
     let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? ""
     let run = try place.shell(
@@ -277,7 +278,8 @@ struct InheritedStateTests {
     try place.shell("chmod u+w .opflow/runs/*/plan; : > .opflow/runs/*/plan")
     try go.letGo()
     let seen = try view.finish()
-    // What it has read of the journal it does not read again, so it may need nothing of the plan any more.
+    // What it has read of the journal it does not read again, so it may need nothing of the plan
+    // any more.
     #expect([0, 74].contains(seen.status), "\(seen)")
     #expect(seen.errors.contains("cut short") == (seen.status == 74), "\(seen)")
     #expect(try live.finish().status == 74)

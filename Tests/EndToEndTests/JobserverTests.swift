@@ -3,8 +3,8 @@ import Testing
 
 /// Tasks whose makes take their jobs from the run.
 struct JobserverTests {
-  /// Three jobs that come to their end only where all are at work at once: opening a fifo waits for the
-  /// other end.
+  /// Three jobs that come to their end only where all are at work at once: opening a fifo waits for
+  /// the other end.
   private static let three = """
     all: a b c
     a: ; @read x < ab

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Resumes of runs whose files were edited, and are gone later: they go on with the texts of the last
-/// drive, not with those of the first.
+/// Resumes of runs whose files were edited, and are gone later: they go on with the texts of the
+/// last drive, not with those of the first.
 struct KeptFileTests {
   /// A project that was run, edited, resumed and is about to lose its files: `up` ran with the new
   /// text, and `last` has failed twice.
@@ -77,8 +77,8 @@ struct KeptFileTests {
     #expect(!resume.errors.contains("gone"), "\(resume)")
   }
 
-  /// What a resume that was killed may leave: each file is put in its place as a whole, so that these
-  /// are all the states there are.
+  /// What a resume that was killed may leave: each file is put in its place as a whole, so that
+  /// these are all the states there are.
   @Test(arguments: [
     ["included"], ["included", "manifest.yaml"], ["included", "manifest.yaml", "plan"],
   ])

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Families that read what the legs of other families leave, where both come to be while the run goes on.
+/// Families that read what the legs of other families leave, where both come to be while the run
+/// goes on.
 struct LaterChainTests {
   private static let chain = """
     max_failures: 0

@@ -217,8 +217,8 @@ struct LibraryHostTests {
     let host = try start("DrillHost", "24", "stop", in: place)
     try host.waitForOutput("added t12\n")
     let run = try #require(place.runs.last)
-    // As a loss of power ends them: in one instant. The program would have another process drive the run otherwise,
-    // which had the plan while it is damaged.
+    // As a loss of power ends them: in one instant. The program would have another process drive
+    // the run otherwise, which had the plan while it is damaged.
     host.send(SIGSTOP)
     if let pid = driver(place) { kill(pid, SIGKILL) }
     host.send(SIGKILL)

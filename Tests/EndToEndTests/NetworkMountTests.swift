@@ -2,10 +2,12 @@ import Foundation
 import Glibc
 import Testing
 
-/// Machines that see the project's folder through a real network's file system, which shows them late what others wrote.
+/// Machines that see the project's folder through a real network's file system, which shows them
+/// late what others wrote.
 @Suite(.whereMountsAre, .serialized)
 struct NetworkMountTests {
-  /// Who sees the folder how: the coordinator, and the machine of its agent. Nil is the file server itself.
+  /// Who sees the folder how: the coordinator, and the machine of its agent. Nil is the file server
+  /// itself.
   enum Views: String, CaseIterable {
     case serverDrives, machineDrives, machinesAlone
 
@@ -55,7 +57,8 @@ struct NetworkMountTests {
     mount.place.expectNothingAlive()
   }
 
-  /// A task of `n1` that wants what was made on the file server, or by it, after `n1` had looked for it.
+  /// A task of `n1` that wants what was made on the file server, or by it, after `n1` had looked
+  /// for it.
   static let late: [(what: String, missed: String, manifest: String)] = [
     (
       "an input in a folder that was not there", "made",

@@ -63,8 +63,8 @@ struct ProcessTests {
     #expect(!run.errors.contains("left behind"), "\(run)")
   }
 
-  /// A place that belongs to another user, as whom `./opflow` is run by `as`, and `./root` there is what `sudo` is to a
-  /// person.
+  /// A place that belongs to another user, as whom `./opflow` is run by `as`, and `./root` there is
+  /// what `sudo` is to a person.
   private func foreignPlace(_ manifest: String) throws -> Workplace {
     let place = try Workplace(manifest)
     try place.shell(
@@ -224,8 +224,8 @@ struct ProcessTests {
     place.expectNothingAlive()
   }
 
-  /// A place that belongs to a user who has no process, and what starts `./opflow` as that one where there may be so
-  /// many.
+  /// A place that belongs to a user who has no process, and what starts `./opflow` as that one
+  /// where there may be so many.
   private func placeOfFew(_ manifest: String) throws -> (Workplace, start: (Int) -> String) {
     let place = try Workplace(manifest)
     // Nobody else's processes count.

@@ -28,7 +28,8 @@ struct ServiceJobsTests {
       "run", "-k", "--output", "group", "--set", "broken=4", status: 1)
     let begin = try #require(
       run.errorLines.firstIndex { $0 == "  the last of db, which it needs:" }, "\(run)")
-    // As far as it had come by then: what it says and when its shard ends are told by two processes.
+    // As far as it had come by then: what it says and when its shard ends are told by two
+    // processes.
     let said = run.errorLines[(begin + 1)...].prefix { $0.hasPrefix("  db | ") }
     let log = try place.log("db")
     #expect(!said.isEmpty, "\(run)")

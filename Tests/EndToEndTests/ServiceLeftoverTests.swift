@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Nothing is left of services at the end of a run, whatever they are and however it ends, and a resume has them
-/// again.
+/// Nothing is left of services at the end of a run, whatever they are and however it ends, and a
+/// resume has them again.
 struct ServiceLeftoverTests {
   private static let kinds = [
     "plain": "echo up; exec tail -f /dev/null",

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// What may take long where a watched run looks for changes while nothing is left in it but services: whoever
-/// drives it is there for people all the same.
+/// What may take long where a watched run looks for changes while nothing is left in it but
+/// services: whoever drives it is there for people all the same.
 struct ServingLookTests {
   private static func manifest(_ says: String) -> String {
     """
@@ -12,7 +12,8 @@ struct ServingLookTests {
     """
   }
 
-  /// Puts another manifest in place, and holds a lease of it (fcntl(2)) until it is let go: whoever opens it waits.
+  /// Puts another manifest in place, and holds a lease of it (fcntl(2)) until it is let go: whoever
+  /// opens it waits.
   private static let lease = """
     import fcntl, os, signal
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])

@@ -201,7 +201,8 @@ struct SignalTests {
   }
 
   @Test func `a suspended run that is told to end does so once it goes on`() throws {
-    // A shell that is stopped while its child has yet to exec is not in state T: it waits in vfork(2).
+    // A shell that is stopped while its child has yet to exec is not in state T: it waits in
+    // vfork(2).
     let place = try Workplace(
       "tasks: { long: { run: 'echo $$ > here; exec tail -f /dev/null' }, next: { run: 'true' } }")
     let here = try place.gate("here")

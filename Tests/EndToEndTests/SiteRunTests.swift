@@ -188,7 +188,8 @@ struct SiteRunTests {
   {
     let place = try Workplace(
       "tasks:\n  a: { run: 'until test -s seized; do sleep 0.01; done; echo a >> trace' }\n")
-    // Who is traced has ended for its parent only when the tracer has seen that, which this one never does.
+    // Who is traced has ended for its parent only when the tracer has seen that, which this one
+    // never does.
     try place.write(
       "tracer.py",
       """
@@ -227,7 +228,8 @@ struct SiteRunTests {
 
   @Test func `all that a transport started ends with it`() throws {
     let place = try Workplace("tasks: { a: { run: echo a >> trace } }\n")
-    // A shell stays above the process that holds the connection: before an agent answers, and after it left.
+    // A shell stays above the process that holds the connection: before an agent answers, and after
+    // it left.
     for command in ["$opflow agent; tail -f /dev/null; :", "$opflow agent; (tail -f /dev/null); :"]
     {
       try place.opflow("run", "--on", "exec:\(command)")
@@ -364,7 +366,8 @@ struct SiteRunTests {
 
 /// What becomes of tasks when the stream to their machine dies in one direction or both.
 struct SiteLossTests {
-  /// Carries a stream, and stops to carry lines one way or the other for good behind one that begins so.
+  /// Carries a stream, and stops to carry lines one way or the other for good behind one that
+  /// begins so.
   private static let carrier = """
     import os, subprocess, sys, threading
     up, down, broken = (os.environ.get(n, '-') for n in ('CUT_UP', 'CUT_DOWN', 'BREAK'))

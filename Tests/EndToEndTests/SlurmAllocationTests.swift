@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// An allocation's keeper, as the coordinator has it: its orders come through a FIFO that the test holds.
+/// An allocation's keeper, as the coordinator has it: its orders come through a FIFO that the test
+/// holds.
 private final class Keeper {
   let place: Workplace
   let process: LiveProcess

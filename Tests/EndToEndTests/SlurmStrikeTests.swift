@@ -3,7 +3,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// Runs of 300 tasks that are struck at random: by what, where and when follows from a number, which a failure names.
+/// Runs of 300 tasks that are struck at random: by what, where and when follows from a number,
+/// which a failure names.
 @Suite(.whereStrikesAreWanted, .serialized, .onSlurmCluster)
 struct SlurmStrikeTests {
   /// What may become of the run: all but the first leave something to a resume.

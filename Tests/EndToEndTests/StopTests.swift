@@ -1,7 +1,8 @@
 import Glibc
 import Testing
 
-/// Runs that are on their way to their end, as others see them, and runs within tasks that are stopped.
+/// Runs that are on their way to their end, as others see them, and runs within tasks that are
+/// stopped.
 struct StopTests {
   @Test func `a signal is journaled as it begins to end the run, and others see it`() throws {
     let place = try Workplace(

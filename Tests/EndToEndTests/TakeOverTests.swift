@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Runs that a process on another machine holds, by a file system that both see. Here the other machine is a name in the
-/// lock's file.
+/// Runs that a process on another machine holds, by a file system that both see. Here the other
+/// machine is a name in the lock's file.
 @Suite struct TakeOverTests {
   private static let manifest = """
     tasks:

@@ -3,8 +3,8 @@ import Testing
 
 @testable import OpflowManifest
 
-/// Whether a manifest's cost grows faster than the manifest: each key alone, and what tasks share beside what each of them
-/// has. `scripts/soak growth` tries any two keys together.
+/// Whether a manifest's cost grows faster than the manifest: each key alone, and what tasks share
+/// beside what each of them has. `scripts/soak growth` tries any two keys together.
 struct ManifestGrowthTests {
   @Test(arguments: ManifestGrowth.all)
   func `the cost of a manifest grows as its size does`(_ growth: ManifestGrowth) throws {

@@ -1,9 +1,10 @@
 // What the library costs: `LibraryBench MODE COUNT FOLDER [OPFLOW]`.
 //
-// `bulk`, `group` and `each` add so many trivial commands, in one call, by calls that wait at once, and one call after the
-// other, and wait for their end. `changes` has so many tasks cancelled at once, with a reader of changes that keeps
-// up; `slow` has ten tasks fail over and over, so many times together, with one that begins to read when all is over. `idle` has an idle queue for so many seconds. All print seconds and the processor
-// time of this process.
+// `bulk`, `group` and `each` add so many trivial commands, in one call, by calls that wait at once,
+// and one call after the other, and wait for their end. `changes` has so many tasks cancelled at
+// once, with a reader of changes that keeps up; `slow` has ten tasks fail over and over, so many
+// times together, with one that begins to read when all is over. `idle` has an idle queue for so
+// many seconds. All print seconds and the processor time of this process.
 import Glibc
 import Opflow
 

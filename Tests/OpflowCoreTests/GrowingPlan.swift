@@ -26,7 +26,8 @@ final class GrowingPlan: Sendable {
     return try open()
   }
 
-  /// What a resume makes of it: the first tasks, and of those that were added as many as are told of.
+  /// What a resume makes of it: the first tasks, and of those that were added as many as are told
+  /// of.
   func replace(_ segments: [Plan]) throws -> Plan {
     file.withLock { $0 = first.copyOfBytes }
     for segment in segments { _ = try add(segment) }

@@ -4,8 +4,8 @@ import Testing
 @testable import OpflowReports
 @testable import OpflowViews
 
-/// Numbers that no run has, in a journal whose checksums are right: whoever reads it comes to an end, and takes no more
-/// room than the journal does.
+/// Numbers that no run has, in a journal whose checksums are right: whoever reads it comes to an
+/// end, and takes no more room than the journal does.
 @Suite struct HostileNumberTests {
   private static let most: Int64 = .max
 

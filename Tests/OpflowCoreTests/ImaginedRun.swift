@@ -41,7 +41,8 @@ struct ImaginedRun {
   /// What was told of further machines, and why the drive stopped by itself.
   var siteEntries: [SiteEntry] = []
   var stops: [StopEntry] = []
-  /// The successes by which those who look at tasks find these up to date; they leave others unanswered.
+  /// The successes by which those who look at tasks find these up to date; they leave others
+  /// unanswered.
   var fresh: [String: UInt64] = [:]
   /// The GPUs that tasks were given last.
   var devices: [String: [Int]] = [:]

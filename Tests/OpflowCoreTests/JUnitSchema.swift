@@ -1,8 +1,9 @@
 import Foundation
 import FoundationXML
 
-/// The rules of Jenkins' schema for test results (jenkinsci/xunit-plugin, junit-10.xsd), and what GitLab asks
-/// for besides: tests that differ in class or name. The parser is another one than whoever wrote the file has.
+/// The rules of Jenkins' schema for test results (jenkinsci/xunit-plugin, junit-10.xsd), and what
+/// GitLab asks for besides: tests that differ in class or name. The parser is another one than
+/// whoever wrote the file has.
 final class JUnitSchema: NSObject, XMLParserDelegate {
   struct Element {
     var attributes: Set<String> = []

@@ -86,7 +86,8 @@ import Testing
             try check(&looks, run.bytes, seed: seed)
           }
         }
-        // A crash may cut what was followed: then it was never written, and the file is another one.
+        // A crash may cut what was followed: then it was never written, and the file is another
+        // one.
         if run.random.chance(50) {
           let file = run.bytes
           run.crash()

@@ -155,7 +155,8 @@ import Testing
     expected.cancelled = [try plan.id("cancelled")]
     #expect(try RunModel.read(journal.bytes, plan).orders.standing(plan) == expected)
 
-    // Wherever it is lost itself, the one after it has them too; one that somebody resumes has none.
+    // Wherever it is lost itself, the one after it has them too; one that somebody resumes has
+    // none.
     for continues in [true, false] {
       var later = journal
       var resume = ResumeEntry(planKey: "00", opflowVersion: "0")

@@ -1,7 +1,7 @@
 import OpflowCore
 
-/// The one engine of an imagined host. An engine is no value to be copied, and expectations copy what they look at:
-/// what they ask, they ask here.
+/// The one engine of an imagined host. An engine is no value to be copied, and expectations copy
+/// what they look at: what they ask, they ask here.
 final class OwnEngine {
   var engine: Engine
 

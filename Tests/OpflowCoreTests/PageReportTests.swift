@@ -56,8 +56,8 @@ import Testing
     #expect(page.text.contains("content=\"\(policy)\""))
     #expect(policy.hasPrefix("default-src 'none'; script-src 'sha256-"))
     #expect(page.text.contains("<style>\(PageStyle.text)</style>"))
-    // A style or a handler of an element is none of what the policy lets run; nor is anything fetched.
-    // The name of SVG's elements is an address that nobody goes to.
+    // A style or a handler of an element is none of what the policy lets run; nor is anything
+    // fetched. The name of SVG's elements is an address that nobody goes to.
     let text = page.text.replacing("\"http://www.w3.org/2000/svg\"", with: "")
     for word in [" style=\"", " onclick=", "src=\"", "url(", "@import", "http://", "https://"] {
       #expect(!text.contains(word), "\(word)")

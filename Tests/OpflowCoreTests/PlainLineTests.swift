@@ -1,9 +1,11 @@
 import OpflowCore
 import Testing
 
-/// Starts and successes as they are written are folded in a shorter way than lines of any other shape.
+/// Starts and successes as they are written are folded in a shorter way than lines of any other
+/// shape.
 @Suite struct PlainLineTests {
-  /// The same journal, with the fields of starts and successes in another order, which says the same.
+  /// The same journal, with the fields of starts and successes in another order, which says the
+  /// same.
   private func turned(_ bytes: [UInt8]) -> [UInt8] {
     var turned: [UInt8] = []
     for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {
@@ -83,7 +85,8 @@ import Testing
     try expectTold("success\ta\tn=1" + (end.isEmpty ? "" : "\t" + end))
   }
 
-  /// Folds a line behind a start, and the same with a key behind it that nobody knows, which no usual line has.
+  /// Folds a line behind a start, and the same with a key behind it that nobody knows, which no
+  /// usual line has.
   private func expectTold(_ text: String) throws {
     let plan = try TestPlan.make(names: ["a", "b"])
     let folds = try [text, text + "\tzz=1"].map { line in

@@ -88,8 +88,8 @@ struct PlanDeclarationTests {
 
   private typealias Change = (String, PlanSection, Bool, @Sendable (inout PlanPatch) -> Void)
 
-  /// A change under a checksum that holds, the section that it makes unsound, and whether the worker that
-  /// runs the task `build` sees it too.
+  /// A change under a checksum that holds, the section that it makes unsound, and whether the
+  /// worker that runs the task `build` sees it too.
   private static let unsound: [Change] = [
     (
       "declared by nobody", .declarations, true,

@@ -187,8 +187,8 @@ struct PlanGrowthTests {
     return plan
   }
 
-  /// A plan and what it grows by: needs within a segment and for earlier ones, policies, demands, exit codes,
-  /// services, downloads, declared files.
+  /// A plan and what it grows by: needs within a segment and for earlier ones, policies, demands,
+  /// exit codes, services, downloads, declared files.
   private static func segments(_ numbers: inout SplitMix64) -> [PlanMaker] {
     var earlier: [(name: String, isService: Bool)] = []
     return (0..<Int.random(in: 2...6, using: &numbers)).map { segment in

@@ -1,8 +1,8 @@
 import OpflowCore
 
-/// A run of a few tasks by random moves, as an engine would have it written: workers that are handed
-/// tasks ahead, are lost and give tasks back, tasks that are added, crashes, resumes. What a view is told as it goes is
-/// folded beside.
+/// A run of a few tasks by random moves, as an engine would have it written: workers that are
+/// handed tasks ahead, are lost and give tasks back, tasks that are added, crashes, resumes. What a
+/// view is told as it goes is folded beside.
 struct RandomRun {
   private(set) var plan: Plan
   let file: GrowingPlan

@@ -131,7 +131,8 @@ struct RecordIndexTests {
       let cut = before + block[..<count]
       #expect(Self.known(1, in: cut) == nil)
       #expect(Self.known(2, in: cut) == other)
-      // The next one to write ends the line that was cut off. Of a first line nobody knows what it was.
+      // The next one to write ends the line that was cut off. Of a first line nobody knows what it
+      // was.
       let after = cut + [10] + Self.block(record, of: 3)
       #expect(Self.known(1, in: after) == (count == block.count - 1 ? record : nil))
       #expect(Self.known(3, in: after) == record)

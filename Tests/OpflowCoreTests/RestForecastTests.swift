@@ -35,7 +35,8 @@ import Testing
     let (chain, lengths) = try plan([("a", [], 3), ("b", ["a"], 4), ("c", ["b"], 5)])
     rest = forecast(chain, lengths, parallel: 4)
     #expect(rest.range([]) == 12_000...12_000)
-    // Two at once, of which one is the longest: from half of it all to that and half of the longest.
+    // Two at once, of which one is the longest: from half of it all to that and half of the
+    // longest.
     rest = forecast(wide, durations, parallel: 2)
     #expect(rest.range([]) == 6000...8500)
   }
@@ -126,8 +127,8 @@ import Testing
     #expect(rest.range([]) { $0 == 0 ? 4 : nil } == 10_000...17_500)
   }
 
-  /// The engine, played with all that is known, ends within the bounds: at the beginning, and at every later
-  /// moment, when it has gone so far.
+  /// The engine, played with all that is known, ends within the bounds: at the beginning, and at
+  /// every later moment, when it has gone so far.
   @Test(arguments: 0..<30) func `the engine's own forecast lies within the range`(seed: Int) throws
   {
     var random = SplitMix64(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)

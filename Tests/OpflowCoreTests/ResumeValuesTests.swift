@@ -3,8 +3,8 @@ import Testing
 
 /// What runs once more since its values are lost.
 @Suite struct ResumeValuesTests {
-  /// `maybe` may start or be skipped, by a value of `told`; `last` reads a value of `source`, which is lost, where
-  /// anything starts.
+  /// `maybe` may start or be skipped, by a value of `told`; `last` reads a value of `source`, which
+  /// is lost, where anything starts.
   private func decision(_ flags: TaskFlags) throws -> (ResumeDecision, Plan) {
     let plan = try TestPlan.make([
       TestPlan.Task(name: "told", flags: .leavesValues),

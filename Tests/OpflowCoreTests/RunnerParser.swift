@@ -1,5 +1,6 @@
 /// What GitHub's runner takes for a command of a line, by the rules of its parser (actions/runner,
-/// ActionCommand.cs): `::NAME a=b,c=d::DATA` behind white space, or `##[NAME a=b;c=d]DATA` anywhere.
+/// ActionCommand.cs): `::NAME a=b,c=d::DATA` behind white space, or `##[NAME a=b;c=d]DATA`
+/// anywhere.
 struct RunnerCommand: Equatable {
   var name: String
   var properties: [String: String] = [:]

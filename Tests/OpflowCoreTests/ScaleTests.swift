@@ -1,8 +1,8 @@
 import OpflowCore
 import Testing
 
-/// Plans of a size at which anything that is not linear, or that recurses, shows: the tests would run
-/// for minutes, or out of stack.
+/// Plans of a size at which anything that is not linear, or that recurses, shows: the tests would
+/// run for minutes, or out of stack.
 @Suite struct ScaleTests {
   private let count = 30_000
 

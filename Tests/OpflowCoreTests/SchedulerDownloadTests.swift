@@ -223,7 +223,8 @@ struct SchedulerDownloadTests {
     var run = ImaginedRun(try plan(300), handsAhead: true)
     run.settle()
     var steps = 0
-    // Several at once that end close to each other count as short ones, and then none ends for a while.
+    // Several at once that end close to each other count as short ones, and then none ends for a
+    // while.
     while run.close == nil, steps < 2_000 {
       steps += 1
       run.now = run.now.advanced(byMilliseconds: steps % 10 == 0 ? 25 : 1)

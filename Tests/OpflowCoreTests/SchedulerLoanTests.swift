@@ -1,7 +1,8 @@
 import OpflowCore
 import Testing
 
-/// What idles is lent to tasks with a jobserver, and asked back for what waits for it and for nothing else.
+/// What idles is lent to tasks with a jobserver, and asked back for what waits for it and for
+/// nothing else.
 @Suite struct SchedulerLoanTests {
   private func run(_ fill: (inout PlanMaker) -> Void) throws -> ImaginedRun {
     var maker = PlanMaker()

@@ -130,7 +130,8 @@ struct SchedulerServiceTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits for the seat.
+  /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits
+  /// for the seat.
   private func runWithQueue(needing condition: NeedCondition) throws -> ImaginedRun {
     var maker = PlanMaker()
     maker.resources = [("seat", 1)]

@@ -141,7 +141,8 @@ import Testing
     #expect(run.stops.map(\.what) == ["the time of the machine that opflow runs on is nearly over"])
   }
 
-  /// `big` is for the first machine, which has not the time left that it may take; the second one is too small.
+  /// `big` is for the first machine, which has not the time left that it may take; the second one
+  /// is too small.
   private func runWithoutTime() throws -> ImaginedRun {
     var run = try run {
       $0.add("go") { $0.isLocal = true }

@@ -252,8 +252,8 @@ import Testing
       ])
   }
 
-  /// A person drags the window about while frames are drawn, some of them before it is told. Terminals
-  /// either wrap lines anew then, or cut them.
+  /// A person drags the window about while frames are drawn, some of them before it is told.
+  /// Terminals either wrap lines anew then, or cut them.
   @Test(arguments: [true, false], 0..<40)
   func `a window of any size keeps the lines above and nothing of old frames`(
     reflows: Bool, seed: Int

@@ -3,8 +3,8 @@ import OpflowManifest
 import Testing
 
 /// Manifests that would take minutes, or gigabytes, of a reader whose work grows with the square of
-/// what it reads. The time limit only catches that: it counts what others have of the machine, so it is far
-/// from what a busy one takes. What is counted is what was said and kept.
+/// what it reads. The time limit only catches that: it counts what others have of the machine, so
+/// it is far from what a busy one takes. What is counted is what was said and kept.
 @Suite(.timeLimit(.minutes(30))) struct BoundedWorkTests {
   private func refused(_ bytes: [UInt8]) throws -> ManifestError {
     try #require(throws: ManifestError.self) { try check(bytes: bytes) }

@@ -14,8 +14,8 @@ func compile(
     maxParallel: maxParallel, folder: folder, links: links, files: files)
 }
 
-/// - Parameter files: by their names in the folder; `*` of a pattern fits any text. One whose text begins
-///   with `!` cannot be read, for the reason behind it. A character is a byte.
+/// - Parameter files: by their names in the folder; `*` of a pattern fits any text. One whose text
+///   begins with `!` cannot be read, for the reason behind it. A character is a byte.
 func compile(
   bytes: [UInt8], variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
@@ -59,7 +59,8 @@ private func source(_ bytes: [UInt8], in folder: String) -> ManifestSource {
     defaultName: "m")
 }
 
-/// `line:column: message` of every mistake in a manifest, with the file before it where it is another.
+/// `line:column: message` of every mistake in a manifest, with the file before it where it is
+/// another.
 func mistakes(
   in text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], links: [String: String] = [:],

@@ -1,7 +1,8 @@
 import OpflowCore
 import Testing
 
-/// Expressions that read values of other tasks: what is left of them in a plan, and what they come to.
+/// Expressions that read values of other tasks: what is left of them in a plan, and what they come
+/// to.
 struct LateTextTests {
   /// What the variable `V` of a task `b` that needs `a` comes to.
   private func value(

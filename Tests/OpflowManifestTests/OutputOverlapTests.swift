@@ -1,7 +1,8 @@
 import OpflowManifest
 import Testing
 
-/// Outputs that more than one task has, however each names them, and those that are something else already.
+/// Outputs that more than one task has, however each names them, and those that are something else
+/// already.
 struct OutputOverlapTests {
   private func mistakes(_ one: String, _ other: String) -> [String] {
     OpflowManifestTests.mistakes(

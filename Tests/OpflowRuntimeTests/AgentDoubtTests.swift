@@ -3,7 +3,8 @@ import Testing
 
 @testable import OpflowRuntime
 
-/// What an agent in a step of Slurm holds back for a moment, since a signal to all of the step may be the reason for it.
+/// What an agent in a step of Slurm holds back for a moment, since a signal to all of the step may
+/// be the reason for it.
 @Suite struct AgentDoubtTests {
   private var doubt: AgentDoubt
   private var output = FieldWriter()

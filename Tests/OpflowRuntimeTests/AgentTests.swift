@@ -20,7 +20,8 @@ import Testing
 
     /// - Parameters:
     ///   - arguments: behind the command.
-    ///   - environment: beyond this process's own, by what is told where the state folder's root is.
+    ///   - environment: beyond this process's own, by what is told where the state folder's root
+    ///     is.
     init(
       _ text: String = "tasks:\n  a: { run: 'echo hello > a' }\n", arguments: [String] = [],
       environment: (String) throws -> [String] = { _ in [] }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import OpflowWorker
 
-/// What a look finds behind links, in random trees: against what `realpath` and the files themselves tell.
+/// What a look finds behind links, in random trees: against what `realpath` and the files
+/// themselves tell.
 @Suite("Files behind links")
 final class LinkedFilesTests {
   private let root: String
@@ -235,8 +236,8 @@ final class LinkedFilesTests {
     }
   }
 
-  /// What a task reads that opens a path and all that is below, told by the C library alone; and the real paths of
-  /// the files among it.
+  /// What a task reads that opens a path and all that is below, told by the C library alone; and
+  /// the real paths of the files among it.
   private func oracle(_ path: String, _ reached: inout Set<String>, _ entered: inout Set<String>)
     -> String
   {

@@ -99,8 +99,8 @@ struct WrittenJournal: ~Copyable {
 }
 
 extension RunFolder {
-  /// Waits until nobody has its lock, which was let go. A process that another test starts just then has all
-  /// descriptors of this one until it executes its program.
+  /// Waits until nobody has its lock, which was let go. A process that another test starts just
+  /// then has all descriptors of this one until it executes its program.
   func waitUntilFree() throws {
     while try RunFolderLock.isHeld(self) { sched_yield() }
   }

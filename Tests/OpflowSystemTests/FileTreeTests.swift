@@ -4,7 +4,8 @@ import Testing
 
 @testable import OpflowSystem
 
-/// Trees are removed whole, and nothing beside them. All that a link here aims at is in the test's folder.
+/// Trees are removed whole, and nothing beside them. All that a link here aims at is in the test's
+/// folder.
 @Suite struct FileTreeTests {
   let folder: TemporaryFolder
 
@@ -145,8 +146,8 @@ import Testing
 
   @Test func `what is mounted in the tree is not entered`() async throws {
     await #expect(processExitsWith: .success) {
-      // Its own view of what is mounted where goes with this process; without the right to one there is
-      // nothing to be tested.
+      // Its own view of what is mounted where goes with this process; without the right to one
+      // there is nothing to be tested.
       let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
       let unshare = unsafeBitCast(
         try #require(dlsym(nil, "unshare")), to: (@convention(c) (Int32) -> Int32).self)

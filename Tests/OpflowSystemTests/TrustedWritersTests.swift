@@ -99,7 +99,8 @@ struct TrustedWritersTests {
   @Test(
     arguments: [
       (0, 0, true), (1000, 1000, true),
-      // The group of all users; one of his name that he is not in; one with another's account in it.
+      // The group of all users; one of his name that he is not in; one with another's account in
+      // it.
       (100, 1001, false), (1001, 1001, false), (1002, 1002, false),
       // A member beside him; a user whom the files do not know, as his group.
       (1005, 1005, false), (5000, 5000, true), (5000, 5001, false), (1004, 1004, false),

@@ -1,4 +1,5 @@
-// What a queue does when it is asked for things that few programs ask for; a test knows what is to be printed.
+// What a queue does when it is asked for things that few programs ask for; a test knows what is to
+// be printed.
 import Glibc
 import Opflow
 import Synchronization
@@ -198,7 +199,8 @@ case "busy":
   let queue = try await TaskQueue(name: "asleep")
   try await queue.add("more", .shell("true")).waitUntilFinished()
 case "ghosts":
-  // A task that adds others is cut short when what drives the run is killed, and adds none of them then.
+  // A task that adds others is cut short when what drives the run is killed, and adds none of them
+  // then.
   let queue = try await TaskQueue(name: "ghosts")
   let adder = try await queue.add(contentsOf: "adder.yaml")[0]
   // Nobody is told of a task that comes.

@@ -1,5 +1,5 @@
-// Whether the library leaves alone what is the program's: its children, its signals, its other threads. Prints what it
-// finds; a test knows what that should be.
+// Whether the library leaves alone what is the program's: its children, its signals, its other
+// threads. Prints what it finds; a test knows what that should be.
 import Glibc
 import Opflow
 import Synchronization
@@ -63,7 +63,8 @@ var status: Int32 = 0
 while waitpid(child, &status, 0) == -1, errno == EINTR {}
 print("own child: \(status >> 8)")
 
-// A forked child has no queue, and says so; what it holds does not keep the run alive when this program is gone.
+// A forked child has no queue, and says so; what it holds does not keep the run alive when this
+// program is gone.
 typealias Fork = @convention(c) () -> pid_t
 let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
 let forked = fork()

@@ -158,8 +158,8 @@ package struct Screen {
 
   /// The window is dragged.
   ///
-  /// - Parameter reflows: lines are put together again and wrapped to the new width, as most terminals
-  ///   do, the cursor staying where it is in its line; else they are cut (xterm).
+  /// - Parameter reflows: lines are put together again and wrapped to the new width, as most
+  ///   terminals do, the cursor staying where it is in its line; else they are cut (xterm).
   package mutating func resize(columns: Int, rows: Int, reflows: Bool = true) {
     if reflows { reflow(to: columns) } else { cut(to: columns) }
     while lines.count <= row { lines.append([]) }

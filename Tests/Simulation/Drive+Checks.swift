@@ -32,8 +32,9 @@ extension Drive {
     workers[worker].outbox.append(.checked(check.task, serial: check.serial, result))
   }
 
-  /// Now and then another run of the state folder starts a task right after it was looked at here, and succeeds or is
-  /// killed. Drawn from no number of the life, whose other events stay what they are.
+  /// Now and then another run of the state folder starts a task right after it was looked at here,
+  /// and succeeds or is killed. Drawn from no number of the life, whose other events stay what they
+  /// are.
   private mutating func runElsewhere(_ task: TaskID) {
     guard !chaos.isNone, steps % 4 == 0, let key = seen[task]?.key, let truth = truths[task] else {
       return

@@ -64,8 +64,8 @@ extension Drive {
     model.grow(new)
   }
 
-  /// Of the `finally` tasks that come to a run of which something ran, those are owed that do not have their end as they
-  /// come: for their `if`, or for what had an end before.
+  /// Of the `finally` tasks that come to a run of which something ran, those are owed that do not
+  /// have their end as they come: for their `if`, or for what had an end before.
   private mutating func noteOwed(from first: Int) {
     guard entering.ranBefore else { return }
     for task in (first..<plan.taskCount).lazy.map({ TaskID($0) })
@@ -91,7 +91,8 @@ extension Drive {
     return try addBatch()
   }
 
-  /// Nothing goes on: whoever has more to do adds it, and closes what is open when there is nothing more.
+  /// Nothing goes on: whoever has more to do adds it, and closes what is open when there is nothing
+  /// more.
   ///
   /// - Returns: whether anybody did.
   mutating func growAtRest() throws(Finding) -> Bool {

@@ -2,8 +2,8 @@ import OpflowCore
 
 /// Services that are to end: whether they are told to as soon as nothing needs them.
 extension Drive {
-  /// Of what was told no step is left: no service goes on that nothing needs any more, nor one that nobody uses where
-  /// nothing more starts.
+  /// Of what was told no step is left: no service goes on that nothing needs any more, nor one that
+  /// nobody uses where nothing more starts.
   func checkIdleServices() throws(Finding) {
     guard plan.hasServices, hasBegun, !engine.isClosing, !hasJournalFailed, passing.isEmpty,
       !isToPassOn
@@ -21,7 +21,8 @@ extension Drive {
     }
   }
 
-  /// Whether a service runs that was started for others, whose worker is there, and nobody told it to end.
+  /// Whether a service runs that was started for others, whose worker is there, and nobody told it
+  /// to end.
   private func isUntold(_ task: TaskID) -> Bool {
     guard witness.isService(task), witness.stand[task.index] == .running,
       !stoodAlone.contains(task),

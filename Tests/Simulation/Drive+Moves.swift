@@ -301,8 +301,8 @@ extension Drive {
 
   private func text(_ attempt: Int32?) -> String { attempt.map { "\($0)" } ?? "none" }
 
-  /// Tells a download worker a fact. A download runs, for all who see the worker from outside, from when
-  /// the worker says so.
+  /// Tells a download worker a fact. A download runs, for all who see the worker from outside, from
+  /// when the worker says so.
   private mutating func tell(downloads index: Int, _ event: DownloadWorkerEvent) throws(Finding) {
     let id = workers[index].id
     let before = workers[index].downloads.transfers

@@ -45,8 +45,8 @@ extension Drive {
     try tell(.siteJoined(SiteID(number), tells ? offer : nil, identity))
   }
 
-  /// Some are the coordinator's machine, as a batch job's first node is: all of its GPUs are, or some. Nothing is
-  /// drawn for it, so that kept seeds stay what they were.
+  /// Some are the coordinator's machine, as a batch job's first node is: all of its GPUs are, or
+  /// some. Nothing is drawn for it, so that kept seeds stay what they were.
   private func devicesHere(of site: ImaginedSite, _ number: Int32) -> [Int?] {
     let draw = options.seed &+ UInt64(number) &* 7
     guard site.gpus > 0, draw % 3 == 0 else { return [] }
@@ -159,7 +159,8 @@ extension Drive {
     try tell(.sitesExhausted(complaint: "there are no more"))
   }
 
-  /// Nothing else happens: what leaves or is silent is gone in the end, and where tasks wait another machine comes, or none.
+  /// Nothing else happens: what leaves or is silent is gone in the end, and where tasks wait
+  /// another machine comes, or none.
   ///
   /// - Returns: whether anything was done.
   mutating func tendSites() throws(Finding) -> Bool {

@@ -2,8 +2,8 @@ import OpflowCore
 
 /// Tokens of jobservers, as workers and the programs of their tasks handle them.
 extension Drive {
-  /// Whether a program of the task may put a token back that was lent: when it is asked for, or when
-  /// nobody has a use for it.
+  /// Whether a program of the task may put a token back that was lent: when it is asked for, or
+  /// when nobody has a use for it.
   func mayGiveBack(_ tree: ImaginedTree) -> Bool {
     tree.exists && tree.lent > 0 && !tree.isStopped && !tree.isKilled
   }

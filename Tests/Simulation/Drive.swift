@@ -10,8 +10,8 @@ struct PassedOn {
 }
 
 /// One drive of a run: the real engine, workers with the real worker's decisions over imagined
-/// processes, an imagined clock and an imagined disk. A turn takes in facts, then does what the engine
-/// says; the coordinator may die between any two steps.
+/// processes, an imagined clock and an imagined disk. A turn takes in facts, then does what the
+/// engine says; the coordinator may die between any two steps.
 struct Drive {
   enum End {
     /// It came to its own end.
@@ -50,7 +50,8 @@ struct Drive {
   var records: ImaginedRecords
   /// By question: what was so when it was asked.
   var asks: [Int32: ImaginedRecords.Truth] = [:]
-  /// By task: the key by which it was looked at last, the success that it was compared with, and what was so then.
+  /// By task: the key by which it was looked at last, the success that it was compared with, and
+  /// what was so then.
   var seen: [TaskID: (key: UInt64, origin: UInt64)] = [:]
   /// Of these, the ones whose result is in the cache.
   var cached: Set<TaskID> = []
@@ -89,7 +90,8 @@ struct Drive {
   var witness: Witness
   /// Who asks for what.
   var control: Control
-  /// By task that was started: the try of its need that it reads of, and what that left; nil for none.
+  /// By task that was started: the try of its need that it reads of, and what that left; nil for
+  /// none.
   private(set) var read: [TaskID: ValueSet?] = [:]
   /// Tasks that were cancelled when the drive was stopping already.
   private(set) var cutShort: Set<TaskID> = []
@@ -201,7 +203,8 @@ struct Drive {
   private mutating func step() throws(Finding) {
     steps += 1
     if steps > mostSteps { throw Finding("the drive does not come to an end") }
-    // What a program says is read long before the time of a block is up, where nothing is disturbed.
+    // What a program says is read long before the time of a block is up, where nothing is
+    // disturbed.
     now.nanoseconds += Int64(random.below(3_000_000)) / (chaos.isNone && plan.hasBlocks ? 100 : 1)
     wallMilliseconds += Int64(random.below(3))
     if engine.isServing, random.chance(chaos.passesOn ? 40 : 10) {

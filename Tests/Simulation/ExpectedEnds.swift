@@ -112,7 +112,8 @@ struct ExpectedEnds {
     }
   }
 
-  /// Whether what is to run needs a service: what came to need it when it had been skipped as unused.
+  /// Whether what is to run needs a service: what came to need it when it had been skipped as
+  /// unused.
   private func isWanted(_ service: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
     plan.dependents(service).contains { edge in
       let user = plan.dependent(edge)
@@ -130,7 +131,8 @@ struct ExpectedEnds {
     }
   }
 
-  /// It was skipped for its needs, and those that keep what they have rule it out still, whatever becomes of others.
+  /// It was skipped for its needs, and those that keep what they have rule it out still, whatever
+  /// becomes of others.
   private func isRuledOutByKept(_ task: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
     entry.results[task]?.isSkippedUpstream == true
       && plan.needs(task).contains { edge in

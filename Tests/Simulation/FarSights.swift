@@ -46,8 +46,8 @@ struct FarSights {
   private var begunAt: [TaskID: SiteID] = [:]
   /// When tasks were lost on a machine last.
   private var moments: [Int32: Instant] = [:]
-  /// Those of which that was so at two moments within a minute, as a machine's last site may be when it is lost: nothing
-  /// is told of that before it is back.
+  /// Those of which that was so at two moments within a minute, as a machine's last site may be
+  /// when it is lost: nothing is told of that before it is back.
   private var suspects: Set<Int32> = []
   /// Those on which nothing more is to start.
   private var shunned: Set<Int32> = []

@@ -2,8 +2,8 @@ import OpflowCore
 
 /// What starts in each part of a drive.
 extension FateCheck {
-  /// Tasks that `max_failures` does not hold back: `finally` tasks, those with an edge that a failure
-  /// met, and what those need.
+  /// Tasks that `max_failures` does not hold back: `finally` tasks, those with an edge that a
+  /// failure met, and what those need.
   func exempt(_ counts: (TaskID) -> Bool) -> Set<TaskID> {
     var open: [TaskID] = []
     for index in plan.tasks {

@@ -71,7 +71,8 @@ struct FateCheck {
     mustNotBeHeldBack = exempt { !drive.engine.state($0).isTerminal }
   }
 
-  /// A `finally` task started, or was skipped for what never ran, before an error or a kill may have cut its phase short.
+  /// A `finally` task started, or was skipped for what never ran, before an error or a kill may
+  /// have cut its phase short.
   private var beganFinally: Bool {
     plan.tasks.contains { index in
       guard plan.flags(TaskID(index)).contains(.finally) else { return false }
@@ -169,7 +170,8 @@ struct FateCheck {
     }
   }
 
-  /// A service is over when nothing runs: it ended well where it was used, and was skipped where not.
+  /// A service is over when nothing runs: it ended well where it was used, and was skipped where
+  /// not.
   private func checkService(_ task: TaskID, _ state: TaskState) throws(Finding) {
     if firstLine[task.index] == nil { return }
     switch state {
@@ -215,8 +217,8 @@ struct FateCheck {
     else { throw fault(task, "it should have been skipped") }
   }
 
-  /// Whether one of its needs ran in this drive: handed ahead and taken back is not run, nor a service that came up
-  /// for others when the task had its end.
+  /// Whether one of its needs ran in this drive: handed ahead and taken back is not run, nor a
+  /// service that came up for others when the task had its end.
   private func mayFollow(_ task: TaskID) -> Bool {
     let needs = plan.needs(task).map { TaskID(plan.needTargets[$0]) }
     return needs.isEmpty
@@ -229,7 +231,8 @@ struct FateCheck {
 
   private func hasBegun(_ task: TaskID) -> Bool { begun[task.index] >= 0 }
 
-  /// It began, or came to another end than a skip for its needs, before an order took one of these out of its end.
+  /// It began, or came to another end than a skip for its needs, before an order took one of these
+  /// out of its end.
   private func isOfEarlierNeeds(_ task: TaskID, _ state: TaskState) -> Bool {
     let place = hasBegun(task) ? begun[task.index] : lastPlace[task.index]
     return (hasBegun(task) || state.isTerminal && !isSkippedForNeeds(task))
@@ -287,7 +290,8 @@ struct FateCheck {
     for edge in plan.needs(task) {
       let target = TaskID(plan.needTargets[edge])
       switch need(edge, of: task) {
-      // A service that could not start any more; it had its end when nothing was left that needs it.
+      // A service that could not start any more; it had its end when nothing was left that needs
+      // it.
       case .met
       where lastLine[target.index]?.event == .skip(.unused)
         && lastLine[task.index]?.event == .skip(.upstream(target)):
@@ -478,7 +482,8 @@ struct FateCheck {
     throw fault(task, "it had tries left")
   }
 
-  /// Whether a service that it needs has an end with which nothing of it starts any more, or was tried again since.
+  /// Whether a service that it needs has an end with which nothing of it starts any more, or was
+  /// tried again since.
   private func isServiceLost(of task: TaskID) -> Bool {
     plan.services(neededBy: task).contains { service in
       [.failed, .cancelled, .skipped].contains(drive.engine.state(service))

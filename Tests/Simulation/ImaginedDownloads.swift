@@ -35,8 +35,8 @@ struct ImaginedDownloads {
     return transfers.first { $0.task == task }
   }
 
-  /// The first file that is being put in place: files are, in their order, and none is while the run
-  /// is suspended.
+  /// The first file that is being put in place: files are, in their order, and none is while the
+  /// run is suspended.
   var settling: Transfer? {
     guard !state.isSuspended, let first = transfers.first(where: { !$0.isOver }),
       first.isSettling

@@ -1,7 +1,8 @@
 import OpflowCore
 
 extension ImaginedManifest {
-  /// Parts its tasks into those that the run begins with, and batches that are added while it goes on.
+  /// Parts its tasks into those that the run begins with, and batches that are added while it goes
+  /// on.
   mutating func split(_ random: inout SplitMix64) {
     let batches = 1 + random.below(4)
     var batchOf: [String: Int] = [:]
@@ -87,7 +88,8 @@ extension ImaginedManifest {
     return batchStarts[batch - 1]..<end
   }
 
-  /// Whether a task may make those legs: it is a command, and none of them waits for what is to wait for them.
+  /// Whether a task may make those legs: it is a command, and none of them waits for what is to
+  /// wait for them.
   private func mayMake(_ legs: Range<Int>, _ maker: Int) -> Bool {
     let task = tasks[maker]
     guard task.service == nil, !task.isGate, !task.isDownload, !task.makesLegs, !task.mayBeChecked,

@@ -38,7 +38,8 @@ extension ImaginedManifest {
     }
     for need in Set(needs).sorted() {
       task.needs.append((tasks[need].name, Self.condition(&random)))
-      // What is needed by an ordinary task is no `finally` task: the reader of manifests sees to it.
+      // What is needed by an ordinary task is no `finally` task: the reader of manifests sees to
+      // it.
       if tasks[need].flags.contains(.finally) { task.flags.insert(.finally) }
     }
     task.givePolicies(&random)

@@ -3,7 +3,8 @@ import OpflowCore
 extension ImaginedManifest {
   /// Makes services of some tasks.
   ///
-  /// - Parameter isFar: they may be on other machines, so that nothing needs them that stays on the coordinator's.
+  /// - Parameter isFar: they may be on other machines, so that nothing needs them that stays on the
+  ///   coordinator's.
   mutating func addServices(_ random: inout SplitMix64, isFar: Bool) {
     for index in tasks.indices where random.chance(30) {
       let task = tasks[index]
@@ -72,7 +73,8 @@ extension ImaginedManifest {
     }
   }
 
-  /// What is started together is not to want more than there is: the reader of manifests sees to it.
+  /// What is started together is not to want more than there is: the reader of manifests sees to
+  /// it.
   private mutating func fitServices() {
     for index in tasks.indices {
       let group = servicesNeeded(by: index)

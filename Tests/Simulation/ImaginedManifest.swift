@@ -50,7 +50,8 @@ package struct ImaginedManifest: Sendable {
   package var tasks: [Task] = []
   /// Named resources, behind the three built-in ones.
   package var resources: [(name: String, capacity: UInt64)] = []
-  /// Where those begin in `tasks` that are added while the run goes on, batch by batch; none where nothing is.
+  /// Where those begin in `tasks` that are added while the run goes on, batch by batch; none where
+  /// nothing is.
   var batchStarts: [Int] = []
   /// By the number of a batch, from 1: the task whose legs it is.
   var legMakers: [Int: String] = [:]
@@ -204,8 +205,8 @@ extension ImaginedManifest {
 }
 
 extension Plan {
-  /// Whether a value of that task is the empty text while it has no success, instead of missing: of a family
-  /// there are as many lines as legs left one.
+  /// Whether a value of that task is the empty text while it has no success, instead of missing: of
+  /// a family there are as many lines as legs left one.
   func readsAsEmpty(_ need: TaskID) -> Bool { family(of: need) != nil }
 }
 
@@ -215,7 +216,8 @@ package enum ImaginedService: Sendable {
   case serves
   case neverReady
   case endsBeforeReady(Int32)
-  /// After it was ready, while the number of the try is at most that. Where nothing is disturbed it serves.
+  /// After it was ready, while the number of the try is at most that. Where nothing is disturbed it
+  /// serves.
   case endsInUse(attempt: Int32, code: Int32)
 
   /// It ends by itself at some time.

@@ -16,7 +16,8 @@ struct ImaginedProgram {
   var isThere = true
   /// That it is gone was told.
   var isOver = false
-  /// What it would run if it was told to, which is not what it has said: both are on their way for a while.
+  /// What it would run if it was told to, which is not what it has said: both are on their way for
+  /// a while.
   var offers: Set<TaskID> = []
   var inbox: [(order: WorkerOrder, seat: WorkerID)] = []
   var outbox: [BlockFact] = [.joined]

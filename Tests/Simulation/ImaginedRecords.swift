@@ -1,6 +1,7 @@
 import OpflowCore
 
-/// What a state folder has of tasks that declare `inputs`, and what an outside observer knows beside that.
+/// What a state folder has of tasks that declare `inputs`, and what an outside observer knows
+/// beside that.
 struct ImaginedRecords {
   /// What decides whether a task is up to date, as far as the one who runs it sees it.
   struct Truth: Equatable {

@@ -1,7 +1,8 @@
 import OpflowCore
 
 extension Ledger {
-  /// What tasks have had of their tries in drives that go on with each other, by the words of the journal's reference.
+  /// What tasks have had of their tries in drives that go on with each other, by the words of the
+  /// journal's reference.
   func triesUsed(_ plan: Plan, _ request: ResumeRequest) -> [TaskID: TriesUsed] {
     if case .close = items.last?.entry { return [:] }
     if !request.keepsEnds { return [:] }

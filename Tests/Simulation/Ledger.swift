@@ -1,7 +1,7 @@
 import OpflowCore
 
-/// What was written to the journal, remembered apart from its bytes: the truth that recovery is held
-/// against. Names, not numbers, since the plan may change between drives.
+/// What was written to the journal, remembered apart from its bytes: the truth that recovery is
+/// held against. Names, not numbers, since the plan may change between drives.
 struct Ledger {
   struct Item {
     var entry: JournalEntry

@@ -2,10 +2,11 @@ import OpflowCore
 
 /// Services that go on from one drive to the next.
 extension Life {
-  /// Those that the drive before left up and that are defined as they were, in the order of their needs. The process
-  /// ends the others before the next drive begins.
+  /// Those that the drive before left up and that are defined as they were, in the order of their
+  /// needs. The process ends the others before the next drive begins.
   ///
-  /// They have their numbers still, as have all others: what a worker says by other numbers is `TaskAlias`' affair.
+  /// They have their numbers still, as have all others: what a worker says by other numbers is
+  /// `TaskAlias`' affair.
   mutating func takePassed(
     _ plan: Plan, _ history: RunModel, _ request: inout ResumeRequest
   ) -> [PassedOn] {

@@ -1,8 +1,8 @@
 import OpflowCore
 
 /// A run from its first drive to its last: each disturbed in its own way, the coordinator killed
-/// between any two actions, the journal's tail torn, the manifest edited, then recovered and resumed.
-/// All of it follows from one number.
+/// between any two actions, the journal's tail torn, the manifest edited, then recovered and
+/// resumed. All of it follows from one number.
 package struct Life {
   var random: SplitMix64
   private var manifest: ImaginedManifest
@@ -45,7 +45,8 @@ package struct Life {
   /// How many of them were withdrawn.
   package private(set) var withdrawals = 0
 
-  /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
+  /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten
+  /// thousand.
   ///
   /// - Parameters:
   ///   - checkingOneIn: after one event in so many the whole scheduler is looked at.
@@ -273,7 +274,8 @@ package struct Life {
     return drive.states
   }
 
-  /// Reads the journal as the holder of the run's lock does, which may be killed at any point of it.
+  /// Reads the journal as the holder of the run's lock does, which may be killed at any point of
+  /// it.
   private mutating func recover(_ plan: Plan) throws(Finding) -> (RunModel, isNew: Bool) {
     if file.bytes.isEmpty { return begin() }
     let read: (history: RunModel, recovery: JournalRecovery)
@@ -382,7 +384,8 @@ package struct Life {
         if !drive.states[index].isTerminal { continue }
       case .keep, .run, .fail, .stay: break
       }
-      // What is damaged may lack the line by which it was added before, and tell of it all the same.
+      // What is damaged may lack the line by which it was added before, and tell of it all the
+      // same.
       if !isExact, index >= decision.taskCount { continue }
       let (told, stands) = (history[TaskID(index)].state, drive.states[index])
       if told != stands, stands.isTerminal || told.isTerminal {
@@ -422,7 +425,8 @@ package struct Life {
   private mutating func checkNothingIsLeft(after ends: [TaskState]) throws(Finding) {
     guard !ends.contains(.failed) else { return }
     let plans = try GrowingPlans(manifest)
-    // What is damaged may lack the line by which a task was added first, and tell of its tries then.
+    // What is damaged may lack the line by which a task was added first, and tell of its tries
+    // then.
     if !isExact, plans.batchCount > 0 { return }
     let plan = try plans.plan(with: try countAdded(plans))
     let (history, _) = try recover(plan)

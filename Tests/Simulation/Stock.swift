@@ -3,8 +3,8 @@ import OpflowCore
 /// What tasks use of what there is, as somebody counts it who sees processes and machines and knows
 /// nothing of the engine's own accounts.
 ///
-/// Where a capacity changes while tasks run, they may hold what was cut to the earlier one: they count
-/// as little as they can hold, against the most there ever was.
+/// Where a capacity changes while tasks run, they may hold what was cut to the earlier one: they
+/// count as little as they can hold, against the most there ever was.
 struct Stock {
   private struct Use {
     var site: Int

@@ -9,7 +9,8 @@ struct BlockSights {
   var (begun, cutShort, lingered) = (0, 0, 0)
 }
 
-/// Blocks, as they are seen from outside: what goes on in programs, also beyond the end that it was given.
+/// Blocks, as they are seen from outside: what goes on in programs, also beyond the end that it was
+/// given.
 extension Witness {
   func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
 

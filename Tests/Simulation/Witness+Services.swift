@@ -138,7 +138,8 @@ extension Witness {
 
 /// What is expected of services where nothing is disturbed.
 enum ExpectedServices {
-  /// Tasks whose end hangs on which of them comes first: services that never are ready, and what needs them.
+  /// Tasks whose end hangs on which of them comes first: services that never are ready, and what
+  /// needs them.
   ///
   /// - Parameter standing: services that nothing needed as they came.
   static func tainted(
@@ -221,8 +222,8 @@ extension Drive {
     }
   }
 
-  /// Whoever is to start what needs a service was told, right before, which ports that has. It may have ended since
-  /// the start was decided, which ends what starts now.
+  /// Whoever is to start what needs a service was told, right before, which ports that has. It may
+  /// have ended since the start was decided, which ends what starts now.
   mutating func checkPorts(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
     if case .ports(let service, let ports) = order {
       workers[worker.index].ports[service] = ports

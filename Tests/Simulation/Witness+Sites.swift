@@ -10,8 +10,8 @@ extension Witness {
       || isInteractive(task) || boundHere.contains(task)
   }
 
-  /// Services that are on the coordinator's machine, and what needs them, since one that such a group holds together
-  /// is to be there.
+  /// Services that are on the coordinator's machine, and what needs them, since one that such a
+  /// group holds together is to be there.
   static func boundHere(_ plan: Plan, held: Set<TaskID>) -> Set<TaskID> {
     var found: Set<TaskID> = []
     for index in plan.tasks {
@@ -25,7 +25,8 @@ extension Witness {
     return found
   }
 
-  /// All that services tie to a task, itself included; nothing where it neither is one nor needs one.
+  /// All that services tie to a task, itself included; nothing where it neither is one nor needs
+  /// one.
   static func group(of task: TaskID, _ plan: Plan) -> Set<TaskID> {
     if !plan.isService(task) && plan.services(neededBy: task).isEmpty { return [] }
     var found: Set<TaskID> = [task]
@@ -52,7 +53,8 @@ extension Witness {
     }
   }
 
-  /// A task is started there by the journal, and so is all that services tie to it and that has no end yet.
+  /// A task is started there by the journal, and so is all that services tie to it and that has no
+  /// end yet.
   func checkGroup(of task: TaskID, at site: SiteID) throws(Finding) {
     guard plan.hasServices else { return }
     for other in Self.group(of: task, plan)
@@ -78,7 +80,8 @@ extension Witness {
     )
   }
 
-  /// What ends badly on a machine that leaves costs nothing, unless something of it may still run there.
+  /// What ends badly on a machine that leaves costs nothing, unless something of it may still run
+  /// there.
   func checkCost(of line: Transition) throws(Finding) {
     guard usesSites, far.isExcused(line.task), !isBoundHere(line.task), !line.leavesAlive else {
       return

@@ -226,7 +226,8 @@ struct Witness {
     }
   }
 
-  /// Nothing starts before all that it needs has ended, also where that is tried again since it ran first.
+  /// Nothing starts before all that it needs has ended, also where that is tried again since it ran
+  /// first.
   private func checkNeeds(of task: TaskID) throws(Finding) {
     if plan.flags(task).contains(.finally) { return }
     for edge in plan.needs(task)
@@ -457,8 +458,8 @@ struct Witness {
     return plan.codeList(plan.record(line.task).allowedCodes).contains(code)
   }
 
-  /// Whether what just started was the most urgent of what wants the same. While the run holds tasks
-  /// back, the most urgent may be one of those.
+  /// Whether what just started was the most urgent of what wants the same. While the run holds
+  /// tasks back, the most urgent may be one of those.
   mutating func checkOrderOfStarts(
     _ steps: [EngineStep], after event: SchedulerEvent, _ engine: borrowing Engine,
     holdsBack: Bool

@@ -1,8 +1,8 @@
 import Drill
 import Glibc
 
-/// `build PROGRAM INJECTOR COUNT SEED FOLDER`: builds of 200 C files, each disturbed 20 times, until
-/// COUNT drives were.
+/// `build PROGRAM INJECTOR COUNT SEED FOLDER`: builds of 200 C files, each disturbed 20 times,
+/// until COUNT drives were.
 struct BuildCommand {
   private let program: String
   private let injector: String

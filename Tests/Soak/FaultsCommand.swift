@@ -1,8 +1,8 @@
 import Drill
 import Glibc
 
-/// `faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]`: every fault that a small run can meet, or those
-/// whose words hold WORD; one process takes one part of them. `… SCENE FAULT`: that one.
+/// `faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]`: every fault that a small run can meet, or
+/// those whose words hold WORD; one process takes one part of them. `… SCENE FAULT`: that one.
 struct FaultsCommand {
   private let program: String
   private let injector: String

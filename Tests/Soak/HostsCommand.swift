@@ -1,6 +1,7 @@
 import Drill
 
-/// `hosts HOST COUNT SEED FOLDER`: kills a program that uses the library, and what works for it, so many times.
+/// `hosts HOST COUNT SEED FOLDER`: kills a program that uses the library, and what works for it, so
+/// many times.
 struct HostsCommand {
   private let rounds: DrillRounds
 

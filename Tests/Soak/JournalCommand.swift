@@ -1,9 +1,10 @@
 import Glibc
 import OpflowCore
 
-/// `journal append COUNT FILE`: writes a journal of so many lines, 64 a write. `journal replay COUNT
-/// FILE`: reads that journal as a resume does. Both print CPU and wall time in microseconds and the
-/// largest resident set in KiB, as `clock` of scripts/bench does; making the plan is not counted.
+/// `journal append COUNT FILE`: writes a journal of so many lines, 64 a write. `journal replay
+/// COUNT FILE`: reads that journal as a resume does. Both print CPU and wall time in microseconds
+/// and the largest resident set in KiB, as `clock` of scripts/bench does; making the plan is not
+/// counted.
 struct JournalCommand {
   private let isReplay: Bool
   private let count: Int

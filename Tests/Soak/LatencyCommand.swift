@@ -1,7 +1,7 @@
 import Drill
 
-/// `latency PROGRAM COUNT FOLDER`: how long so many orders take, on an idle machine and at 80 percent of
-/// the dispatch that it can do.
+/// `latency PROGRAM COUNT FOLDER`: how long so many orders take, on an idle machine and at 80
+/// percent of the dispatch that it can do.
 struct LatencyCommand {
   private let latency: OrderLatency
 

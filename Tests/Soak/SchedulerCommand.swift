@@ -1,10 +1,10 @@
 import Glibc
 import OpflowCore
 
-/// `scheduler COUNT [PARALLEL [SITES]]`: what the engine itself costs, with nothing around it. Plays a
-/// plan of that many tasks, each of which needs three others, with workers that are always ready, and
-/// prints how many transitions a second it makes and how many bytes a task it holds. With SITES the
-/// tasks run on so many further machines, of which each runs PARALLEL at once.
+/// `scheduler COUNT [PARALLEL [SITES]]`: what the engine itself costs, with nothing around it.
+/// Plays a plan of that many tasks, each of which needs three others, with workers that are always
+/// ready, and prints how many transitions a second it makes and how many bytes a task it holds.
+/// With SITES the tasks run on so many further machines, of which each runs PARALLEL at once.
 struct SchedulerCommand {
   private let count: Int
   private let parallel: UInt64

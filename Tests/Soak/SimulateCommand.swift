@@ -3,10 +3,11 @@ import OpflowCore
 import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
-/// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
-/// added while the runs go on; with `--legs`, tasks make some of these as legs of theirs; with `--adders`, tasks add some. With
-/// `--blocks`, programs do some of the tasks; with `--goes-on`, drives go on with the ends of those before; with `--far`,
-/// all have services on further machines, which more befalls.
+/// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With
+/// `--grows`, tasks are added while the runs go on; with `--legs`, tasks make some of these as legs
+/// of theirs; with `--adders`, tasks add some. With `--blocks`, programs do some of the tasks; with
+/// `--goes-on`, drives go on with the ends of those before; with `--far`, all have services on
+/// further machines, which more befalls.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1

@@ -1,6 +1,7 @@
 import Drill
 
-/// `together PROGRAM COUNT SEED FOLDER`: so many rounds in which several runs of one state folder are live.
+/// `together PROGRAM COUNT SEED FOLDER`: so many rounds in which several runs of one state folder
+/// are live.
 struct TogetherCommand {
   private let rounds: DrillRounds
 

@@ -1,5 +1,6 @@
-/// A manifest of tasks with a GPU each, of which half stay on opflow's own machine. What has one that another task has
-/// writes itself into `twice`, all into `trace`; there is to be a folder `locks`.
+/// A manifest of tasks with a GPU each, of which half stay on opflow's own machine. What has one
+/// that another task has writes itself into `twice`, all into `trace`; there is to be a folder
+/// `locks`.
 enum DeviceTasks {
   /// - Parameters:
   ///   - machine: in a shell, what comes before the GPU in a lock's name.

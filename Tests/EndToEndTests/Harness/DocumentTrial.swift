@@ -3,14 +3,14 @@ import Testing
 
 /// Tries the blocks of a page, one after the other, in a folder that has a copy of `jobs`.
 ///
-/// - `yaml` is a manifest, which has no mistake and no warning. It is kept under the name that its first
-///   comment has, else as `opflow.yaml`.
+/// - `yaml` is a manifest, which has no mistake and no warning. It is kept under the name that its
+///   first comment has, else as `opflow.yaml`.
 /// - `console` is a session: each line after `$ ` is run, and what follows must be what it prints,
-///   standard error included. A line `…` stands for any lines. A session that shows no output is about
-///   the command alone, which must succeed.
+///   standard error included. A line `…` stands for any lines. A session that shows no output is
+///   about the command alone, which must succeed.
 /// - `swift` is a part of an example program.
-/// - Others are files, under the name that their first comment has, for the sessions behind them: `sh` a
-///   script, which is executable, `json` what it says, `file` one of another program.
+/// - Others are files, under the name that their first comment has, for the sessions behind them:
+///   `sh` a script, which is executable, `json` what it says, `file` one of another program.
 struct DocumentTrial {
   let page: DocumentBlocks
   let place: Workplace
@@ -125,7 +125,8 @@ struct DocumentTrial {
     return fits(lines(said), lines(expected))
   }
 
-  /// Replaces what differs from run to run: ids of runs, times, the folder, and the width of columns.
+  /// Replaces what differs from run to run: ids of runs, times, the folder, and the width of
+  /// columns.
   private func normalised(_ text: String) -> String {
     text.replacing(place.path, with: "~/opflow")
       .replacing(#/\b\d{8}-\d{6}-[0-9a-z]+\b/#, with: "RUN")

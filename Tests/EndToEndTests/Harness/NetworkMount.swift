@@ -2,11 +2,12 @@ import Foundation
 import Glibc
 import Testing
 
-/// A project's folder that machines see through a network's file system, each by a mount of its own: sshfs, which
-/// remembers for some seconds what was not there, as NFS does. A machine is a name of its own and a view of the folder, at its path.
+/// A project's folder that machines see through a network's file system, each by a mount of its
+/// own: sshfs, which remembers for some seconds what was not there, as NFS does. A machine is a
+/// name of its own and a view of the folder, at its path.
 ///
-/// What is opened, and the names in a folder that is listed, are asked for anew, as NFS does it. Names that were not there are
-/// remembered. Locks do not leave a machine, nor do FIFOs.
+/// What is opened, and the names in a folder that is listed, are asked for anew, as NFS does it.
+/// Names that were not there are remembered. Locks do not leave a machine, nor do FIFOs.
 final class NetworkMount {
   /// Sees the folder itself, as the file server does.
   let place: Workplace
@@ -70,7 +71,8 @@ final class NetworkMount {
     return end.output
   }
 
-  /// The words of a shell before a command that runs on that machine, in the project's folder; none for the file server.
+  /// The words of a shell before a command that runs on that machine, in the project's folder; none
+  /// for the file server.
   func on(_ machine: String?) -> String {
     guard let machine else { return "" }
     let prepare = "hostname \(machine); mount --bind \(folder)/\(machine) \(place.path)"
@@ -114,7 +116,8 @@ final class NetworkMount {
     try place.shell("\(on(machine))sh -c '! test -e \(path)'")
   }
 
-  /// The process that a machine reaches the file server by: while it stands still, so does the machine's file system.
+  /// The process that a machine reaches the file server by: while it stands still, so does the
+  /// machine's file system.
   func link(of machine: String) throws -> pid_t {
     let pids = try sh("pgrep -f ' \(folder)/\(machine)$'").split(separator: "\n")
     return try #require(pids.first.flatMap { pid_t($0) })

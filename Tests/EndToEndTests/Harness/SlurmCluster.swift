@@ -9,7 +9,8 @@ final class SlurmCluster: Sendable {
 
   let folder: String
 
-  /// What of it is to be tried: `scripts/try-cluster` says so, since these tests are alone with their machine.
+  /// What of it is to be tried: `scripts/try-cluster` says so, since these tests are alone with
+  /// their machine.
   static let extent = ProcessInfo.processInfo.environment["OPFLOW_CLUSTER"]
 
   /// Numbers of random strikes, as `scripts/try-cluster --strikes COUNT [FIRST]` wants them.

@@ -66,8 +66,8 @@ struct SlurmRun {
     place.expectNothingAlive(sourceLocation: sourceLocation)
   }
 
-  /// Runs a shell's commands about a node, with `$agent`, `$stepd`, `$srun` and `$shepherd` as the processes that
-  /// lead to it.
+  /// Runs a shell's commands about a node, with `$agent`, `$stepd`, `$srun` and `$shepherd` as the
+  /// processes that lead to it.
   ///
   /// - Parameter mayMiss: one of them may be gone by then.
   func strike(_ commands: String, on node: String = "n2", mayMiss: Bool = false) throws {

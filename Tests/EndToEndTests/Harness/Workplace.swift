@@ -31,8 +31,8 @@ final class Workplace {
 
   func file(_ name: String) -> String { path + "/" + name }
 
-  /// What is there already is written over by one call where it does not get shorter: who watches it never finds it
-  /// empty.
+  /// What is there already is written over by one call where it does not get shorter: who watches
+  /// it never finds it empty.
   func write(_ name: String, _ text: String) throws {
     let url = URL(fileURLWithPath: file(name))
     try FileManager.default.createDirectory(

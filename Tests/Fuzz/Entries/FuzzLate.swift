@@ -1,7 +1,7 @@
 import OpflowCore
 
-/// What a plan says of families, secrets and expressions that are evaluated when a task starts: read and
-/// evaluated with every kind of answer that a value may be.
+/// What a plan says of families, secrets and expressions that are evaluated when a task starts:
+/// read and evaluated with every kind of answer that a value may be.
 enum FuzzLate {
   /// Of so many tasks: one program may stand for many, and each may grow to megabytes.
   private static let mostTasks = 50

@@ -32,8 +32,8 @@ enum FuzzMessage {
     guard let again = decoded(written, decode) else {
       throw FuzzFinding("what was written is no message: \(message)")
     }
-    // Bytes that are no UTF-8 grow when they are replaced, so that free text may be cut; and of what
-    // a download did, texts that are too long for what they are good for are left out.
+    // Bytes that are no UTF-8 grow when they are replaced, so that free text may be cut; and of
+    // what a download did, texts that are too long for what they are good for are left out.
     let mayDiffer = written.count > line.count || line.starts(with: "fetched".utf8)
     try expect(again == message || mayDiffer, "\(message) became \(again)")
     try expect(encoded(again, encode) == written, "\(again) is written in two ways")

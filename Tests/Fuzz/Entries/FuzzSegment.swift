@@ -1,6 +1,7 @@
 import OpflowCore
 
-/// A segment of a plan, as anybody may have put it into a run's folder, and what the plan of a run becomes by it.
+/// A segment of a plan, as anybody may have put it into a run's folder, and what the plan of a run
+/// becomes by it.
 enum FuzzSegment {
   private static let run = """
     resources: { gpu: 2 }

@@ -2,8 +2,8 @@ import OpflowCore
 
 /// A reader of bytes that nobody vouches for, and what must hold of it for any bytes at all.
 ///
-/// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the tests,
-/// which go through the whole corpus.
+/// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the
+/// tests, which go through the whole corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   case manifest, journal, message, order, plan, segment, part, response, mask
 
@@ -66,8 +66,8 @@ func expect(
   if !condition { throw FuzzFinding(words()) }
 }
 
-/// Puts the right checksum in front of lines that begin with eight zeros and a tab, so that a change
-/// of a byte leads into what is behind the checksum. Other lines stay as they are.
+/// Puts the right checksum in front of lines that begin with eight zeros and a tab, so that a
+/// change of a byte leads into what is behind the checksum. Other lines stay as they are.
 enum Seal {
   static func lines(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var sealed = Array(bytes)

@@ -66,7 +66,8 @@ package struct GrowthCost: Sendable {
   }
 }
 
-/// Whether the cost of a manifest grows faster than the manifest, by a comparison of one with another four times as large.
+/// Whether the cost of a manifest grows faster than the manifest, by a comparison of one with
+/// another four times as large.
 package enum GrowthCheck {
   /// How much faster it may grow: the square of the size is four times as fast.
   private static let mostBytes = 2.0

@@ -1,8 +1,10 @@
-/// A way in which a manifest grows: a key of which there is ever more, in one place or in every task.
+/// A way in which a manifest grows: a key of which there is ever more, in one place or in every
+/// task.
 package struct ManifestGrowth: Sendable, CustomStringConvertible {
   /// What there is of it where it is `count`.
   struct Part {
-    /// Lines at the top, and entries of `defaults`, of one task and of each of many; `#` is the number of one of these.
+    /// Lines at the top, and entries of `defaults`, of one task and of each of many; `#` is the
+    /// number of one of these.
     var top = ""
     var defaults = ""
     var one = ""

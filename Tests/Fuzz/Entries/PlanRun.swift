@@ -71,7 +71,8 @@ struct PlanRun: ~Copyable {
 
   private mutating func tell(_ event: SchedulerEvent) throws(FuzzFinding) {
     events += 1
-    // A task may have millions of tries; those of the first thousand events say what there is to say.
+    // A task may have millions of tries; those of the first thousand events say what there is to
+    // say.
     if events == 1000 + plan.taskCount * 4 {
       wasKilled = true
       return try tell(.kill)

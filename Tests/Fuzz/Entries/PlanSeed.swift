@@ -1,8 +1,8 @@
 import OpflowCore
 import OpflowManifest
 
-/// Plans from which a fuzzer sets out: compiled anew, since what is stored would be of an older layout
-/// with the next one, and lead no further than its header.
+/// Plans from which a fuzzer sets out: compiled anew, since what is stored would be of an older
+/// layout with the next one, and lead no further than its header.
 enum PlanSeed {
   private static let manifests = [
     "tasks: { a: { run: 'true' } }",

@@ -1,8 +1,8 @@
 import OpflowManifest
 import Testing
 
-/// What is wrong with a value that stands in a sheet, or in the lines of a file: where it is used, and
-/// where it stands.
+/// What is wrong with a value that stands in a sheet, or in the lines of a file: where it is used,
+/// and where it stands.
 struct BadCellTests {
   private func told(_ tasks: String, _ files: [String: String]) -> [String] {
     var all = files

@@ -2,8 +2,8 @@ import OpflowCore
 import OpflowManifest
 import Testing
 
-/// Random matrices, expanded by the compiler and by a few lines that make all combinations of names and
-/// texts and take away what is to go.
+/// Random matrices, expanded by the compiler and by a few lines that make all combinations of names
+/// and texts and take away what is to go.
 struct MatrixPropertyTests {
   private typealias Leg = [String: String]
 
