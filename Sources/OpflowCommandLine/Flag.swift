@@ -215,7 +215,8 @@ enum Flag: CaseIterable {
     case .forQueue:
       FlagRow(
         "for-queue", in: .other,
-        "go on with a lost drive that programs have as a queue: nothing is tried again that has its end",
+        "go on with a lost drive that programs have as a queue: nothing is tried again that has "
+          + "its end",
         takes: .nothing { $0.isForQueue = true })
     case .help:
       FlagRow("help", "h", in: .other, "this text", takes: .nothing { _ in })

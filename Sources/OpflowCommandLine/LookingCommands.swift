@@ -57,8 +57,8 @@ extension CommandRow {
   private static func checkWatch(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.watches, invocation.json {
       throw Complaint(
-        "--json tells where the run stands once, and --watch stays: one of them. The transitions of a run"
-          + " are those of `opflow run --json`, or of `opflow journal export`")
+        "--json tells where the run stands once, and --watch stays: one of them. The transitions "
+          + "of a run are those of `opflow run --json`, or of `opflow journal export`")
     }
     if !invocation.watches, !invocation.passesCommands {
       throw Complaint("--ci-commands is for --watch: without it, status shows nothing of tasks")

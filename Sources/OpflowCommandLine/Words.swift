@@ -86,8 +86,8 @@ enum Words {
     case .run:
       if invocation.command == .resume, let first = scanner.behindDashes.first {
         throw Complaint(
-          "`-- \(first.clean)`: a resume hands on the arguments that the run was started with; others"
-            + " make another run: `opflow run TASK -- \(first.clean)`")
+          "`-- \(first.clean)`: a resume hands on the arguments that the run was started with; "
+            + "others make another run: `opflow run TASK -- \(first.clean)`")
       }
       invocation.run = try Self.single(words[...])
     case .asked(let mayBeNone):

@@ -53,8 +53,8 @@ extension Coordinator {
       withdrawal.plan = renamed
     } catch {
       progress.warning(
-        "what \(CleanText.string(plan.nameString(withdrawal.entry.adder))) added before stays as it was:"
-          + " \(error.what(in: request.folder))")
+        "what \(CleanText.string(plan.nameString(withdrawal.entry.adder))) added before stays as "
+          + "it was: \(error.what(in: request.folder))")
     }
     tell(.withdrawn(withdrawal))
   }
@@ -96,8 +96,8 @@ extension Coordinator {
     }
     if segment.hasMemoryLimits, !plan.hasMemoryLimits {
       progress.warning(
-        "`memory_limit` of what is added is not kept, since the run began without any; a resume keeps"
-          + " it")
+        "`memory_limit` of what is added is not kept, since the run began without any; a resume "
+          + "keeps it")
     }
     guard segment.hasChecks, !plan.hasChecks else { return }
     do throws(Errno) {

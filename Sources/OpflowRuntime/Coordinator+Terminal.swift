@@ -10,8 +10,8 @@ extension Coordinator {
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
       progress.warning(
-        "\(plan.nameString(task)) needs the terminal, and opflow is in the background: `fg` brings it"
-          + " back")
+        "\(plan.nameString(task)) needs the terminal, and opflow is in the background: `fg` brings "
+          + "it back")
     }
     progress.lendTerminal()
     self.loan = loan

@@ -139,8 +139,8 @@ struct TaskReasons {
       reasons.append(
         TaskReason(
           .paused,
-          "the run is paused, asked by \(CleanText.string(pause.asker.text)): nothing new starts until"
-            + " `\(orderCommand(.proceed, []))`"))
+          "the run is paused, asked by \(CleanText.string(pause.asker.text)): nothing new starts "
+            + "until `\(orderCommand(.proceed, []))`"))
     }
     for (record, phrase) in orders.ofPending(task) where record.verb.row.holdsBack {
       let sentence = phrase.sentence(record.carried)

@@ -100,7 +100,8 @@ package struct WhyView {
     case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"
     case .fails:
       text =
-        "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it again"
+        "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it "
+        + "again"
     case .staysFailed: text = "a resume would leave it failed"
     case .leaves: text = "a resume would leave it out"
     case .gone: text = "the manifest does not have it any more: a resume would leave it out"

@@ -90,8 +90,8 @@ enum AddCommand {
     guard plan.flags(task).contains(.finally) else { return task }
     throw CommandError(
       .usage,
-      "add: \(CleanText.string(around.task)) is a `finally` task: when one runs, nothing is added any"
-        + " more")
+      "add: \(CleanText.string(around.task)) is a `finally` task: when one runs, nothing is added "
+        + "any more")
   }
 
   private static func tell(

@@ -45,7 +45,8 @@ enum CleanCommand {
       guard let milliseconds = WrittenDuration.milliseconds(text) else {
         throw CommandError(
           UsageError(
-            "--older-than needs a duration such as 12h, 7d or 1h30m, not `\(CleanText.string(text))`",
+            "--older-than needs a duration such as 12h, 7d or 1h30m, not "
+              + "`\(CleanText.string(text))`",
             command: .clean))
       }
       limits.ageMilliseconds = Int64(milliseconds)

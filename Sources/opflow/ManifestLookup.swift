@@ -52,8 +52,8 @@ enum ManifestLookup {
   private static func refusal(_ foreign: ForeignFile, _ found: String) -> CommandError {
     CommandError(
       .usage,
-      "\(CleanText.string(foreign.description)): opflow does not use a manifest that it found and that"
-        + " others may have written. If you trust it, name it: `-f \(CleanText.string(found))`")
+      "\(CleanText.string(foreign.description)): opflow does not use a manifest that it found and "
+        + "that others may have written. If you trust it, name it: `-f \(CleanText.string(found))`")
   }
 
   /// The error for a missing manifest.

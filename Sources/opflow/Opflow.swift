@@ -26,8 +26,8 @@ enum Opflow {
         "`\(CleanText.string(word))` is not UTF-8: "
           + (isArgument
             ? "opflow writes arguments down, and can hand on no others. Let a file name it"
-            : "opflow knows no other names. Rename the file or folder, or give a manifest as standard"
-              + " input: `opflow run - < FILE`")
+            : "opflow knows no other names. Rename the file or folder, or give a manifest as "
+              + "standard input: `opflow run - < FILE`")
       )
     }
     do throws(UsageError) {

@@ -22,7 +22,8 @@ enum OwnRun {
     else { return }
     throw CommandError(
       .held,
-      "this is \(isWithin ? "run by " : "")task \(CleanText.string(name)) of run \(folder.id): \(what) would never end"
+      "this is \(isWithin ? "run by " : "")task \(CleanText.string(name)) of run \(folder.id): "
+        + "\(what) would never end"
     )
   }
 }

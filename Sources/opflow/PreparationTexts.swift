@@ -38,13 +38,13 @@ extension CommandError {
     case .secretSet(let name):
       self.init(
         .usage,
-        "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it under"
-          + " the task's `secrets`, and read it from the environment")
+        "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it "
+          + "under the task's `secrets`, and read it from the environment")
     case .secretOn:
       self.init(
         .usage,
-        "--on: it holds a secret, and is written down; let the command that reaches the machine find it"
-          + " otherwise, as in a file")
+        "--on: it holds a secret, and is written down; let the command that reaches the machine "
+          + "find it otherwise, as in a file")
     case .secretNamed(let option):
       self.init(.usage, "\(option): it holds a secret, and is written down; use another name")
     case .noMemoryLimits(let what):
@@ -63,21 +63,22 @@ extension CommandError {
     case .tooFewDevices(let task, let wanted, let there):
       self.init(
         .manifest,
-        "task \(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there): those that"
-          + " CUDA_VISIBLE_DEVICES names where it is set, else each /dev/nvidia0 and so on")
+        "task \(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there): "
+          + "those that CUDA_VISIBLE_DEVICES names where it is set, else each /dev/nvidia0 and so "
+          + "on")
     case .workersElsewhere(let hosts):
       let names = hosts.map { CleanText.string($0) }.joined(separator: ", ")
       self.init(
         .held,
-        "workers of an earlier drive still run on \(names), past the lease of their agents: end them there"
-          + " (`pkill opflow`), so that no task runs twice at once. Where those machines are gone, --take-over"
-          + " goes on without them")
+        "workers of an earlier drive still run on \(names), past the lease of their agents: end "
+          + "them there (`pkill opflow`), so that no task runs twice at once. Where those machines "
+          + "are gone, --take-over goes on without them")
     case .taskAround(let task):
       let name = CleanText.string(task)
       self.init(
         .held,
-        "task \(name) runs this command and would run again within itself, without end: run other tasks, or leave"
-          + " it out with `--skip \(name)`")
+        "task \(name) runs this command and would run again within itself, without end: run other "
+          + "tasks, or leave it out with `--skip \(name)`")
     case .survivors(let survivors): self.init(.held, Self.text(survivors))
     case .noDescriptors(let count, let error):
       self.init(

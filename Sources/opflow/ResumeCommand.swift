@@ -10,8 +10,8 @@ extension RunFolderLock {
     if arguments.takesOver { return try takeOver(folder) }
     return try take(folder) { holder in
       console.warn(
-        "run \(folder.id) is held by \(holder); waiting for that, \(patienceMilliseconds / 1_000) s at most:"
-          + " the lock of a machine that is gone may stay for as long")
+        "run \(folder.id) is held by \(holder); waiting for that, \(patienceMilliseconds / 1_000) "
+          + "s at most: the lock of a machine that is gone may stay for as long")
     }
   }
 }

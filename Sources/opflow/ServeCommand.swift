@@ -23,7 +23,8 @@ enum ServeCommand {
     if arguments.output != .quiet {
       let run = arguments.name.isEmpty ? "" : " --run \(CleanText.string(arguments.name))"
       Console.complain(
-        "opflow: the run stays open: `opflow add\(run) FILE` adds tasks, `opflow close\(run)` lets it end\n"
+        "opflow: the run stays open: `opflow add\(run) FILE` adds tasks, `opflow close\(run)` lets "
+          + "it end\n"
       )
     }
     return try RunCommand.start(

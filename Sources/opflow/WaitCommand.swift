@@ -131,8 +131,8 @@ enum WaitCommand {
       }
       if !isAny {
         throw RunLookup.complaint(
-          "--for: `\(CleanText.string(selector))` is no part of run \(run.folder.id), so it would never"
-            + " end there", ofDefault: run.folder, arguments)
+          "--for: `\(CleanText.string(selector))` is no part of run \(run.folder.id), so it would "
+            + "never end there", ofDefault: run.folder, arguments)
       }
     }
     return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }
@@ -152,7 +152,8 @@ enum WaitCommand {
       return died(run.folder, on: run.model.on, arguments)
     }
     Console.complain(
-      "opflow: run \(run.folder.id) is over (\(close.state.rawValue)), and \(names) did not end in it\n"
+      "opflow: run \(run.folder.id) is over (\(close.state.rawValue)), and \(names) did not end in "
+        + "it\n"
     )
     return close.exitCode == 0 ? ExitCode.taskFailed.rawValue : close.exitCode
   }

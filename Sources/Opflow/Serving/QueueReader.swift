@@ -214,8 +214,8 @@ final class QueueReader {
       .ended,
       isComplete
         ? "run \(folder.id) is over (\(word)): a new queue of that name begins another one"
-        : "run \(folder.id) was stopped (\(word)): `opflow resume \(folder.id)`, or a new queue of that"
-          + " name, continues it")
+        : "run \(folder.id) was stopped (\(word)): `opflow resume \(folder.id)`, or a new queue of "
+          + "that name, continues it")
     end(error, isComplete: isComplete)
   }
 

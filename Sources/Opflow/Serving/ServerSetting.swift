@@ -65,7 +65,8 @@ struct ServerSetting: Sendable {
     if let found = inPath("opflow") { return found }
     throw QueueError(
       .opflow,
-      "there is no program opflow beside this one and none in PATH; `TaskQueue(…, opflow: PATH)` names it"
+      "there is no program opflow beside this one and none in PATH; `TaskQueue(…, opflow: PATH)` "
+        + "names it"
     )
   }
 

@@ -72,7 +72,8 @@ struct ServerStart {
     }
     throw QueueError(
       .held,
-      "the queue \(setting.name) cannot be joined: another process begins and ends it again and again"
+      "the queue \(setting.name) cannot be joined: another process begins and ends it again and "
+        + "again"
     )
   }
 
@@ -123,8 +124,8 @@ struct ServerStart {
       let holder = RunFolderLock.holder(folder).map { ", process \($0.pid)," } ?? ""
       throw QueueError(
         .held,
-        "run \(folder.id) is live, but what drives it\(holder) does not answer: it was stopped (`kill -CONT`"
-          + " lets it go on), or this machine has no time for it")
+        "run \(folder.id) is live, but what drives it\(holder) does not answer: it was stopped "
+          + "(`kill -CONT` lets it go on), or this machine has no time for it")
     }
     return greeting
   }
@@ -231,7 +232,8 @@ struct ServerStart {
     case nil:
       throw QueueError(
         .opflow,
-        "\(setting.program) was started and does not answer: it was stopped, or this machine has no time for it"
+        "\(setting.program) was started and does not answer: it was stopped, or this machine has "
+          + "no time for it"
       )
     }
     // The new coordinator ended early.
@@ -257,8 +259,8 @@ struct ServerStart {
   static func died(_ folder: RunFolder, _ times: Int) -> QueueError {
     QueueError(
       .ended,
-      "run \(folder.id) died \(times) times in a row: the process that drove it is gone, and wrote no end."
-        + " `opflow resume \(folder.id)` continues it")
+      "run \(folder.id) died \(times) times in a row: the process that drove it is gone, and wrote "
+        + "no end. `opflow resume \(folder.id)` continues it")
   }
 
   private func link(_ end: consuming Descriptor) throws(QueueError) -> HostLink {

@@ -33,7 +33,8 @@ struct NeedCheck {
       } else if read.decides, let lacking = targets.first(where: { !needed.decides($0) }) {
         mistakes.error(
           read.place,
-          "`\(tasks.name(lacking).string)` is in the run already, where no `if` reads what it leaves",
+          "`\(tasks.name(lacking).string)` is in the run already, where no `if` reads what it "
+            + "leaves",
           help: "read the value in `env`, and let the command look at it")
       }
     }

@@ -315,7 +315,8 @@ struct NeedResolver {
       return mistakes.error(
         place, "`\(selector.family.string)` has no leg before the run has made some (`after`)",
         help:
-          "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as well"
+          "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as "
+          + "well"
       )
     }
     // With an empty matrix, there is nothing to select from or by.

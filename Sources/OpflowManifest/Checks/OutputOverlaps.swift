@@ -55,7 +55,8 @@ struct OutputOverlaps {
     let inRun = inner.place != nil && outer.place != nil ? "" : " of the run"
     let message =
       inner.place == nil
-      ? "`\(around)` takes in `\(path)`, which task `\(tasks.name(Int(inner.task)).string)`\(inRun) leaves"
+      ? "`\(around)` takes in `\(path)`, which task "
+        + "`\(tasks.name(Int(inner.task)).string)`\(inRun) leaves"
       : "`\(path)` is written twice: it is among `\(around)`, which task `\(other)`\(inRun) leaves"
     let notes = inner.place == nil ? nil : outer.place
     mistakes.add(

@@ -28,7 +28,8 @@ struct Redeclarations {
       if run.family != nil {
         mistakes.error(
           key,
-          "`\(name.string)` has legs in this run already, with \(difference) than those that it is to have now",
+          "`\(name.string)` has legs in this run already, with \(difference) than those that it is "
+            + "to have now",
           help: "`opflow resume --rerun \(name.string)` makes them anew")
         continue
       }
@@ -37,7 +38,8 @@ struct Redeclarations {
         key,
         "`\(name.string)` is in the run already, with \(difference)\(place)",
         help: "give it another id, or add it as the run has it: then nothing comes of it;"
-          + " a task that is tried again may add another one by its id, unless something else needs the first"
+          + " a task that is tried again may add another one by its id, unless something else "
+          + "needs the first"
       )
     }
     return unchanged

@@ -144,7 +144,8 @@ struct UnorderedFiles {
         severity: loss == nil ? .warning : .error, place: place,
         message: what + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
         help: loss.map { "let the task write elsewhere, or take `\($0.key)` away" }
-          ?? "an edit of it has the task run again as one of what it leaves; name that more narrowly",
+          ?? "an edit of it has the task run again as one of what it leaves; name that more "
+          + "narrowly",
         notes: output.place.map { [.init(place: $0, message: "the output is declared here")] } ?? []
       ))
   }

@@ -259,18 +259,18 @@ struct ManifestReading: ~Copyable {
     if task.flags.contains(.finally) {
       mistakes.error(
         part.document.place(key),
-        "`\(name.string)` is `finally`, and its `matrix` has `after`: nothing is added to a run any more"
-          + " when these run", help: help)
+        "`\(name.string)` is `finally`, and its `matrix` has `after`: nothing is added to a run "
+          + "any more when these run", help: help)
     } else if task.service != nil {
       mistakes.error(
         part.document.place(key),
-        "`\(name.string)` is a service, and its `matrix` has `after`: what needs a service needs it from the"
-          + " beginning", help: help)
+        "`\(name.string)` is a service, and its `matrix` has `after`: what needs a service needs "
+          + "it from the beginning", help: help)
     } else if task.flags.contains(.interactive) {
       mistakes.error(
         part.document.place(key),
-        "`\(name.string)` is `interactive`, and its `matrix` has `after`: the terminal is lent to what is known"
-          + " from the beginning", help: help)
+        "`\(name.string)` is `interactive`, and its `matrix` has `after`: the terminal is lent to "
+          + "what is known from the beginning", help: help)
     }
   }
 

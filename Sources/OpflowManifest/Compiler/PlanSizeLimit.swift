@@ -33,7 +33,7 @@ struct PlanSizeLimit {
 
   /// The help of the error.
   var text: String {
-    "its texts and lists may take \(bytes >> 20) MiB: 32 MiB, 8 KiB for each task and 64 times the size"
-      + " of the manifest; put a long text into a file, or into the top-level `env`"
+    "its texts and lists may take \(bytes >> 20) MiB: 32 MiB, 8 KiB for each task and 64 times the "
+      + "size of the manifest; put a long text into a file, or into the top-level `env`"
   }
 }

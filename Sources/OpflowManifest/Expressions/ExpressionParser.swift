@@ -158,7 +158,8 @@ struct ExpressionParser<Names: ExpressionNames> {
     case UInt8(ascii: "|"): help = "write `||`"
     case UInt8(ascii: "<"), UInt8(ascii: ">"):
       help =
-        "texts are compared, by `==`, `!=` and `=~`; which number is larger is for `run` to find out"
+        "texts are compared, by `==`, `!=` and `=~`; which number is larger is for `run` to find "
+        + "out"
     default: help = ForeignExpression.help(at: lexer)
     }
     return ExpressionMistake(

@@ -229,8 +229,8 @@ struct ScopedNames: ExpressionNames {
         ExpressionMistake(
           offset: offset, message: "`\(name.string)` cannot stand in a string `run`: use env",
           help:
-            "text from a task is no shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` and"
-            + " \"$VALUE\" in `run`"))
+            "text from a task is no shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` "
+            + "and \"$VALUE\" in `run`"))
     case .none:
       report(
         ExpressionMistake(
@@ -253,8 +253,8 @@ struct ScopedNames: ExpressionNames {
           ?? (scope.position == .variables
             ? "a value in `vars` sees only the entries above it"
             : scope.isApart
-              ? "declare `\(variable.string)` under `vars` of this file, or pass it where the file is"
-                + " included: `vars: { \(variable.string): … }`"
+              ? "declare `\(variable.string)` under `vars` of this file, or pass it where the file "
+                + "is included: `vars: { \(variable.string): … }`"
               : "declare `\(variable.string)` under top-level `vars`")))
     return nil
   }

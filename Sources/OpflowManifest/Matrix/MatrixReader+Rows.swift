@@ -28,8 +28,8 @@ extension MatrixReader {
   }
 
   private static var helpForNaming: String {
-    "the first name of `rows` names the leg, and each row has its own there; legs that all their values"
-      + " name are written under `include`"
+    "the first name of `rows` names the leg, and each row has its own there; legs that all their "
+      + "values name are written under `include`"
   }
 
   // MARK: In the manifest

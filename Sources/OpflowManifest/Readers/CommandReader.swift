@@ -60,7 +60,8 @@ struct CommandReader {
     if !values.hasExpression(first.node), first.text.contains(where: ASCII.isBlank) {
       values.mistakes.error(
         values.document.place(first.node),
-        "the first item of \(subject.description) is the program's name, and this one holds a blank",
+        "the first item of \(subject.description) is the program's name, and this one holds a "
+          + "blank",
         help: "a list is one command: use `run: |` for several lines")
       return nil
     }
@@ -82,7 +83,8 @@ struct CommandReader {
       {
         values.mistakes.warning(
           values.document.place(word.node),
-          "an item of \(subject.description) looks like a command of its own, and a list is one command",
+          "an item of \(subject.description) looks like a command of its own, and a list is one "
+            + "command",
           help: "write `run: |`, and below it each command on a line of its own")
       } else if let found = ShellText(in: text),
         text.first == UInt8(ascii: "~") || found.text.count == text.count

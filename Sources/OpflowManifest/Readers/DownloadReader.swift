@@ -138,8 +138,8 @@ struct DownloadReader {
       values.mistakes.error(
         values.document.place(node), "\(subject.description) must be hexadecimal digits",
         help:
-          "\(digitCount) of them and nothing else, as `\(digitCount == 64 ? "sha256sum" : "sha512sum") FILE`"
-          + " prints them")
+          "\(digitCount) of them and nothing else, as "
+          + "`\(digitCount == 64 ? "sha256sum" : "sha512sum") FILE` prints them")
       return nil
     }
     guard hash.text.count == digitCount else {

@@ -62,8 +62,8 @@ struct ProcessReader {
     values.mistakes.error(
       values.document.place(key), "`clean` needs `inputs` and `outputs`",
       help:
-        "opflow removes files under the `outputs` that it recorded when the task ended, and it records a task with"
-        + " `inputs` only")
+        "opflow removes files under the `outputs` that it recorded when the task ended, and it "
+        + "records a task with `inputs` only")
     return false
   }
 

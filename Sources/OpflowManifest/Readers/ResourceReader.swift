@@ -83,8 +83,8 @@ extension ValueReader {
     let count = integer(
       node, .entry("resources", scope.store.copy("gpu")), in: 0...Int64(DeviceSet.most),
       help:
-        "each task has GPUs of its own; to count them otherwise, declare how much there is at the top of"
-        + " the manifest: `resources: { gpu: 2 }`")
+        "each task has GPUs of its own; to count them otherwise, declare how much there is at the "
+        + "top of the manifest: `resources: { gpu: 2 }`")
     return count.map { UInt64($0) * 1000 }
   }
 }
@@ -123,15 +123,16 @@ struct DemandReader {
     values.mistakes.error(
       values.document.place(key), "the run has no `gpu`: no task that it began with wants any",
       help:
-        "let a task of the manifest that the run began with ask for it, or declare there how much there is:"
-        + " `resources: { gpu: 1 }`")
+        "let a task of the manifest that the run began with ask for it, or declare there how much "
+        + "there is: `resources: { gpu: 1 }`")
   }
 
   private func undeclaredHelp(_ name: Text, _ node: Node) -> String {
     let amount =
       values.document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
     let declare =
-      "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): \(amount) }`"
+      "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): "
+      + "\(amount) }`"
     // Short names are all similar to `cpu`.
     guard name.count > 3,
       let nearest = values.scope.suggestions.nearest(to: name, among: resources.names.texts)

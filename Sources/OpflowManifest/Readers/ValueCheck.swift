@@ -12,7 +12,8 @@ struct ValueCheck {
     guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {
       return (
         "`\(whole)` names no value",
-        "write `needs.ID.NAME`: the task, then the name of the file that it leaves in $OPFLOW_VALUES"
+        "write `needs.ID.NAME`: the task, then the name of the file that it leaves in "
+          + "$OPFLOW_VALUES"
       )
     }
     if needs.number(of: id) == nil { return notNeeded(whole, id, name) }

@@ -3,8 +3,8 @@ enum LaterKeys {
   private static let all: [(name: StaticString, map: KeyMap, help: String)] = [
     (
       "memory", .retry,
-      "every attempt gets the same memory: set `memory_limit` and `resources: { memory: SIZE }` of the task to"
-        + " what its largest attempt needs"
+      "every attempt gets the same memory: set `memory_limit` and `resources: { memory: SIZE }` of "
+        + "the task to what its largest attempt needs"
     )
   ]
 

@@ -26,8 +26,8 @@ enum ServiceKey: Int, SchemaKey {
     case .ports:
       KeyRow(
         .list(.name(.identifier), mayBeEmpty: false),
-        "names of ports: for each a free one is found at every start, of which it and what needs it find the"
-          + " number in `OPFLOW_PORT_NAME`",
+        "names of ports: for each a free one is found at every start, of which it and what needs "
+          + "it find the number in `OPFLOW_PORT_NAME`",
         example: "ports: [http]\nready: { http: \"http://127.0.0.1:$OPFLOW_PORT_HTTP/\" }")
     }
   }

@@ -246,7 +246,8 @@ enum TaskKey: Int, SchemaKey {
     case .clean:
       KeyRow(
         ValueShape(.clean), standard: "`false`",
-        "before it runs, the files that it left the last time are removed; it needs `inputs` and `outputs`",
+        "before it runs, the files that it left the last time are removed; it needs `inputs` and "
+          + "`outputs`",
         example: "inputs: [\"src/*.c\"]\noutputs: [\"out/*\"]\nclean: true")
     case .service:
       KeyRow(

@@ -69,7 +69,8 @@ package struct PageReport {
     case .tables:
       guard next == 0 else { return false }
       html.add(
-        "<noscript><p>A time line, the graph and a table of all tasks are shown where scripts may run."
+        "<noscript><p>A time line, the graph and a table of all tasks are shown where scripts may "
+          + "run."
       )
       html.add("</p></noscript>\n")
       html.add(PageOutline.time)

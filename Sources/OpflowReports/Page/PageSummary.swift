@@ -142,8 +142,8 @@ extension PageReport {
     if !failures.isEmpty { parts.append(failed) }
     if status.counts.pending > 0, status.state != .running {
       parts.append(
-        "\(Self.tasks(status.counts.pending, "has", "have")) no end; `\(resumeCommand)` goes on with"
-          + " \(status.counts.pending == 1 ? "it" : "them").")
+        "\(Self.tasks(status.counts.pending, "has", "have")) no end; `\(resumeCommand)` goes on "
+          + "with \(status.counts.pending == 1 ? "it" : "them").")
     }
     return parts.joined(separator: " ")
   }

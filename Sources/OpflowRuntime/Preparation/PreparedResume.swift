@@ -344,7 +344,8 @@ package struct PreparedResume {
     }
     if let left, !left.isEmpty {
       drive.warnings.append(
-        "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for gone"
+        "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for "
+          + "gone"
       )
     }
     for survivor in survivors {

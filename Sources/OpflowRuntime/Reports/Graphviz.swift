@@ -12,7 +12,8 @@ package enum GraphvizError: Error, Equatable, Sendable {
     switch self {
     case .missing:
       "svg is drawn by Graphviz, and there is no `dot` in a folder of PATH: install Graphviz"
-        + " (the package `graphviz`), or take `--format mermaid`, which pages of GitHub and GitLab draw"
+        + " (the package `graphviz`), or take `--format mermaid`, which pages of GitHub and GitLab "
+        + "draw"
     case .unusable(let why): "Graphviz did not draw the graph: `dot` \(why)"
     }
   }

@@ -214,7 +214,8 @@ enum GrowthFault: Error {
     case .unsound(let error):
       "\(folder.plan) cannot be used after that: \(error.message); a resume makes it anew"
     case .lost:
-      "\(folder.plan) could not be written before; a resume makes it anew, and then more can be added"
+      "\(folder.plan) could not be written before; a resume makes it anew, and then more can be "
+        + "added"
     }
   }
 }

@@ -55,20 +55,21 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "this is a task of run \(run) \(group): to wait for it would never end."
         + " `--if-running allow` runs beside it; so does a manifest of another `concurrency`"
     case .foreign(let file, let state):
-      "\(CleanText.string(file.description)): opflow does not use a state folder that it found and that"
-        + " others may have written. If you trust it, name it: `--state-dir \(CleanText.string(state))`"
+      "\(CleanText.string(file.description)): opflow does not use a state folder that it found and "
+        + "that others may have written. If you trust it, name it: `--state-dir "
+        + "\(CleanText.string(state))`"
     case .foreignManifest(let file, let path):
-      "\(CleanText.string(file.description)), and \(CleanText.string(path)) has changed since the run"
-        + " began. If you trust it, name it: `opflow run --resume -f \(CleanText.string(path))`"
+      "\(CleanText.string(file.description)), and \(CleanText.string(path)) has changed since the "
+        + "run began. If you trust it, name it: `opflow run --resume -f \(CleanText.string(path))`"
     case .link(let path):
-      "\(path) is a symbolic link: what is behind it may be another's, and nothing of it is removed."
-        + " --state-dir names the folder that holds the runs themselves"
+      "\(path) is a symbolic link: what is behind it may be another's, and nothing of it is "
+        + "removed. --state-dir names the folder that holds the runs themselves"
     case .removed(let run):
-      "run \(run) is here no more: its folder was just removed, by `opflow clean`, the end of a later run"
-        + " (`keep_runs`) or by hand"
+      "run \(run) is here no more: its folder was just removed, by `opflow clean`, the end of a "
+        + "later run (`keep_runs`) or by hand"
     case .noSuchRun(let name) where RunID(name) != nil:
-      "run \(name) is not here; `opflow clean` and the end of a later run (`keep_runs`) remove old ones."
-        + " `opflow runs` lists those that are"
+      "run \(name) is not here; `opflow clean` and the end of a later run (`keep_runs`) remove old "
+        + "ones. `opflow runs` lists those that are"
     case .noSuchRun(let name):
       "no run is named `\(name)` or begins like it, and no run is of a manifest there."
         + " `opflow runs` lists them"

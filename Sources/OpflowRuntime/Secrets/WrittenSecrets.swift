@@ -21,8 +21,8 @@ struct WrittenSecrets {
     _ secrets: [SecretValue], in plan: Plan, copies: [Copy]
   ) -> [String] {
     places(secrets, plan, copies).map { name, place in
-      "the value of the secret `\(name)` stands in \(place), which is written down and shown: have it in"
-        + " `secrets` alone"
+      "the value of the secret `\(name)` stands in \(place), which is written down and shown: have "
+        + "it in `secrets` alone"
     }
   }
 
@@ -32,8 +32,9 @@ struct WrittenSecrets {
     _ secrets: [SecretValue], of segment: Plan, copies: [Copy]
   ) -> String? {
     places(secrets, segment, copies).first.map { name, place in
-      "the value of the secret `\(name)` stands in \(place), which would be written down and shown: list"
-        + " the secret under `secrets` of the task, and read it from the environment there"
+      "the value of the secret `\(name)` stands in \(place), which would be written down and "
+        + "shown: list the secret under `secrets` of the task, and read it from the environment "
+        + "there"
     }
   }
 

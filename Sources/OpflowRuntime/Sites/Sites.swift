@@ -92,7 +92,8 @@ final class Sites {
     guard place.failures < Self.mostFailures, place.losses < Self.mostLosses else {
       let why =
         place.failures < Self.mostFailures
-        ? "\(place.plan.name) is not used any more, since it was lost \(place.losses) times: \(complaint)"
+        ? "\(place.plan.name) is not used any more, since it was lost \(place.losses) times: "
+          + "\(complaint)"
         : "\(place.plan.name) could not be reached, tried \(place.failures) times: \(complaint)"
       places[index].state = .givenUp(why)
       return why

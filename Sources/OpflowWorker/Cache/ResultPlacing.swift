@@ -62,7 +62,8 @@ final class ResultPlacing {
   private static func inTheWay(_ path: [UInt8]) -> CacheFault {
     CacheFault(
       what:
-        "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is brought back over it",
+        "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is "
+        + "brought back over it",
       isOfProject: true)
   }
 

@@ -319,7 +319,8 @@ final class WorkerLauncher {
       return "argument \(word) has \(Self.size(words.byteCount(word))), and \(most)"
     }
     return "its arguments have \(Self.size(words.byteCount)) and its environment"
-      + " \(Self.size(environment.byteCount)), together more than the kernel takes: a quarter of `ulimit -s`"
+      + " \(Self.size(environment.byteCount)), together more than the kernel takes: a quarter of "
+      + "`ulimit -s`"
   }
 
   private static func size(_ count: Int) -> String { SizeText.text(bytes: UInt64(count)) }

@@ -25,8 +25,15 @@ struct ServiceRequest: ~Copyable {
     until = now.advanced(byMilliseconds: Self.patienceMilliseconds)
     let host = address.port == 80 ? address.host : "\(address.host):\(address.port)"
     unsent = Array(
-      "GET \(address.path) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: opflow\r\nConnection: close\r\n\r\n"
-        .utf8)
+      """
+      GET \(address.path) HTTP/1.1\r
+      Host: \(host)\r
+      User-Agent: opflow\r
+      Connection: close\r
+      \r
+
+      """
+      .utf8)
   }
 
   mutating func goOn(at now: Instant) -> Answer {
