@@ -331,7 +331,8 @@ struct HygieneTests {
     try place.write(
       "legs.yaml",
       "vars: { long: '\(String(repeating: "x", count: 300_000))' }\ntasks:\n  a:\n"
-        + "    run: 'echo ${{ matrix.n }} ${{ vars.long }}'\n    matrix: { n: { range: [1, 2000] } }\n"
+        + "    run: 'echo ${{ matrix.n }} ${{ vars.long }}'\n"
+        + "    matrix: { n: { range: [1, 2000] } }\n"
     )
     let refused = try place.shell(
       "python3 peak.py sh -c '$opflow plan legs.yaml 2> legs.errors || test $? = 3'")

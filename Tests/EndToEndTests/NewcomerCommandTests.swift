@@ -58,8 +58,8 @@ struct NewcomerCommandTests {
     let run = try place("tasks: { a: { run: x } }").opflow("run", "tag:quick", status: 2)
     #expect(
       run.errors
-        == "opflow: no task of opflow.yaml fits `tag:quick`; no task has tags: `tags: [slow]` in a task"
-        + " gives it one\n")
+        == "opflow: no task of opflow.yaml fits `tag:quick`; no task has tags: `tags: [slow]` in a "
+        + "task gives it one\n")
   }
 
   @Test func `logs of a task that is not there`() throws {
@@ -112,8 +112,8 @@ struct NewcomerCommandTests {
     let place = try place("tasks: { a: { run: 'echo \"<$*>\"', inputs: [] }, all: { needs: [a] } }")
     #expect(
       try place.opflow("run", "all", "--", "x", status: 2).errors
-        == "opflow: arguments cannot go to `all`: it is a name for what it needs, and runs no command\n"
-        + "see `opflow help`\n")
+        == "opflow: arguments cannot go to `all`: it is a name for what it needs, and runs no "
+        + "command\nsee `opflow help`\n")
     try place.opflow("run", "-q")
     let run = try place.opflow("run", "a", "--", "x")
     #expect(run.errors.contains("a started: its arguments, or values that it reads, changed\n"))
@@ -154,8 +154,8 @@ struct NewcomerCommandTests {
     let run = try place.opflow("graph", "-o", "graph.png", status: 2)
     #expect(
       run.errors
-        == "opflow: graph: it writes no png: `opflow graph --format dot | dot -Tpng -o graph.png` does,"
-        + " with Graphviz\n")
+        == "opflow: graph: it writes no png: `opflow graph --format dot | dot -Tpng -o graph.png` "
+        + "does, with Graphviz\n")
     #expect(!FileManager.default.fileExists(atPath: place.file("graph.png")))
     try place.opflow("graph", "--format", "text", "-o", "graph.png")
   }

@@ -89,8 +89,8 @@ struct SecretOutflowTests {
       "  trace: { secrets: [S2, S81], shell: [bash, -c], run: 'set -x; : \"$S2\" \"$S81\"; exit 3' }",
       "  value: { secrets: [S4], run: 'printf %s \"a $S4\" > \"$OPFLOW_VALUES/v\"' }",
       "  named: { secrets: [S40], run: ': > \"$OPFLOW_VALUES/$S40\"' }",
-      "  use: { needs: [value, named], env: { A: '${{ needs.value.v }}', B: '${{ needs.named.v }}' },"
-        + " run: 'true' }",
+      "  use: { needs: [value, named], env: { A: '${{ needs.value.v }}', "
+        + "B: '${{ needs.named.v }}' }, run: 'true' }",
       "  own: \(download("http://127.0.0.1:\(first)/own", "one"))",
       "  there: \(download("http://127.0.0.1:\(first)/there?to=\(second)", "two"))",
       "  gone: \(download("http://127.0.0.1:\(first)/gone", "three"))",

@@ -329,8 +329,8 @@ struct StatusWatchTests {
     #expect(watched.status == 2)
     #expect(
       watched.errorLines.last
-        == "opflow: run \(id) is here no more: its folder was just removed, by `opflow clean`, the end of a"
-        + " later run (`keep_runs`) or by hand")
+        == "opflow: run \(id) is here no more: its folder was just removed, by `opflow clean`, the "
+        + "end of a later run (`keep_runs`) or by hand")
     run.send(SIGKILL)
     _ = try run.finish()
     place.expectNothingAlive()

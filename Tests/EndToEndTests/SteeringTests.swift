@@ -58,8 +58,8 @@ struct SteeringTests {
     let cancel = try place.opflow("cancel")
     #expect(
       try cancel.output
-        == "cancelled the run: what runs is ended; `opflow resume \(#require(place.runs.first))` continues"
-        + " it\n")
+        == "cancelled the run: what runs is ended; `opflow resume \(#require(place.runs.first))` "
+        + "continues it\n")
     #expect(try run.finish().status == 6)
     #expect(place.lines() == [])
     let over = try place.opflow("cancel", status: 2)

@@ -193,8 +193,8 @@ struct TwoAtOnceTests {
     let run = try place.shell("ulimit -n \(count) && exec $opflow run", status: 74)
     #expect(
       run.errors
-        == "opflow: a run needs 15 open files at least, beside those that opflow has: Too many open files;"
-        + " `ulimit -n` tells the limit, and raises it\n")
+        == "opflow: a run needs 15 open files at least, beside those that opflow has: Too many "
+        + "open files; `ulimit -n` tells the limit, and raises it\n")
     #expect(place.runs.isEmpty)
     #expect(place.lines().isEmpty)
     place.expectNothingAlive()

@@ -97,7 +97,8 @@ let added = clock.now
 try await queue.waitUntilAllFinished()
 let ended = clock.now
 print(
-  "opened \(opened - begin), added \(added - opened), finished \(ended - added), all \(ended - begin),"
-    + " own processor time \(Usage.now.seconds - before.seconds) s, succeeded \(queue.tally[.succeeded])"
+  "opened \(opened - begin), added \(added - opened), finished \(ended - added), all "
+    + "\(ended - begin), own processor time \(Usage.now.seconds - before.seconds) s, succeeded "
+    + "\(queue.tally[.succeeded])"
 )
 try await queue.finish()

@@ -209,8 +209,8 @@ import Testing
       ("run a b -- -v", "`-- -v`: arguments go to one task, and 2 are named: a, b"),
       (
         "resume -- -v",
-        "`-- -v`: a resume hands on the arguments that the run was started with; others make another"
-          + " run: `opflow run TASK -- -v`"
+        "`-- -v`: a resume hands on the arguments that the run was started with; others make "
+          + "another run: `opflow run TASK -- -v`"
       ),
       (
         "run a* -- -v",
@@ -237,8 +237,8 @@ import Testing
       ("run a,b", "`a,b` is no task; several are words of their own: `a b`"),
       (
         "run -j auto",
-        "--max-parallel needs a number from 1 to 2147483647, not `auto`; without it there are as many as"
-          + " processors"
+        "--max-parallel needs a number from 1 to 2147483647, not `auto`; without it there are as "
+          + "many as processors"
       ),
       ("run -w", "unknown flag -w; did you mean --watch?"),
       ("run -t x.yaml", "unknown flag -t; did you mean -f?"),

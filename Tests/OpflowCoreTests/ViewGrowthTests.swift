@@ -132,7 +132,8 @@ import Testing
     #expect(
       json.contains(
         #""extensions":[{"by":"opflow add","pid":7,"uid":0,"file":"/demo/more.yaml","added":2},"#
-          + #"{"by":"task a","pid":7,"uid":0,"task":"a","attempt":1,"file":"/demo/more.yaml","added":1}]"#
+          + #"{"by":"task a","pid":7,"uid":0,"task":"a","attempt":1,"#
+          + #""file":"/demo/more.yaml","added":1}]"#
       ),
       "\(json)")
     #expect(json.contains(#"{"id":"e","state":"pending""#), "\(json)")

@@ -261,13 +261,13 @@ struct NewcomerTests {
       ),
       (
         "tasks: { build all: { run: x } }",
-        "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`:"
-          + " `build-all`"
+        "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or "
+          + "`_`: `build-all`"
       ),
       (
         "tasks: { 'bücher!': { run: x } }",
-        "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`:"
-          + " `b-cher`"
+        "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or "
+          + "`_`: `b-cher`"
       ),
       ("vars: [A=1]\ntasks: { a: { run: x } }", "write a map: { A: \"1\" }"),
     ])

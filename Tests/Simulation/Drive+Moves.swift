@@ -286,8 +286,8 @@ extension Drive {
     }
     guard let left = read[task], told[need] == .some(left?.attempt) else {
       throw Finding(
-        "\(plan.nameString(task)): it was to read try \(text(read[task]??.attempt)) of \(name), and was"
-          + " told of \(text(told[need] ?? nil))")
+        "\(plan.nameString(task)): it was to read try \(text(read[task]??.attempt)) of \(name), "
+          + "and was told of \(text(told[need] ?? nil))")
     }
     return plan.lateItems(task).contains { item in
       let result = plan.evaluate(item.program, of: task) { _, name in

@@ -62,8 +62,8 @@ struct WrittenLegTests {
     ]).diagnostics()
     #expect(
       diagnostics.map(\.help) == [
-        "the first name of `rows` names the leg, and each row has its own there; legs that all their"
-          + " values name are written under `include`"
+        "the first name of `rows` names the leg, and each row has its own there; legs that all "
+          + "their values name are written under `include`"
       ])
   }
 
