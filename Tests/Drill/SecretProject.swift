@@ -166,7 +166,10 @@ struct SecretProject {
       #"printf 'tasks: { "x-%s": { run: a } }' "$TOKEN""#,
       #"printf 'tasks: { x: { run: [echo, "%s"] } }' "$(printf %s "$TOKEN" | base64)""#,
       #"printf 'tasks: { x: { run: a } } # %s' "$TOKEN""#,
-      #"echo "$TOKEN" > added.txt; echo 'tasks: { x: { matrix: { l: { lines: added.txt } }, run: a } }'"#,
+      #"""
+      echo "$TOKEN" > added.txt; echo 'tasks: { x: { matrix: { l: { lines: added.txt } }, \#
+      run: a } }'
+      """#,
     ]
     text += task(
       "adds", &random,

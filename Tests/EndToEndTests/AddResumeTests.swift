@@ -135,7 +135,11 @@ struct AddResumeTests {
 
   @Test func `what a run is about does not leave out what was added`() throws {
     let place = try begin(
-      "tasks:\n  b: { needs: [work], run: echo b >> trace }\n  m: { manual: true, run: echo m >> trace }",
+      """
+      tasks:
+        b: { needs: [work], run: echo b >> trace }
+        m: { manual: true, run: echo m >> trace }
+      """,
       first: "lint: { run: echo lint >> trace }", "work")
     try place.opflow("resume")
     #expect(place.lines() == ["b"])

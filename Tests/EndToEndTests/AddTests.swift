@@ -247,7 +247,10 @@ struct AddTests {
         """)
     }
     try place.shell(
-      "for i in 0 1 2 3 4 5 6 7; do $opflow add more$i.yaml & done; for j in $(jobs -p); do wait $j || exit 9; done"
+      """
+      for i in 0 1 2 3 4 5 6 7; do $opflow add more$i.yaml & done; for j in $(jobs -p); \
+      do wait $j || exit 9; done
+      """
     )
     try end(place, run)
     #expect(place.lines().filter { $0 == "shared" }.count == 1)

@@ -54,7 +54,10 @@ import Testing
     for task in ["", "train"] {
       func check(_ devices: String) throws -> String {
         try place.shell(
-          "CUDA_VISIBLE_DEVICES=\(devices) \"$opflow\" check \(task.isEmpty ? "" : "opflow.yaml \(task)") 2>&1"
+          """
+          CUDA_VISIBLE_DEVICES=\(devices) "$opflow" check \
+          \(task.isEmpty ? "" : "opflow.yaml \(task)") 2>&1
+          """
         ).output
       }
       let told = try check("0")

@@ -22,7 +22,10 @@ struct EditedRunTests {
     try place.opflow("run", "-k", "a", "b", status: 1)
     try place.write(
       "opflow.yaml",
-      "tasks: { a: { run: echo a >> trace; test -e ok }, c: { run: echo c >> trace }, d: { run: exit 1 } }"
+      """
+      tasks: { a: { run: echo a >> trace; test -e ok }, c: { run: echo c >> trace }, \
+      d: { run: exit 1 } }
+      """
     )
     try place.write("ok", "")
     let resume = try place.opflow("resume")

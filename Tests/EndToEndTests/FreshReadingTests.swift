@@ -25,7 +25,10 @@ struct FreshReadingTests {
     _ tasks: String, _ read: String, _ told: String
   ) throws {
     let place = try Workplace(
-      "tasks:\n\(tasks)outputs: [out], run: 'echo b >> trace; cat \(read) > out; cat more >> \(read)' }"
+      """
+      tasks:
+      \(tasks)outputs: [out], run: 'echo b >> trace; cat \(read) > out; cat more >> \(read)' }
+      """
     )
     try place.write("src", "text\n")
     try place.write("more", "more\n")
@@ -194,7 +197,10 @@ struct FreshReadingTests {
 
   @Test func `the folder of an output is made, also where that is a pattern`() throws {
     let place = try Workplace(
-      "tasks: { a: { inputs: [in], outputs: ['out/deep/*.o', '*.x'], run: 'cp in out/deep/a.o; cp in a.x' } }"
+      """
+      tasks: { a: { inputs: [in], outputs: ['out/deep/*.o', '*.x'], run: 'cp in out/deep/a.o; \
+      cp in a.x' } }
+      """
     )
     try place.write("in", "text\n")
     try place.shell("\"$opflow\" run")
@@ -245,7 +251,10 @@ struct FreshReadingTests {
   @Test(arguments: ["'s/*', 't/*'", "'t/*', 's/*'", "s, t"])
   func `names that only look the same are those of several files`(_ inputs: String) throws {
     let place = try Workplace(
-      "tasks: { a: { inputs: [\(inputs)], outputs: [out], run: 'echo a >> trace; cat s/* t/* > out' } }"
+      """
+      tasks: { a: { inputs: [\(inputs)], outputs: [out], run: 'echo a >> trace; \
+      cat s/* t/* > out' } }
+      """
     )
     // One letter, and two of which the second goes on top of the first.
     let names = ["s/\u{E9}", "s/e\u{301}"]
@@ -261,7 +270,10 @@ struct FreshReadingTests {
 
   @Test func `an output is no input that only looks the same`() throws {
     let place = try Workplace(
-      "tasks: { a: { inputs: ['s/*'], outputs: [\"s/e\u{301}\"], run: \"echo a >> trace; cp s/\u{E9} s/e\u{301}\" } }"
+      """
+      tasks: { a: { inputs: ['s/*'], outputs: ["s/e\u{301}"], run: "echo a >> trace; \
+      cp s/\u{E9} s/e\u{301}" } }
+      """
     )
     try place.write("s/\u{E9}", "text\n")
     #expect(try starts(place) == ["a"])

@@ -41,7 +41,10 @@ struct HostTests {
     let first = try host(place, "stop serve --name q")
     try place.write(
       "a.yaml",
-      "tasks: { work: { run: 'echo in > in; read w < out; echo done >> trace' }, more: { needs: [work], run: echo more >> trace } }"
+      """
+      tasks: { work: { run: 'echo in > in; read w < out; echo done >> trace' }, \
+      more: { needs: [work], run: echo more >> trace } }
+      """
     )
     _ = try place.opflow("add", "--run", "q", "a.yaml")
     _ = try `in`.next()

@@ -244,7 +244,9 @@ struct HygieneTests {
     let worker = try #require(
       Survivors.find(mark: place.mark).first { $0.command.contains(" worker ") })
     try place.shell(
-      "mkdir \(group) && echo \(worker.pid) > \(group)/tasks && echo FROZEN > \(group)/freezer.state"
+      """
+      mkdir \(group) && echo \(worker.pid) > \(group)/tasks && echo FROZEN > \(group)/freezer.state
+      """
     )
     defer {
       _ = try? place.shell(

@@ -130,7 +130,9 @@ struct IncludeRunTests {
   @Test func `a name that is no UTF-8 is refused`() throws {
     let place = try Workplace("include: [link.yaml]\ntasks: { a: { run: x } }")
     try place.shell(
-      "f=$(printf 'x\\377.yaml'); printf 'tasks: { b: { run: x } }' > \"$f\"; ln -s \"$f\" link.yaml"
+      """
+      f=$(printf 'x\\377.yaml'); printf 'tasks: { b: { run: x } }' > "$f"; ln -s "$f" link.yaml
+      """
     )
     let check = try place.opflow("check", status: 3)
     #expect(

@@ -79,7 +79,10 @@ struct InheritedStateTests {
   @Test func `an interrupt that was ignored stays ignored, TERM ends the run all the same`() throws
   {
     let place = try Workplace(
-      "tasks: { a: { run: 'grep SigIgn /proc/self/status; echo here > here; exec tail -f /dev/null' } }"
+      """
+      tasks: { a: { run: 'grep SigIgn /proc/self/status; echo here > here; \
+      exec tail -f /dev/null' } }
+      """
     )
     let here = try place.gate("here")
     let live = try place.startShell("trap '' INT TERM QUIT TSTP; exec \"$opflow\" run")
@@ -177,7 +180,10 @@ struct InheritedStateTests {
     let user = 70_000 + Int(getpid()) * 8 % 400_000 + limit
     let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? ""
     let run = try place.shell(
-      "exec setpriv --reuid=\(user) --clear-groups bash -c 'ulimit -u \(limit); exec ./opflow run -f opflow.yaml'",
+      """
+      exec setpriv --reuid=\(user) --clear-groups bash -c 'ulimit -u \(limit); \
+      exec ./opflow run -f opflow.yaml'
+      """,
       status: nil, environment: ["LD_LIBRARY_PATH": libraries])
     #expect([0, 1, 74].contains(run.status), "\(limit): \(run)")
     #expect(!run.errors.contains("journal cannot be written"), "\(limit): \(run)")

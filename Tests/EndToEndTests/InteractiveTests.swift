@@ -133,7 +133,10 @@ struct InteractiveTests {
 
   @Test func `the key that quits is too`() throws {
     let place = try Workplace(
-      "tasks: { ask: { interactive: true, run: \"trap 'echo caught' QUIT; echo ready; until read x; do :; done\" } }"
+      """
+      tasks: { ask: { interactive: true, run: "trap 'echo caught' QUIT; echo ready; until read x; \
+      do :; done" } }
+      """
     )
     let terminal = try place.startAtTerminal("run")
     try terminal.wait { _ in shown(terminal, "ready") }

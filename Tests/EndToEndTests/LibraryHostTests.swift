@@ -152,7 +152,10 @@ struct LibraryHostTests {
     #expect(end.status == 0)
     let advice = "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds"
     let name =
-      "usage: a queue's name has 1 to 100 letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, does not look like a run's ID, and is not"
+      """
+      usage: a queue's name has 1 to 100 letters, digits, `.`, `_` and `-`, begins with a letter, \
+      a digit or `_`, does not look like a run's ID, and is not
+      """
     #expect(
       end.output == """
         manifest: task late, needs: unknown task `nobody`; the other tasks are right, good

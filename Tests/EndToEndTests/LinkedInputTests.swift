@@ -168,7 +168,10 @@ struct LinkedInputTests {
   @Test func `a folder is followed through links once, and loops end`() throws {
     let place = try Workplace("tasks: { a: { run: echo a >> trace, inputs: [in] } }")
     try place.shell(
-      "mkdir -p in/d else/e; ln -s .. in/d/up; ln -s ../else in/l; ln -s ../../in else/e/back; echo 1 > else/e/x"
+      """
+      mkdir -p in/d else/e; ln -s .. in/d/up; ln -s ../else in/l; ln -s ../../in else/e/back; \
+      echo 1 > else/e/x
+      """
     )
     #expect(try run(place).starts == ["a"])
     #expect(try run(place).starts == [])
@@ -229,7 +232,10 @@ struct LinkedInputTests {
     let place = try Workplace(
       "tasks: { a: { run: echo a >> trace, inputs: [data/s, conf, l] } }")
     try place.shell(
-      "mkdir -p archive data etc far; echo 1 > archive/s; ln -s ../archive/s data/s; ln -s etc/conf conf; ln -s far/m l; ln -s ../etc far/m"
+      """
+      mkdir -p archive data etc far; echo 1 > archive/s; ln -s ../archive/s data/s; \
+      ln -s etc/conf conf; ln -s far/m l; ln -s ../etc far/m
+      """
     )
     let run = try place.watch()
     try place.write("archive/s", "2\n")

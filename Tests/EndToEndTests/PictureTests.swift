@@ -8,7 +8,11 @@ struct PictureTests {
     let place = try Workplace()
     try place.write(
       "capture",
-      "\u{1B}[1mrun\u{1B}[0m  \u{1B}[32mdone\u{1B}[39m a<b & c\n漢字 x \u{1B}]8;;file://y\u{1B}\\z\u{1B}]8;;\u{1B}\\\n"
+      """
+      \u{1B}[1mrun\u{1B}[0m  \u{1B}[32mdone\u{1B}[39m a<b & c
+      漢字 x \u{1B}]8;;file://y\u{1B}\\z\u{1B}]8;;\u{1B}\\
+
+      """
     )
     let svg = try place.shell(
       "python3 '\(Program.package)/scripts/pages/terminal_picture.py' 'a & b' < capture"

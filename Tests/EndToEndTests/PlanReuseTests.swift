@@ -107,7 +107,10 @@ struct PlanReuseTests {
     let path = ".opflow/runs/\(place.runs[0])/plan"
     // The last byte of what the checksum covers, then one of the table of sections.
     try place.shell(
-      "chmod 600 \(path); printf X | dd of=\(path) bs=1 seek=$(($(stat -c %s \(path)) - 1)) conv=notrunc"
+      """
+      chmod 600 \(path); printf X | dd of=\(path) bs=1 seek=$(($(stat -c %s \(path)) - 1)) \
+      conv=notrunc
+      """
     )
     try place.opflow("run")
     try place.shell("printf XXXX | dd of=\(path) bs=1 seek=80 conv=notrunc")

@@ -231,7 +231,9 @@ struct ProcessTests {
     // Nobody else's processes count.
     let user = UInt32.random(in: 100_000_000..<200_000_000)
     try place.shell(
-      "cp \"$opflow\" . && cp \"$(dirname \"$opflow\")/opflow-download\" . && chown \(user) . opflow.yaml"
+      """
+      cp "$opflow" . && cp "$(dirname "$opflow")/opflow-download" . && chown \(user) . opflow.yaml
+      """
     )
     return (
       place,

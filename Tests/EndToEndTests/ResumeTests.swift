@@ -49,7 +49,9 @@ struct ResumeTests {
     let close = try #require(lines.popLast().flatMap { JournalLine($0) })
     #expect(close.event == "close")
     let rest =
-      "\(close.sequence)\t\(close.milliseconds)\tclose\t\td=2\tstate=interrupted\tcode=130\tsignal=2"
+      """
+      \(close.sequence)\t\(close.milliseconds)\tclose\t\td=2\tstate=interrupted\tcode=130\tsignal=2
+      """
     let sum = String(CRC32C.checksum(Array(rest.utf8)), radix: 16)
     lines.append(String(repeating: "0", count: 8 - sum.count) + sum + "\t" + rest)
     try place.write(place.journalName, lines.joined(separator: "\n") + "\n")

@@ -86,7 +86,9 @@ struct SecretOutflowTests {
       "  all: { secrets: [\(names.joined(separator: ", "))], run: 'env; env | base64; set' }",
       "  hex: { secrets: [S1, S90], run: 'env | od -An -v -tx1 | tr -d \" \"' }",
       "  exec: { secrets: [S0], shell: [sh, -c], run: 'exec \"$S0\"' }",
-      "  trace: { secrets: [S2, S81], shell: [bash, -c], run: 'set -x; : \"$S2\" \"$S81\"; exit 3' }",
+      """
+        trace: { secrets: [S2, S81], shell: [bash, -c], run: 'set -x; : "$S2" "$S81"; exit 3' }
+      """,
       "  value: { secrets: [S4], run: 'printf %s \"a $S4\" > \"$OPFLOW_VALUES/v\"' }",
       "  named: { secrets: [S40], run: ': > \"$OPFLOW_VALUES/$S40\"' }",
       "  use: { needs: [value, named], env: { A: '${{ needs.value.v }}', "

@@ -461,7 +461,10 @@ struct SecretTests {
         off: { if: "false", secrets: [OTHER], run: "true" }
       """)
     let text =
-      "opflow: warning: secrets that are not there, and without which it does not start: KEY, TOKEN\n"
+      """
+      opflow: warning: secrets that are not there, and without which it does not start: KEY, TOKEN
+
+      """
     #expect(try place.opflow("plan").errors == text)
     #expect(try place.opflow("run", "-n").errors == text)
     try place.write("key", "key-of-some-length")

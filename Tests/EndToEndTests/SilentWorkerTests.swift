@@ -10,7 +10,10 @@ struct SilentWorkerTests {
 
   /// The same, once the coordinator knows that it runs.
   private static let stopsWorkerLater =
-    "echo try >> trace; test $OPFLOW_ATTEMPT -gt 1 || { sleep 0.1; kill -STOP $PPID; exec tail -f /dev/null; }"
+    """
+    echo try >> trace; test $OPFLOW_ATTEMPT -gt 1 || { sleep 0.1; kill -STOP $PPID; \
+    exec tail -f /dev/null; }
+    """
 
   private func interrupts(_ place: Workplace) throws -> [JournalLine] {
     try place.journal().filter { $0.event == "interrupt" && $0.values["reason"] != "revoked" }

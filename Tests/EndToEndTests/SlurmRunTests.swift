@@ -44,7 +44,10 @@ struct SlurmRunTests {
     let other = try Workplace()
     let cluster = try #require(SlurmCluster.current)
     let blocker = try other.startShell(
-      "export SLURM_CONF=\(cluster.folder)/slurm.conf; exec salloc -Q -N 3 -c 4 sh -c 'echo here; exec sleep 1000'"
+      """
+      export SLURM_CONF=\(cluster.folder)/slurm.conf; exec salloc -Q -N 3 -c 4 sh -c 'echo here; \
+      exec sleep 1000'
+      """
     )
     try blocker.waitForOutput("here")
     let run = try SlurmRun(tasks: 3, seconds: 0)

@@ -45,7 +45,9 @@ struct StopTests {
     let place = try Workplace("tasks: { outer: { run: 'cd inner && exec $opflow run' } }")
     try place.write(
       "inner/opflow.yaml",
-      "tasks: { in: { run: 'echo in > ../here; exec sleep 1000' }, b: { needs: [in], run: 'true' } }"
+      """
+      tasks: { in: { run: 'echo in > ../here; exec sleep 1000' }, b: { needs: [in], run: 'true' } }
+      """
     )
     let here = try place.gate("here")
     let run = try place.start("run")

@@ -89,7 +89,10 @@ struct TaskFolderTests {
 
   @Test func `a resume removes what is left when all are killed at once`() throws {
     let place = try Workplace(
-      "tasks: { a: { run: 'ls -A $OPFLOW_TMP >> seen; echo x > $OPFLOW_TMP/file; echo $PPID > here; read x < go' } }"
+      """
+      tasks: { a: { run: 'ls -A $OPFLOW_TMP >> seen; echo x > $OPFLOW_TMP/file; \
+      echo $PPID > here; read x < go' } }
+      """
     )
     let environment = try environment(place)
     let here = try place.gate("here")
@@ -138,7 +141,10 @@ struct TaskFolderTests {
 
   @Test func `the next try finds an empty folder`() throws {
     let place = try Workplace(
-      "tasks: { a: { run: 'ls -A $OPFLOW_TMP >> seen; mkdir $OPFLOW_TMP/d; test $OPFLOW_ATTEMPT = 3', retry: { max: 2, delay: 0 } } }"
+      """
+      tasks: { a: { run: 'ls -A $OPFLOW_TMP >> seen; mkdir $OPFLOW_TMP/d; \
+      test $OPFLOW_ATTEMPT = 3', retry: { max: 2, delay: 0 } } }
+      """
     )
     try place.opflow("run", environment: try environment(place))
     #expect(place.lines("seen") == [])

@@ -114,7 +114,10 @@ struct TraceContextTests {
 
   @Test func `the spans of a run that was killed are there, also compressed`() throws {
     let place = try Workplace(
-      "tasks: { a: { run: 'echo $TRACEPARENT >> trace; kill -KILL $(cat .opflow/runs/$OPFLOW_RUN/lock)' } }"
+      """
+      tasks: { a: { run: 'echo $TRACEPARENT >> trace; \
+      kill -KILL $(cat .opflow/runs/$OPFLOW_RUN/lock)' } }
+      """
     )
     try place.opflow("run", status: nil)
     let spans = try Self.spans(place)

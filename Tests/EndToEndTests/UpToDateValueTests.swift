@@ -103,7 +103,10 @@ struct UpToDateValueTests {
     try place.shell(
       #"echo '  b: { needs: a, env: { V: "${{ needs.a.v }}" }, run: "echo b $V >> trace" }' > b"#)
     try place.shell(
-      "(echo tasks:; echo '  a: { inputs: [], run: \"echo a >> trace; ./leave\" }'; cat b) > opflow.yaml"
+      """
+      (echo tasks:; echo '  a: { inputs: [], run: "echo a >> trace; ./leave" }'; \
+      cat b) > opflow.yaml
+      """
     )
     let run = try place.opflow("run", "--output", "line")
     #expect(run.errors.contains("a started: others read its values, which were not kept"), "\(run)")

@@ -110,9 +110,11 @@ struct ValueTests {
       leave: "for i in $(seq 101); do echo $i > $OPFLOW_VALUES/v$i; done",
       says: "it left 101 files in $OPFLOW_VALUES"),
     Bad(
-      leave: "printf 'a\\0b' > $OPFLOW_VALUES/nul", says: "$OPFLOW_VALUES/nul: it holds a NUL byte"),
+      leave: "printf 'a\\0b' > $OPFLOW_VALUES/nul",
+      says: "$OPFLOW_VALUES/nul: it holds a NUL byte"),
     Bad(
-      leave: "printf '\\377' > $OPFLOW_VALUES/bytes", says: "$OPFLOW_VALUES/bytes: it is not UTF-8"),
+      leave: "printf '\\377' > $OPFLOW_VALUES/bytes",
+      says: "$OPFLOW_VALUES/bytes: it is not UTF-8"),
     Bad(leave: "mkdir $OPFLOW_VALUES/sub", says: "$OPFLOW_VALUES/sub: it is a folder, and no file"),
     Bad(
       leave: "ln -s $PWD/kept/file $OPFLOW_VALUES/l",

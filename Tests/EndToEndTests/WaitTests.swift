@@ -164,7 +164,10 @@ struct WaitTests {
 
   @Test func `that the run's folder was removed is told as that`() throws {
     let place = try Workplace(
-      "tasks: { a: { run: 'echo said; echo here > here; read x < go' }, b: { needs: [a], run: 'true' } }"
+      """
+      tasks: { a: { run: 'echo said; echo here > here; read x < go' }, \
+      b: { needs: [a], run: 'true' } }
+      """
     )
     let (here, _) = (try place.gate("here"), try place.gate("go"))
     let run = try place.start("run")

@@ -29,8 +29,11 @@ struct WhyTests {
     let json = try place.opflow("why", "--json", "c").output
     #expect(
       json.hasSuffix(
-        #""state":"running","tasks":[{"id":"c","state":"pending","reasons":[{"kind":"needs","text":"needs b (pending)","tasks":["b"]}]}]}"#
-          + "\n"))
+        #"""
+        "state":"running","tasks":[{"id":"c","state":"pending","reasons":[\#
+        {"kind":"needs","text":"needs b (pending)","tasks":["b"]}]}]}
+
+        """#))
     try go.letGo()
     #expect(try run.finish().status == 0)
     try place.opflow("why", status: 2)
@@ -85,7 +88,11 @@ struct WhyTests {
     let broken = try place.opflow("why", "b")
     #expect(
       broken.errors
-        == "opflow: warning: what a resume would do is not known: the manifest cannot be used as it is now\n"
+        == """
+        opflow: warning: what a resume would do is not known: the manifest cannot be used as it \
+        is now
+
+        """
     )
   }
 }

@@ -148,7 +148,9 @@ struct WrittenSecretTests {
     let run = try place.opflow("run", status: 1, environment: ["TOKEN": Self.token])
     #expect(
       run.errors.contains(
-        "opflow: add: the value of the secret `TOKEN` stands in \(what), which would be written down"
+        """
+        opflow: add: the value of the secret `TOKEN` stands in \(what), which would be written down
+        """
       ),
       "\(run)")
     #expect(place.lines() == ["exit 2"])

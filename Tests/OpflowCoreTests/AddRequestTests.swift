@@ -69,7 +69,10 @@ struct AddRequestTests {
       "it carries a part of what is added only"
     ),
     (
-      "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=\(String(repeating: "x", count: 1 << 14 + 1))\tsegment=x",
+      """
+      add\ta\tplan=k\tmanifest=m\tfolder=f\
+      \tcopy=\(String(repeating: "x", count: 1 << 14 + 1))\tsegment=x
+      """,
       "what it carries is too long"
     ),
     (

@@ -135,7 +135,11 @@ import Testing
     let text = view.errorText()
     #expect(
       text.contains(
-        "warning: the run is being stopped: no machine is left for tasks that wait; n1 could not be reached\n"
+        """
+        warning: the run is being stopped: no machine is left for tasks that wait; \
+        n1 could not be reached
+
+        """
       ), "\(text)")
     #expect(text.contains("run r1 interrupted, since no machine was left, in 0.00s: 4 pending\n"))
     #expect(text.contains("resume it when machines can be had: opflow resume r1\n"), "\(text)")

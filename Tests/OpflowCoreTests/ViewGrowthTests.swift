@@ -48,7 +48,10 @@ import Testing
     driver.start("d")
     #expect(
       driver.outputText().split(separator: "\n").dropFirst() == [
-        #"{"time_ms":1000,"event":"extend","by":"opflow add","pid":7,"uid":0,"file":"","added":2,"tasks":4}"#,
+        #"""
+        {"time_ms":1000,"event":"extend","by":"opflow add",\#
+        "pid":7,"uid":0,"file":"","added":2,"tasks":4}
+        """#,
         #"{"time_ms":1000,"event":"start","task":"d","attempt":1}"#,
       ])
   }

@@ -126,7 +126,11 @@ import Testing
     let text = try told.why("docs")
     #expect(
       text.contains(
-        "  the run is paused, asked by opflow pause (pid 7): nothing new starts until `opflow continue`\n"
+        """
+          the run is paused, asked by opflow pause (pid 7): nothing new starts until `opflow \
+        continue`
+
+        """
       ))
     #expect(
       text.contains("  nothing new starts: 1 task has failed (lint), and --max-failures is 1\n"))

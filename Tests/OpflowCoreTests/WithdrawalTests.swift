@@ -312,7 +312,9 @@ struct WithdrawalTests {
       if json {
         #expect(
           driver.outputText().hasSuffix(
-            #"{"time_ms":1000,"event":"withdraw","task":"scan","attempt":1,"ids":["a","b"],"tasks":2}"#
+            #"""
+            {"time_ms":1000,"event":"withdraw","task":"scan","attempt":1,"ids":["a","b"],"tasks":2}
+            """#
               + "\n"), "\(driver.outputText())")
       } else {
         let text = driver.errorText()

@@ -17,7 +17,13 @@ struct DownloadHeadTests {
   @Test func `are read whatever the names' case`() throws {
     let head = try #require(
       read(
-        "HTTP/1.1 206 Partial Content\ncOnTeNt-LENGTH:  7 \nContent-Range: bytes 3-9/10\nETag: W/\"x\"\n"
+        """
+        HTTP/1.1 206 Partial Content
+        cOnTeNt-LENGTH:  7 \n\
+        Content-Range: bytes 3-9/10
+        ETag: W/"x"
+
+        """
       ))
     #expect(head.status == 206)
     #expect(head.phrase == "Partial Content")

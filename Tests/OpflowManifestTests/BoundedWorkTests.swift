@@ -211,7 +211,10 @@ import Testing
     "a: { run: 'echo ${{ matrix.n }} ${{ vars.long }}', matrix: { n: { range: [1, 2000] } } }",
     "a: { run: [x, '${{ matrix.n }}${{ vars.long }}'], matrix: { n: { range: [1, 2000] } } }",
     "a: { run: x, desc: '${{ matrix.n }}${{ vars.long }}', matrix: { n: { range: [1, 2000] } } }",
-    "a: { run: x, env: { A: '${{ matrix.n }}${{ vars.long }}' }, matrix: { n: { range: [1, 2000] } } }",
+    """
+    a: { run: x, env: { A: '${{ matrix.n }}${{ vars.long }}' }, \
+    matrix: { n: { range: [1, 2000] } } }
+    """,
     "a: { run: x, matrix: { n: { range: [1, 2000] }, m: ['${{ vars.long }}'] } }",
   ])
   func `a long text in each of many legs is refused before all of them are made`(

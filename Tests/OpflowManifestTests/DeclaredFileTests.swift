@@ -255,7 +255,10 @@ struct DeclaredFileTests {
     ),
     (
       "run: x, inputs: [s], outputs: ['*.y?ml'], cache: true",
-      "`*.y?ml` takes in `m.yaml`, a file of this manifest: `cache` would bring an old one back over it"
+      """
+      `*.y?ml` takes in `m.yaml`, a file of this manifest: `cache` would bring an old one back \
+      over it
+      """
     ),
     (
       "run: x, inputs: [s], outputs: [.], cache: true",

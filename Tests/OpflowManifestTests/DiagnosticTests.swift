@@ -25,7 +25,15 @@ struct DiagnosticTests {
   @Test func `a ring is named in full, with the line of each edge`() {
     #expect(
       rendered(
-        "tasks:\n  a: { run: x, needs: b }\n  b:\n    run: x\n    needs: [c]\n  c: { run: x, needs: a }\n"
+        """
+        tasks:
+          a: { run: x, needs: b }
+          b:
+            run: x
+            needs: [c]
+          c: { run: x, needs: a }
+
+        """
       )
         == """
         m.yaml:2:23: error: tasks need each other in a ring: a -> b -> c -> a

@@ -31,7 +31,10 @@ struct EmptyValueTests {
 
   @Test func `a variable may be set to nothing`() throws {
     let text =
-      "vars: { v: x }\ntasks: { a: { run: [echo, \"${{ vars.v }}\"], env: { A: \"${{ vars.v }}\" } } }"
+      """
+      vars: { v: x }
+      tasks: { a: { run: [echo, "${{ vars.v }}"], env: { A: "${{ vars.v }}" } } }
+      """
     let plan = try plan(text, variables: [("v", "")])
     #expect(try plan.wordTexts("a") == ["echo", ""])
     #expect(try plan.environmentTexts("a") == ["A="])

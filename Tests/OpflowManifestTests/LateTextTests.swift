@@ -107,7 +107,10 @@ struct LateTextTests {
     _ matrix: String
   ) throws {
     let plan = try plan(
-      "tasks: { a: { matrix: \(matrix), run: x }, b: { needs: a, run: x, env: { V: '${{ needs.a.v }}' } } }"
+      """
+      tasks: { a: { matrix: \(matrix), run: x }, \
+      b: { needs: a, run: x, env: { V: '${{ needs.a.v }}' } } }
+      """
     )
     let b = try plan.id("b")
     let program = try #require(plan.lateItems(b).first).program

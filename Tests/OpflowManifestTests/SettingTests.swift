@@ -25,7 +25,12 @@ struct SettingTests {
 
   @Test func `a manifest says which runs are a group`() throws {
     let group = try plan(
-      "vars: { to: x }\nconcurrency: deploy-${{ vars.to }}\nif_running: wait\ntasks: { a: { run: x } }"
+      """
+      vars: { to: x }
+      concurrency: deploy-${{ vars.to }}
+      if_running: wait
+      tasks: { a: { run: x } }
+      """
     )
     #expect(group.concurrency == RunConcurrency(name: "deploy-x", ifRunning: .wait))
     #expect(try plan("tasks: { a: { run: x } }").concurrency == RunConcurrency())
@@ -176,7 +181,12 @@ struct SettingTests {
 
   @Test func `more cpu or memory than there is warns and keeps the demand`() throws {
     let compiled = try compile(
-      "tasks:\n  a: { run: x, resources: { cpu: 64, memory: 1TiB } }\n  b: { run: x, resources: { cpu: 8 } }\n"
+      """
+      tasks:
+        a: { run: x, resources: { cpu: 64, memory: 1TiB } }
+        b: { run: x, resources: { cpu: 8 } }
+
+      """
     )
     #expect(
       compiled.warnings.map { "\($0.line):\($0.column): \($0.message)" } == [

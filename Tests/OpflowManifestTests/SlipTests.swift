@@ -48,7 +48,13 @@ struct SlipTests {
     "tasks:\n  a:\n    run: x\n    run: y\n",
     "tasks:\n  build: { run: x }\n  b: { needs: [biuld], run: x }\n",
     "tasks:\n  build: { run: x }\n  b: { needs: [deploy], run: x }\n",
-    "tasks:\n  a: { needs: [c], run: x }\n  b: { needs: [a], run: x }\n  c: { needs: [b], run: x }\n",
+    """
+    tasks:
+      a: { needs: [c], run: x }
+      b: { needs: [a], run: x }
+      c: { needs: [b], run: x }
+
+    """,
     "tasks:\n  a: { needs: [a], run: x }\n",
     "tasks:\n  a: { run: x, timeout: 5 minutes }\n",
     "tasks:\n  a: { run: x, timeout: 5min }\n",

@@ -84,7 +84,11 @@ struct UnorderedFileTests {
 
   @Test(arguments: [
     // Through another one; in the other order; on any condition; a download.
-    "  w: { run: x, outputs: [o] }\n  m: { run: x, needs: w }\n  r: { run: x, needs: m, inputs: o }",
+    """
+      w: { run: x, outputs: [o] }
+      m: { run: x, needs: w }
+      r: { run: x, needs: m, inputs: o }
+    """,
     "  w: { run: x, needs: r, outputs: [o] }\n  r: { run: x, inputs: [o] }",
     "  w: { run: x, outputs: [o] }\n  r: { run: x, needs: [{ task: w, on: finished }], inputs: o }",
     "  w: { download: { url: 'http://h/x', to: o } }\n  r: { run: x, needs: w, inputs: o }",

@@ -313,7 +313,9 @@ import Testing
     // Two more between the asker and the shell.
     process.arguments = [
       "-c",
-      "sh -c \"python3 -c \\\"\\$1\\\" \\\"\\$2\\\" \\\"\\$3\\\"; true\" sh \"$1\" \"$2\" \"$3\"; true",
+      """
+      sh -c "python3 -c \\"\\$1\\" \\"\\$2\\" \\"\\$3\\"; true" sh "$1" "$2" "$3"; true
+      """,
       "sh", python, host.path, line,
     ]
     let output = Foundation.Pipe()

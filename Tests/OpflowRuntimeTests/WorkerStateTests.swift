@@ -36,7 +36,10 @@ import Testing
       case .stopRecording: "stop recording"
       case .abandon: "abandon"
       case .finish(let task, _, let outcome):
-        "finish \(task.rawValue) \(outcome.status) \(outcome.reason?.word ?? "none") \(outcome.usage.wallMicroseconds)"
+        """
+        finish \(task.rawValue) \(outcome.status) \(outcome.reason?.word ?? "none") \
+        \(outcome.usage.wallMicroseconds)
+        """
       case .leave: "leave"
       }
     }

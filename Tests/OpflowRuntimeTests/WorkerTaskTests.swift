@@ -123,15 +123,23 @@ import Testing
       ("forbidden", .accessDenied, "cannot execute \"./forbidden\": Permission denied"),
       (
         "script", .notExecutable,
-        "cannot execute \"./script\": Exec format error (a script needs a first line such as #!/bin/sh)"
+        """
+        cannot execute "./script": Exec format error (a script needs a first line such as #!/bin/sh)
+        """
       ),
       (
         "interpreter", .noSuchFile,
-        "cannot execute \"./interpreter\": No such file or directory (the file is there, its interpreter is not)"
+        """
+        cannot execute "./interpreter": No such file or directory (the file is there, \
+        its interpreter is not)
+        """
       ),
       (
         "interpreter in PATH", .noSuchFile,
-        "cannot execute \"interpreter\": No such file or directory (the file is there, its interpreter is not)"
+        """
+        cannot execute "interpreter": No such file or directory (the file is there, \
+        its interpreter is not)
+        """
       ),
     ]
     for (name, errno, text) in expected {

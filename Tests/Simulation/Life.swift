@@ -260,7 +260,10 @@ package struct Life {
             continue
           }
           throw Finding(
-            "\(grown.nameString(TaskID(index))) is \(drive.states[index]) and should be \(expected[index])"
+            """
+            \(grown.nameString(TaskID(index))) is \(drive.states[index]) and should be \
+            \(expected[index])
+            """
           )
         }
       }

@@ -101,7 +101,10 @@ struct Stock {
       used[place][resource] += use.amount
       if used[place][resource] > capacity[place][resource] {
         throw Finding(
-          "\(plan.nameString(task)): resource \(resource) of site \(place) is used beyond its capacity"
+          """
+          \(plan.nameString(task)): resource \(resource) of site \(place) is used beyond its \
+          capacity
+          """
         )
       }
       own.append(use)

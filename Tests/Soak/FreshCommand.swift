@@ -22,7 +22,9 @@ struct FreshCommand {
     }
     guard isClean else { return 1 }
     print(
-      "\(kills) kills, \(looks) looks at all outputs, \(restores) results from caches: nothing found"
+      """
+      \(kills) kills, \(looks) looks at all outputs, \(restores) results from caches: nothing found
+      """
     )
     return 0
   }

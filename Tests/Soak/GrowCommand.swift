@@ -27,7 +27,10 @@ struct GrowCommand {
     }
     guard isClean else { return 1 }
     print(
-      "\(kills) kills, \(near) of them near an adding, \(batches) batches added, \(runs) runs: nothing found"
+      """
+      \(kills) kills, \(near) of them near an adding, \(batches) batches added, \(runs) runs: \
+      nothing found
+      """
     )
     return 0
   }

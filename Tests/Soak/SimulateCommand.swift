@@ -87,12 +87,14 @@ struct SimulateCommand {
       }
     }
     print(
-      "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
-        + " \(additions) batches were added and \(withdrawals) withdrawn, \(done.begun) blocks "
-        + "began in programs, \(done.cutShort) were cut short, \(done.lingered) lingered; "
-        + "\(farLives) had services on further machines: \(far.services) began there, \(far.moves) "
-        + "of them moved, and \(far.users) that need one; machines were \(Self.words(far)): "
-        + "nothing found"
+      """
+      \(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on, \
+      \(additions) batches were added and \(withdrawals) withdrawn, \(done.begun) blocks \
+      began in programs, \(done.cutShort) were cut short, \(done.lingered) lingered; \
+      \(farLives) had services on further machines: \(far.services) began there, \(far.moves) \
+      of them moved, and \(far.users) that need one; machines were \(Self.words(far)): \
+      nothing found
+      """
     )
     return 0
   }

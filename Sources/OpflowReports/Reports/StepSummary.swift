@@ -58,7 +58,8 @@ package struct StepSummary {
     return """
       ### \(Self.code(status.name)) \(state.rawValue)
 
-      \(counts.isEmpty ? "nothing to do" : counts) in \(wall)\(status.driveWords), run \(Self.code(status.run))
+      \(counts.isEmpty ? "nothing to do" : counts) in \(wall)\(status.driveWords), \
+      run \(Self.code(status.run))
       \(rest)
       """
   }

@@ -129,7 +129,10 @@ extension Trait where Self == ConditionTrait {
   static var whereMountsAre: ConditionTrait {
     .enabled(
       if: SlurmCluster.extent == "all" && NetworkMount.obstacle == nil,
-      "\(SlurmCluster.extent == "all" ? NetworkMount.obstacle ?? "" : "scripts/try-cluster --all tries it")"
+      """
+      \(SlurmCluster.extent == "all"
+        ? NetworkMount.obstacle ?? "" : "scripts/try-cluster --all tries it")
+      """
     )
   }
 }

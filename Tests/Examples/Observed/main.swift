@@ -19,7 +19,9 @@ print("bad: \(outcome.state.rawValue), exit code \(outcome.exitCode ?? -1)")
 var seen: [TaskStatus] = []
 for await change in left.changes { seen.append(change.state) }
 print(
-  "left: \(seen.last?.rawValue ?? "-"), ready: \(left.isReady), reason: \(left.outcome.reason ?? "-")"
+  """
+  left: \(seen.last?.rawValue ?? "-"), ready: \(left.isReady), reason: \(left.outcome.reason ?? "-")
+  """
 )
 
 try await queue.finish()

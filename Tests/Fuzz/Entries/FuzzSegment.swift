@@ -17,7 +17,10 @@ enum FuzzSegment {
 
   private static let segments = [
     "tasks: { new: { run: x } }",
-    "tasks: { new: { run: x, needs: [a, { task: b, on: failure }] }, more: { run: y, needs: [new, db] } }",
+    """
+    tasks: { new: { run: x, needs: [a, { task: b, on: failure }] }, \
+    more: { run: y, needs: [new, db] } }
+    """,
     """
     tasks:
       legs2: { run: x, matrix: { m: [1, 2] }, needs: f, resources: { gpu: 0.5 } }

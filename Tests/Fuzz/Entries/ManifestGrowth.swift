@@ -194,13 +194,20 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
     Self("download.headers") {
       Part(
         tasks:
-          "  d: { download: { url: 'https://h/x', to: d, headers: { \(list($0) { "H\($0): v" }) } } }\n"
+          """
+            d: { download: { url: 'https://h/x', to: d, headers: { \(list($0) { "H\($0): v" }) } } }
+
+          """
       )
     },
     Self("download.mirrors") {
       Part(
         tasks:
-          "  d: { download: { url: 'https://h/x', to: d, mirrors: [\(list($0) { "'https://h/\($0)'" })] } }\n"
+          """
+            d: { download: { url: 'https://h/x', to: d, \
+          mirrors: [\(list($0) { "'https://h/\($0)'" })] } }
+
+          """
       )
     },
     matrix("task.matrix", "axes") { list($0) { "k\($0): [v]" } },

@@ -78,7 +78,11 @@ struct BadDownloadTests {
       "3:42: unknown key `checksum` in `download`"),
     BadManifest(
       "one target of two downloads",
-      "tasks:\n  a: { download: { url: http://h/x, to: y } }\n  b: { download: { url: http://h/x, to: ./y } }",
+      """
+      tasks:
+        a: { download: { url: http://h/x, to: y } }
+        b: { download: { url: http://h/x, to: ./y } }
+      """,
       "3:41: `./y` is written twice"),
   ]
 }

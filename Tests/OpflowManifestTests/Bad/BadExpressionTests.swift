@@ -99,7 +99,10 @@ struct BadExpressionTests {
       "4:16: `=` stands where an operator or the end should"),
     BadManifest(
       "an unquoted expression as a number", task: "run: x\npriority: ${{ 'urgent' }}",
-      "4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to 1000, not `urgent`"
+      """
+      4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to \
+      1000, not `urgent`
+      """
     ),
     BadManifest(
       "deeply nested parentheses",

@@ -110,7 +110,8 @@ struct BadMatrixTests {
       "two ways", "{ n: { range: [1, 2], lines: f } }",
       "3:35: `matrix.n` has both `range` and `lines`"),
     matrix(
-      "a pattern that is none", "{ n: { glob: [a] } }", "3:26: `glob` must be a string, not a list"),
+      "a pattern that is none", "{ n: { glob: [a] } }",
+      "3:26: `glob` must be a string, not a list"),
     matrix("an empty pattern", "{ n: { glob: '' } }", "3:26: `glob` is empty"),
     matrix(
       "a bracket that is not closed", "{ n: { glob: 'a[' } }",
@@ -164,7 +165,10 @@ struct BadMatrixTests {
       "3:15: too many legs: 1000000000"),
     matrix(
       "a product beyond all numbers",
-      "{ a: { range: [1, 1000000000] }, b: { range: [1, 1000000000] }, c: { range: [0, 1000000000] } }",
+      """
+      { a: { range: [1, 1000000000] }, b: { range: [1, 1000000000] }, \
+      c: { range: [0, 1000000000] } }
+      """,
       "3:77: too many legs: 1000000000 × 1000000000 × 1000000001"),
     matrix(
       "too many before exclude",
@@ -231,7 +235,8 @@ struct BadMatrixTests {
       "nothing.tsv:2:1: `a` is empty here, and it is what the leg is named by"),
     matrix("a sheet with a NUL", "{ rows: nul.tsv }", "nul.tsv:2:2: a NUL byte stands here"),
     matrix(
-      "a sheet in another encoding", "{ rows: latin.tsv }", "latin.tsv:3:1: this line is not UTF-8"),
+      "a sheet in another encoding", "{ rows: latin.tsv }",
+      "latin.tsv:3:1: this line is not UTF-8"),
     matrix(
       "a quote that is not closed", "{ rows: open.csv }",
       "open.csv:2:3: a quoted value is not closed"),

@@ -49,11 +49,26 @@ struct BadNeedTests {
       "2:23: tasks need each other in a ring: a -> b -> a"),
     BadManifest(
       "a ring of three behind another task",
-      "tasks:\n  z: { run: x, needs: a }\n  a: { run: x, needs: [b] }\n  b: { run: x, needs: [c] }\n  c:\n    run: x\n    needs:\n      - a",
+      """
+      tasks:
+        z: { run: x, needs: a }
+        a: { run: x, needs: [b] }
+        b: { run: x, needs: [c] }
+        c:
+          run: x
+          needs:
+            - a
+      """,
       "3:24: tasks need each other in a ring: a -> b -> c -> a"),
     BadManifest(
       "two rings",
-      "tasks:\n  a: { run: x, needs: b }\n  b: { run: x, needs: a }\n  c: { run: x, needs: d }\n  d: { run: x, needs: c }",
+      """
+      tasks:
+        a: { run: x, needs: b }
+        b: { run: x, needs: a }
+        c: { run: x, needs: d }
+        d: { run: x, needs: c }
+      """,
       "2:23: tasks need each other in a ring: a -> b -> a",
       "4:23: tasks need each other in a ring: c -> d -> c"),
     BadManifest(

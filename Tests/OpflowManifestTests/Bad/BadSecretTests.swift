@@ -44,7 +44,9 @@ struct BadSecretTests {
             + "tasks: { b: { run: x, secrets: [KEY] } }"
         ],
         [
-          "m.yaml:3:33: `KEY` is a secret, and `env` or `env_file` sets `TOKEN`, where it comes from"
+          """
+          m.yaml:3:33: `KEY` is a secret, and `env` or `env_file` sets `TOKEN`, where it comes from
+          """
         ]
       ),
       (
@@ -130,7 +132,12 @@ struct BadSecretTests {
       "3:17: `env.TOKEN` is a secret, which no expression may read"),
     BadManifest(
       "a secret of a later task in an expression",
-      "env: { A: \"${{ env.TOKEN }}\" }\ntasks:\n  a: { run: x }\n  b: { run: x, secrets: [TOKEN] }",
+      """
+      env: { A: "${{ env.TOKEN }}" }
+      tasks:
+        a: { run: x }
+        b: { run: x, secrets: [TOKEN] }
+      """,
       "1:16: `env.TOKEN` is a secret, which no expression may read"),
     BadManifest(
       "a secret of another variable in an expression",
@@ -138,7 +145,10 @@ struct BadSecretTests {
       "2:27: `env.CI_TOKEN` is a secret, which no expression may read"),
     BadManifest(
       "a secret of a merged map in an expression",
-      "x-all: &all { secrets: [TOKEN] }\ntasks: { a: { <<: *all, run: x, timeout: '${{ env.TOKEN }}' } }",
+      """
+      x-all: &all { secrets: [TOKEN] }
+      tasks: { a: { <<: *all, run: x, timeout: '${{ env.TOKEN }}' } }
+      """,
       "2:47: `env.TOKEN` is a secret, which no expression may read"),
     BadManifest(
       "a secret whose name comes from an expression",

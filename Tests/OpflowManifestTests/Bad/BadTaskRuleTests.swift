@@ -13,19 +13,31 @@ struct BadTaskRuleTests {
       "4:11: `desc` must be a string, not a number"),
     BadManifest(
       "a priority that is an unknown word", task: "run: x\npriority: urgent",
-      "4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to 1000, not `urgent`"
+      """
+      4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to \
+      1000, not `urgent`
+      """
     ),
     BadManifest(
       "a priority out of range", task: "run: x\npriority: 1001",
-      "4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to 1000, not `1001`"
+      """
+      4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to \
+      1000, not `1001`
+      """
     ),
     BadManifest(
       "a priority that is a fraction", task: "run: x\npriority: 0.5",
-      "4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to 1000, not `0.5`"
+      """
+      4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to \
+      1000, not `0.5`
+      """
     ),
     BadManifest(
       "a priority that is a list", task: "run: x\npriority: [high]",
-      "4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to 1000, not a list"
+      """
+      4:15: `priority` must be very_low, low, normal, high, very_high or a number from -1000 to \
+      1000, not a list
+      """
     ),
     BadManifest(
       "a dir that is a list", task: "run: x\ndir: [a]",
@@ -104,11 +116,17 @@ struct BadTaskRuleTests {
       "4:11: `stop` must be a map, not a string"),
     BadManifest(
       "an unknown signal", task: "run: x\nstop: { signal: STOPP }",
-      "4:21: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number, not `STOPP`"
+      """
+      4:21: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number, not \
+      `STOPP`
+      """
     ),
     BadManifest(
       "a signal out of range", task: "run: x\nstop: { signal: 65 }",
-      "4:21: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number, not `65`"
+      """
+      4:21: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number, not \
+      `65`
+      """
     ),
     BadManifest(
       "a download that is interactive",

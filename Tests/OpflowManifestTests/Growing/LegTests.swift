@@ -120,7 +120,9 @@ struct LegTests {
       }
       #expect(
         error?.diagnostics.first?.message
-          == "`count` has legs in this run already, with other legs than those that it is to have now"
+          == """
+          `count` has legs in this run already, with other legs than those that it is to have now
+          """
       )
       #expect(error?.diagnostics.first?.help == "`opflow resume --rerun count` makes them anew")
     }

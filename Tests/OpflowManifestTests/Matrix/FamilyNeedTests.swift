@@ -26,7 +26,10 @@ struct FamilyNeedTests {
 
   @Test func `a need may stand above the family`() throws {
     let plan = try plan(
-      "tasks: { t: { run: x, needs: b }, b: { run: x, matrix: { n: [1, 2] } }, c: { run: x, needs: [t] } }"
+      """
+      tasks: { t: { run: x, needs: b }, b: { run: x, matrix: { n: [1, 2] } }, \
+      c: { run: x, needs: [t] } }
+      """
     )
     #expect(try plan.needTexts("t") == ["b[n=1] on success", "b[n=2] on success"])
     #expect(try plan.needTexts("c") == ["t on success"])
