@@ -89,8 +89,10 @@ struct AddKillTests {
     if adding { try place.opflow("add", "b.yaml") }
     try out.letGo()
     #expect(try run.finish().status == 0)
-    let line = place.lines("calls").first { $0.hasPrefix("coordinator fsync ") }
-    return Int(line?.split(separator: " ").last ?? "0") ?? 0
+    guard let line = place.lines("calls").first(where: { $0.hasPrefix("coordinator fsync ") })
+    else { return 0 }
+    let words: [Substring] = line.split(separator: " ")
+    return Int(words[words.count - 1]) ?? 0
   }
 
   @Test(arguments: [("none", 0), ("group", 2)])

@@ -246,6 +246,7 @@ struct FailureTests {
     }
     let place = try Workplace(manifest)
     try place.opflow("run", "-j", "1", "-q", status: 1)
-    #expect(place.lines() == (0...50).map(String.init))
+    let numbers: [String] = (0...50).map { "\($0)" }
+    #expect(place.lines() == numbers)
   }
 }

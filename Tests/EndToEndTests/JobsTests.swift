@@ -249,20 +249,23 @@ struct JobsTests {
 
   @Test func `the next night costs what is new in it`() throws {
     let place = try place("nightly.yaml")
-    let night: (Int) throws -> (run: Finished, requests: [String]) = { count in
+    func night(_ count: Int) throws -> (run: Finished, requests: [String]) {
       let server = try place.startShell(
         "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 0 --nights \(count)")
       try server.waitForOutput("\n")
-      let address = server.outputText.split(separator: " ").last.map { $0.dropLast() } ?? ""
+      let words: [Substring] = server.outputText.split(separator: " ")
+      let address: Substring = words.last?.dropLast() ?? ""
       try place.shell("curl -fsS -o nightly/nights.tsv \(address)/nights.tsv")
       let run = try place.opflow("run", "--output", "line", "--set", "server=\(address)")
       server.send(SIGTERM)
       _ = try server.finish()
       // A transfer that stalls on a busy machine may be asked for again.
       let files = Set(server.outputText.matches(of: /GET \/nights\/(\S+)\.csv/).map(\.1))
-      return (run, files.map(String.init).sorted())
+      let names: [String] = files.map { String($0) }
+      return (run, names.sorted())
     }
-    let days = (1...5).map { "2026-03-0\($0)" }
+    let days: [String] = (1...5).map { "2026-03-0\($0)" }
+    let fetches: [String] = days.map { "fetch[night=\($0)]" }
     let first = try night(3)
     #expect(first.requests == Array(days[..<3]), "\(first)")
     #expect(first.run.errors.contains("9 succeeded"), "\(first)")
@@ -272,25 +275,25 @@ struct JobsTests {
     // Files that are there are looked at, and nothing is asked of the server.
     let second = try night(3)
     #expect(second.requests == [])
-    #expect(Self.started(second.run) == days[..<3].map { "fetch[night=\($0)]" }, "\(second)")
+    #expect(Self.started(second.run) == Array(fetches[..<3]), "\(second)")
     #expect(second.run.errors.contains("3 succeeded, 6 up to date"), "\(second)")
 
     // A night that cannot be right is counted, and not published.
     let bad = try night(4)
     #expect(bad.requests == [days[3]])
-    #expect(
-      Self.started(bad.run)
-        == ["count[night=\(days[3])]"] + days[..<4].map { "fetch[night=\($0)]" }
-        + ["judge", "merge"], "\(bad)")
+    var tasks: [String] = ["count[night=\(days[3])]"]
+    tasks += fetches[..<4]
+    tasks += ["judge", "merge"]
+    #expect(Self.started(bad.run) == tasks, "\(bad)")
     #expect(bad.run.errors.contains("publish skipped: `if` is false"), "\(bad)")
     #expect(try place.text("out/nightly/published/means") == published)
 
     let good = try night(5)
     #expect(good.requests == [days[4]])
-    #expect(
-      Self.started(good.run)
-        == ["count[night=\(days[4])]"] + days.map { "fetch[night=\($0)]" }
-        + ["judge", "merge", "publish"], "\(good)")
+    tasks = ["count[night=\(days[4])]"]
+    tasks += fetches
+    tasks += ["judge", "merge", "publish"]
+    #expect(Self.started(good.run) == tasks, "\(good)")
     #expect(try place.bytes("out/nightly/published/means") == place.bytes("out/nightly/means"))
     #expect(try place.text("out/nightly/published/means") != published)
   }

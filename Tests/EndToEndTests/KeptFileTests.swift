@@ -38,17 +38,20 @@ struct KeptFileTests {
     try place.opflow("resume", status: 1, in: place.file("p"))
     #expect(place.lines("p/trace").sorted() == ["new-env", "new-leg", "new-own", "new-up"])
     // Twice, since a resume that finds one gone writes too.
-    for (ok, status) in [("false", Int32(1)), ("touch ok", 0)] {
+    let turns: [(String, Int32)] = [("false", 1), ("touch ok", 0)]
+    for (ok, status) in turns {
       let resume = try place.shell(
         "cd p && : > trace && rm -f \(files) && (\(ok) || true) && $opflow resume", status: status)
-      #expect(place.lines("p/trace") == (status == 0 ? ["last"] : []), "\(resume)")
+      let ran: [String] = status == 0 ? ["last"] : []
+      #expect(place.lines("p/trace") == ran, "\(resume)")
       let names = files.replacingOccurrences(of: "opflow.yaml", with: place.file("p/opflow.yaml"))
-        .split(separator: " ").sorted()
-      let told = resume.errors.split(separator: "\n").first {
+        .components(separatedBy: " ").sorted()
+      let told = resume.errorLines.first {
         $0.contains("gone, and taken as the run was driven with last: ")
       }
-      let list = told?.components(separatedBy: "driven with last: ").last ?? ""
-      #expect(list.components(separatedBy: ", ").sorted() == names.map(String.init), "\(resume)")
+      let list: String = told?.components(separatedBy: "driven with last: ").last ?? ""
+      let gone: [String] = list.components(separatedBy: ", ").sorted()
+      #expect(gone == names, "\(resume)")
     }
   }
 

@@ -105,7 +105,8 @@ struct OrderTests {
     }
     let place = try Workplace(manifest)
     try place.opflow("run", "-j", "8")
-    #expect(place.lines() == (0..<100).map(String.init))
+    let numbers: [String] = (0..<100).map { "\($0)" }
+    #expect(place.lines() == numbers)
   }
 
   @Test func `a need that stands twice counts once`() throws {

@@ -65,14 +65,20 @@ struct RunAgainTests {
     #expect(place.runs.count == 1)
   }
 
+  /// The process that the lock of the newest run names.
+  private func holder(_ place: Workplace) throws -> Int32 {
+    let line = try #require(place.lines(place.runFolder() + "/lock").first)
+    let word = try #require(line.split(separator: " ").first)
+    return try #require(Int32(word))
+  }
+
   @Test func `of many that begin at once one drives, and the others are told of it`() throws {
     let place = try Workplace(
       "tasks: { a: { run: \"echo a >> trace; echo here > here; exec tail -f /dev/null\" } }")
     let here = try place.gate("here")
     let all = try (0..<5).map { _ in try place.start("run", "--resume") }
     _ = try here.next()
-    let pid = try #require(
-      Int32(place.lines(place.runFolder() + "/lock").first?.split(separator: " ").first ?? ""))
+    let pid = try holder(place)
     for process in all where process.pid != pid {
       let held = try process.finish()
       #expect(held.status == 5, "\(held)")
@@ -85,8 +91,7 @@ struct RunAgainTests {
     // The same with a run that is there.
     let resumes = try (0..<5).map { _ in try place.start("run", "--resume") }
     _ = try here.next()
-    let second = try #require(
-      Int32(place.lines(place.runFolder() + "/lock").first?.split(separator: " ").first ?? ""))
+    let second = try holder(place)
     for process in resumes where process.pid != second {
       #expect(try process.finish().status == 5)
     }

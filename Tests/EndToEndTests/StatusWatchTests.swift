@@ -367,9 +367,10 @@ struct StatusWatchTests {
     let json = try place.opflow("status", "--watch", "--json", status: 2)
     #expect(
       json.errorLines.first
-        == "opflow status: --json tells where the run stands once, and --watch stays: one of them."
-        + " The transitions of a run are those of `opflow run --json`, or of"
-        + " `opflow journal export`")
+        == """
+        opflow status: --json tells where the run stands once, and --watch stays: one of them. The \
+        transitions of a run are those of `opflow run --json`, or of `opflow journal export`
+        """)
     let table = try place.opflow("status", "--output", "line", status: 2)
     #expect(
       table.errorLines.first

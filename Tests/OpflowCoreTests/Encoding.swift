@@ -73,9 +73,14 @@ enum Encoding {
 
   /// - Parameter letterCase: 32 for small letters.
   static func hexadecimal(_ value: [UInt8], _ letterCase: UInt8) -> [UInt8] {
-    let digits = Array("0123456789ABCDEF".utf8)
-    return value.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-      .map { $0 > 64 ? $0 | letterCase : $0 }
+    let digits: [UInt8] = Array("0123456789ABCDEF".utf8)
+    var text: [UInt8] = []
+    for byte in value {
+      for digit in [digits[Int(byte >> 4)], digits[Int(byte & 15)]] {
+        text.append(digit > 64 ? digit | letterCase : digit)
+      }
+    }
+    return text
   }
 
   private static func percent(

@@ -67,7 +67,8 @@ struct SettingTests {
     #expect(Array(plan.codeList(plan.record(task).allowedCodes)) == [2, 3])
     #expect(plan.flags(task) == [.finally, .failWhenInterrupted])
     #expect(plan.description(of: task) == "what it does")
-    #expect(plan.texts(.tags, of: task).map { plan.string($0) } == ["slow", "net"])
+    let tags: [String] = plan.texts(.tags, of: task).map { plan.string($0) }
+    #expect(tags == ["slow", "net"])
   }
 
   @Test(arguments: [
