@@ -37,7 +37,7 @@ let staticRuntime: [LinkerSetting] = [
     ], .when(configuration: .release))
 ]
 
-// The fuzzer itself links only with libFuzzer, for which scripts/soak builds everything anew.
+// The fuzzer itself links only with libFuzzer, for which scripts/stress builds everything anew.
 let fuzzer: [Target] =
   Context.environment["OPFLOW_FUZZ"] == nil
   ? []
@@ -166,7 +166,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),
-    // Whole runs, imagined: what tests sample and scripts/soak goes through by the million.
+    // Whole runs, imagined: what tests sample and scripts/stress goes through by the million.
     // Optimised in debug builds too, since the tests go through thousands.
     .target(
       name: "Simulation", dependencies: ["OpflowWorker", "OpflowDownload", "OpflowCore"],
@@ -191,8 +191,8 @@ let package = Package(
       name: "FuzzTests", dependencies: ["FuzzEntries", "OpflowManifest"],
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Soak", dependencies: ["Simulation", "Drill", "FuzzEntries", "OpflowCore"],
-      path: "Tests/Soak",
+      name: "Stress", dependencies: ["Simulation", "Drill", "FuzzEntries", "OpflowCore"],
+      path: "Tests/Stress",
       swiftSettings: swiftSettings),
   ] + examples + fuzzer
 )

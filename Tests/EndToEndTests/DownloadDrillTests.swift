@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak download`.
+/// A sample of `scripts/stress download`.
 struct DownloadDrillTests {
   @Test(.timeLimit(.minutes(30)), arguments: [1, 2, 3] as [UInt64])
   func `a download killed at random moments ends right, and next to nothing comes twice`(

@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// Samples of `scripts/soak faults` and `scripts/soak build`.
+/// Samples of `scripts/stress faults` and `scripts/stress build`.
 struct FaultDrillTests {
   private static let injector =
     URL(fileURLWithPath: Program.path).deletingLastPathComponent().path + "/Injector"

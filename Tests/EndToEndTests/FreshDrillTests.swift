@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak fresh`.
+/// A sample of `scripts/stress fresh`.
 struct FreshDrillTests {
   @Test func `what is told to be up to date is, whatever was changed and killed`() throws {
     var drill = try FreshDrill(
@@ -10,7 +10,7 @@ struct FreshDrillTests {
     try drill.run(killing: 8)
   }
 
-  /// A sample of `scripts/soak together`.
+  /// A sample of `scripts/stress together`.
   @Test(arguments: [1, 2] as [UInt64])
   func `of live runs of one state folder none disturbs another, whatever is killed`(
     _ seed: UInt64

@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak grow`.
+/// A sample of `scripts/stress grow`.
 struct GrowDrillTests {
   @Test func `runs that grow killed twelve times at random moments end right`() throws {
     var (kills, seed) = (0, UInt64(1))

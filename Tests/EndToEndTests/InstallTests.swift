@@ -93,10 +93,10 @@ struct InstallTests {
   @Test func `a Debian package is installed, used and removed`() throws {
     let place = try Workplace()
     let tried = try place.shell(
-      "'\(Program.package)/scripts/try-package' --fast --own-root --built '\(Self.built)'")
+      "'\(Program.package)/scripts/smoke-package' --fast --own-root --built '\(Self.built)'")
     if tried.output.contains("not tried") { try Test.cancel("\(tried.output)") }
     #expect(
-      tried.output.hasSuffix("try-package: the tarball runs it too, and goes by its list\n"),
+      tried.output.hasSuffix("smoke-package: the tarball runs it too, and goes by its list\n"),
       "\(tried)")
   }
 }

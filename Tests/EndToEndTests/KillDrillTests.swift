@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak kill`.
+/// A sample of `scripts/stress kill`.
 struct KillDrillTests {
   @Test(arguments: [1, 1001] as [UInt64])
   func `runs killed ten times at random moments end right`(seed: UInt64) throws {

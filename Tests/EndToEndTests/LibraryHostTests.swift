@@ -202,7 +202,7 @@ struct LibraryHostTests {
     return lock.split(separator: " ").first.flatMap { pid_t($0) }
   }
 
-  /// A sample of `scripts/soak hosts`.
+  /// A sample of `scripts/stress hosts`.
   @Test(arguments: 1...4)
   func
     `killed at any moment, with all that works for it, nothing is lost and nothing is done twice`(

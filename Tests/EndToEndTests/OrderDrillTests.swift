@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak orders`.
+/// A sample of `scripts/stress orders`.
 struct OrderDrillTests {
   @Test func `a run that is asked for anything while it is killed ends as it has to`() throws {
     var drill = try OrderDrill(

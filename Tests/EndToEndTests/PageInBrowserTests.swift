@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The page of a run in a browser, gone through as a reader would: what `scripts/try-page` does
+/// The page of a run in a browser, gone through as a reader would: what `scripts/smoke-page` does
 /// with more tasks and within limits of time.
 @Suite struct PageInBrowserTests {
   private static let browser = Program.browser
@@ -12,7 +12,7 @@ import Testing
   func `a page works as it should in a browser`() throws {
     let place = try Workplace()
     let tried = try place.shell(
-      "exec python3 \"$PAGES/tries.py\"",
+      "exec python3 \"$PAGES/smoke.py\"",
       environment: [
         "PAGES": "\(Program.package)/scripts/pages", "BROWSER": Self.browser ?? "",
         "OPFLOW": Program.path, "COUNTS": "40", "FOLDER": "", "WORK": place.path, "LIMITS": "",

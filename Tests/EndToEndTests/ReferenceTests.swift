@@ -23,7 +23,7 @@ struct ReferenceTests {
     for line in help.split(separator: "\n") {
       guard let match = line.firstMatch(of: /^  ([a-z]+)\b/), match.1 != "opflow" else { continue }
       count += 1
-      #expect(page.contains("\n## opflow \(match.1)\n"), "\(match.1): scripts/bless writes it")
+      #expect(page.contains("\n## opflow \(match.1)\n"), "\(match.1): run scripts/update-golden")
     }
     #expect(count > 25)
     #expect(page.components(separatedBy: "\n## opflow ").count == count + 1)

@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak secrets`.
+/// A sample of `scripts/stress secrets`.
 struct SecretDrillTests {
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `no secret is in anything that is written or shown, whatever happens`(seed: UInt64) throws {

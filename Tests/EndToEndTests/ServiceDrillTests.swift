@@ -2,7 +2,7 @@ import Drill
 import Foundation
 import Testing
 
-/// A sample of `scripts/soak services`.
+/// A sample of `scripts/stress services`.
 struct ServiceDrillTests {
   @Test(.enabled(if: ServiceDrill.isPossible, "PostgreSQL is not there"))
   func `runs with a database killed six times at random moments end right`() throws {

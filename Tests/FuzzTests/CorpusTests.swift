@@ -26,7 +26,8 @@ struct CorpusTests {
         try target.check(bytes)
       } catch {
         Issue.record(
-          "\(error)\nreplay: scripts/soak fuzz --replay \(target.rawValue) \(folder.path)/\(name)")
+          "\(error)\nreplay: scripts/stress fuzz --replay \(target.rawValue) \(folder.path)/\(name)"
+        )
       }
     }
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import OpflowManifest
 
 /// Whether a manifest's cost grows faster than the manifest: each key alone, and what tasks share
-/// beside what each of them has. `scripts/soak growth` tries any two keys together.
+/// beside what each of them has. `scripts/stress growth` tries any two keys together.
 struct ManifestGrowthTests {
   @Test(arguments: ManifestGrowth.all)
   func `the cost of a manifest grows as its size does`(_ growth: ManifestGrowth) throws {

@@ -9,8 +9,8 @@ struct KeyTableTests {
   private static let page =
     #filePath.components(separatedBy: "/Tests/")[0] + "/Sources/opflow/opflow.docc/Manifest.md"
 
-  /// The tables of the manual are the lines behind `<!-- keys: NAME -->`. With OPFLOW_BLESS in the
-  /// environment they are written anew, as `scripts/bless` does.
+  /// The tables of the manual are the lines behind `<!-- keys: NAME -->`. With OPFLOW_UPDATE_GOLDEN in the
+  /// environment this test writes them, as `scripts/update-golden` asks.
   @Test func `the tables of the manual say what the table of keys says`() throws {
     let text = try String(contentsOfFile: Self.page, encoding: .utf8)
     var lines: [String] = []
@@ -29,10 +29,10 @@ struct KeyTableTests {
     }
     let made = lines.joined(separator: "\n")
     #expect(found.sorted() == KeyTableText.names.sorted())
-    if ProcessInfo.processInfo.environment["OPFLOW_BLESS"] != nil {
+    if ProcessInfo.processInfo.environment["OPFLOW_UPDATE_GOLDEN"] != nil {
       try made.write(toFile: Self.page, atomically: true, encoding: .utf8)
     } else {
-      #expect(made == text, "scripts/bless writes the tables anew")
+      #expect(made == text, "run scripts/update-golden")
     }
   }
 

@@ -2,7 +2,7 @@ import Simulation
 import Testing
 
 /// Whole runs with the real scheduler, codec, recovery and worker's decisions, over imagined
-/// processes, disks and clocks. `scripts/soak simulate` goes through a million of them.
+/// processes, disks and clocks. `scripts/stress simulate` goes through a million of them.
 @Suite("Simulation")
 struct SimulationTests {
   static let slices = 0..<16
@@ -14,7 +14,7 @@ struct SimulationTests {
       do {
         try life.run()
       } catch {
-        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed)\(flags)")
+        Issue.record("\(error)\nreplay: scripts/stress simulate --seed \(seed)\(flags)")
         return
       }
     }

@@ -131,7 +131,7 @@ extension Trait where Self == ConditionTrait {
       if: SlurmCluster.extent == "all" && NetworkMount.obstacle == nil,
       """
       \(SlurmCluster.extent == "all"
-        ? NetworkMount.obstacle ?? "" : "scripts/try-cluster --all tries it")
+        ? NetworkMount.obstacle ?? "" : "scripts/smoke-cluster --all tries it")
       """
     )
   }

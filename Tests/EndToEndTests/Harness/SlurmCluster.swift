@@ -9,11 +9,11 @@ final class SlurmCluster: Sendable {
 
   let folder: String
 
-  /// What of it is to be tried: `scripts/try-cluster` says so, since these tests are alone with
+  /// What of it is to be tried: `scripts/smoke-cluster` says so, since these tests are alone with
   /// their machine.
   static let extent = ProcessInfo.processInfo.environment["OPFLOW_CLUSTER"]
 
-  /// Numbers of random strikes, as `scripts/try-cluster --strikes COUNT [FIRST]` wants them.
+  /// Numbers of random strikes, as `scripts/smoke-cluster --strikes COUNT [FIRST]` wants them.
   static let strikes: Range<UInt64> = {
     let words = (ProcessInfo.processInfo.environment["OPFLOW_STRIKES"] ?? "").split(separator: " ")
     let numbers = words.compactMap { UInt64($0) }
@@ -111,7 +111,7 @@ extension Trait where Self == ConditionTrait {
   static var whereSlurmIs: ConditionTrait {
     .enabled(
       if: SlurmCluster.isPossible && SlurmCluster.extent != nil,
-      "scripts/try-cluster tries what wants a cluster")
+      "scripts/smoke-cluster tries what wants a cluster")
   }
 
   static var whereNetworksAre: ConditionTrait {
@@ -123,12 +123,12 @@ extension Trait where Self == ConditionTrait {
   static var whereStrikesAreWanted: ConditionTrait {
     .enabled(
       if: SlurmCluster.isPossible && !SlurmCluster.strikes.isEmpty,
-      "scripts/try-cluster --strikes COUNT tries it")
+      "scripts/smoke-cluster --strikes COUNT tries it")
   }
 
   /// What takes minutes.
   static var whereAllOfSlurmIs: ConditionTrait {
-    .enabled(if: SlurmCluster.extent == "all", "scripts/try-cluster --all tries it")
+    .enabled(if: SlurmCluster.extent == "all", "scripts/smoke-cluster --all tries it")
   }
 }
 

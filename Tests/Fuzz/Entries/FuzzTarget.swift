@@ -2,7 +2,7 @@ import OpflowCore
 
 /// A reader of bytes that nobody vouches for, and what must hold of it for any bytes at all.
 ///
-/// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the
+/// One piece of code serves the fuzzer (`scripts/stress fuzz`), the replay of a finding and the
 /// tests, which go through the whole corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   case manifest, journal, message, order, plan, segment, part, response, mask

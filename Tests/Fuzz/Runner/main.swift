@@ -1,4 +1,4 @@
-// The fuzzer: `Fuzz TARGET [LIBFUZZER-ARGUMENT...]`. Built by scripts/soak, which sets
+// The fuzzer: `Fuzz TARGET [LIBFUZZER-ARGUMENT...]`. Built by scripts/stress, which sets
 // OPFLOW_FUZZ for Package.swift, since it needs libFuzzer and coverage in all that it calls.
 
 import CFuzzer

@@ -1,4 +1,4 @@
-// What scripts/soak runs for a long time: the same code that the tests sample.
+// What scripts/stress runs for a long time: the same code that the tests sample.
 
 import Glibc
 
@@ -25,22 +25,22 @@ case "scheduler": code = SchedulerCommand(Array(arguments.dropFirst()))?.run() ?
 default: break
 }
 if code == 2 {
-  print("usage: soak simulate COUNT [--from SEED] | soak simulate --seed SEED")
-  print("       soak kill PROGRAM COUNT SEED FOLDER")
-  print("       soak orders PROGRAM COUNT SEED FOLDER")
-  print("       soak grow PROGRAM COUNT SEED FOLDER")
-  print("       soak growth COUNT SEED")
-  print("       soak hosts HOST COUNT SEED FOLDER")
-  print("       soak fresh PROGRAM COUNT SEED FOLDER")
-  print("       soak secrets PROGRAM COUNT SEED FOLDER")
-  print("       soak together PROGRAM COUNT SEED FOLDER")
-  print("       soak services PROGRAM COUNT SEED FOLDER JOBS")
-  print("       soak latency PROGRAM COUNT FOLDER")
-  print("       soak download PROGRAM COUNT SEED FOLDER")
-  print("       soak build PROGRAM INJECTOR COUNT SEED FOLDER")
-  print("       soak faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]")
-  print("       soak faults PROGRAM INJECTOR FOLDER SCENE FAULT")
-  print("       soak scheduler COUNT [PARALLEL]")
-  print("       soak journal append|replay COUNT FILE")
+  print("usage: stress simulate COUNT [--from SEED] | stress simulate --seed SEED")
+  print("       stress kill PROGRAM COUNT SEED FOLDER")
+  print("       stress orders PROGRAM COUNT SEED FOLDER")
+  print("       stress grow PROGRAM COUNT SEED FOLDER")
+  print("       stress growth COUNT SEED")
+  print("       stress hosts HOST COUNT SEED FOLDER")
+  print("       stress fresh PROGRAM COUNT SEED FOLDER")
+  print("       stress secrets PROGRAM COUNT SEED FOLDER")
+  print("       stress together PROGRAM COUNT SEED FOLDER")
+  print("       stress services PROGRAM COUNT SEED FOLDER JOBS")
+  print("       stress latency PROGRAM COUNT FOLDER")
+  print("       stress download PROGRAM COUNT SEED FOLDER")
+  print("       stress build PROGRAM INJECTOR COUNT SEED FOLDER")
+  print("       stress faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]")
+  print("       stress faults PROGRAM INJECTOR FOLDER SCENE FAULT")
+  print("       stress scheduler COUNT [PARALLEL]")
+  print("       stress journal append|replay COUNT FILE")
 }
 exit(code)

@@ -48,7 +48,7 @@ struct FaultsCommand {
           try drill.check(fault, in: scene)
         } catch {
           findings += 1
-          print("\(error)\nreplay: scripts/soak faults \(scene.rawValue) '\(fault)'\n")
+          print("\(error)\nreplay: scripts/stress faults \(scene.rawValue) '\(fault)'\n")
           fflush(nil)
         }
       }

@@ -1,4 +1,4 @@
-"""Goes through pages of runs as a reader would; `scripts/try-page` says what for."""
+"""Goes through pages of runs as a reader would; `scripts/smoke-page` says what for."""
 
 import os
 import pathlib
@@ -40,7 +40,7 @@ def expect(is_so, what):
     global findings
     if not is_so:
         findings += 1
-        print(f"try-page: {what}")
+        print(f"smoke-page: {what}")
 
 
 def make(count):
@@ -199,7 +199,7 @@ def main():
         finally:
             browser.close()
         print(f"{tasks} tasks: {made}, first paint after {paint:.0f} ms")
-    print("try-page: all is well" if findings == 0 else f"try-page: {findings} findings")
+    print("smoke-page: all is well" if findings == 0 else f"smoke-page: {findings} findings")
     return 1 if findings else 0
 
 

@@ -32,7 +32,7 @@ struct BuildCommand {
         fflush(nil)
       } catch {
         print("seed \(life): \(error)")
-        print("replay: scripts/soak build 20 --seed \(life)")
+        print("replay: scripts/stress build 20 --seed \(life)")
         return 1
       }
       life += 1

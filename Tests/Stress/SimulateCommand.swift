@@ -68,7 +68,7 @@ struct SimulateCommand {
       } catch {
         print("seed \(seed): \(error)")
         print(
-          "replay: scripts/soak simulate --seed \(seed)\(flags)")
+          "replay: scripts/stress simulate --seed \(seed)\(flags)")
         return 1
       }
       drives += life.drives

@@ -37,7 +37,7 @@ struct DrillRounds {
         fflush(nil)
       } catch {
         print("seed \(life): \(error)")
-        print("replay: scripts/soak \(replay) --seed \(life)")
+        print("replay: scripts/stress \(replay) --seed \(life)")
         return false
       }
       life += 1
