@@ -132,8 +132,8 @@ struct ProcessTests {
 
   private static let onAgent = "--on 'exec:exec ./opflow agent'"
 
-  /// Leaves a process that opflow may not end, and returns its pid. A resume does not start the task
-  /// beside it.
+  /// Leaves a process that opflow may not end, and returns its pid. A resume does not start the
+  /// task beside it.
   private func leftAlive(_ place: Workplace, _ flags: String) throws -> String {
     let run = try place.shell("\(Self.asOther) ./opflow run --output line \(flags)", status: 1)
     let pid = try #require(place.lines("pid").last)

@@ -9,8 +9,8 @@ struct KeyTableTests {
   private static let page =
     #filePath.components(separatedBy: "/Tests/")[0] + "/Sources/opflow/opflow.docc/Manifest.md"
 
-  /// The tables of the manual are the lines behind `<!-- keys: NAME -->`. With OPFLOW_UPDATE_GOLDEN in the
-  /// environment this test writes them, as `scripts/update-golden` asks.
+  /// The tables of the manual are the lines behind `<!-- keys: NAME -->`. With OPFLOW_UPDATE_GOLDEN
+  /// in the environment this test writes them, as `scripts/update-golden` asks.
   @Test func `the tables of the manual say what the table of keys says`() throws {
     let text = try String(contentsOfFile: Self.page, encoding: .utf8)
     var lines: [String] = []

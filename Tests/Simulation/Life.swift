@@ -240,8 +240,8 @@ package struct Life {
           {
             continue
           }
-          // Its worker was gone or it had ended when it was passed on, and nothing needed it any more when that was
-          // read, or it was to start again.
+          // Its worker was gone or it had ended when it was passed on, and nothing needed it any
+          // more when that was read, or it was to start again.
           if entry.initial[index] == .stays, drive.states[index] == .skipped,
             drive.lostWorker(of: TaskID(index)) || drive.endedByItself(TaskID(index))
           {
