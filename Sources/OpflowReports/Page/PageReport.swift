@@ -68,11 +68,8 @@ package struct PageReport {
     case .failures: return writeFailure(next)
     case .tables:
       guard next == 0 else { return false }
-      html.add(
-        "<noscript><p>A time line, the graph and a table of all tasks are shown where scripts may "
-          + "run."
-      )
-      html.add("</p></noscript>\n")
+      html.add("<noscript><p>A time line, the graph and a table of all tasks are shown where ")
+      html.add("scripts may run.</p></noscript>\n")
       html.add(PageOutline.time)
       writeTables()
       html.add(PageOutline.views)
