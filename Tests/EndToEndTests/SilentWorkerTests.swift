@@ -82,7 +82,7 @@ struct SilentWorkerTests {
     for index in 0..<200 {
       manifest += "  t\(index): { run: echo t\(index) >> trace }\n"
     }
-    manifest += "  stops: { run: '\(Self.stopsWorker)', priority: low, timeout: 10ms }\n"
+    manifest += "  stops: { run: '\(Self.stopsWorker)', priority: low, timeout: 1s }\n"
     for index in 0..<20 {
       manifest += "  u\(index): { run: echo u\(index) >> trace, priority: low }\n"
     }
