@@ -1,10 +1,10 @@
-/// Holds answers to requests until their journal lines are written, in the order of arrival.
+/// Holds answers to requests, in order of arrival, until their journal lines are written.
 struct AnswerGate: Sendable {
   private struct Held {
     var client: ClientID
     var order: OrderID
     var answer: OrderAnswer
-    /// The journal offset that must be written before the answer is released.
+    /// The journal offset to wait for.
     var line: UInt64
   }
 
@@ -25,7 +25,7 @@ struct AnswerGate: Sendable {
     return .answer(first.client, first.order, first.answer)
   }
 
-  /// Refuses all answers beyond `place`: a resume will not know of those requests.
+  /// Refuses all answers beyond `place`, since a resume will not know those requests.
   mutating func fail(beyond place: UInt64) {
     hasFailed = true
     for index in held.indices where held[index].line > place {

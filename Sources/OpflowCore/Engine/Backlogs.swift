@@ -1,16 +1,16 @@
-/// Busy workers that may be given prefetched tasks, by demand class and number of prefetched tasks:
-/// finds the shortest and the longest backlog without a scan.
+/// Busy workers that can be given prefetched tasks: finds the shortest and the longest backlog
+/// without a scan.
 struct Backlogs {
-  /// Workers by demand class, then by number of prefetched tasks.
+  /// By demand class and number of prefetched tasks.
   private var lanes: [[[WorkerID]]]
-  /// The number of workers of each kind, by number of prefetched tasks.
+  /// By number of prefetched tasks.
   private var depths = ByKind<[Int]> { _ in [] }
   private var counts = ByKind { _ in 0 }
-  /// The number of prefetched tasks, by demand class.
+  /// The prefetched tasks of each demand class.
   private var totals: [Int32]
   private(set) var lanesAhead: [Int] = []
 
-  /// Whether the run prefetches; if not, nothing is recorded.
+  /// False in a run without prefetching: nothing is recorded.
   private let isKept: Bool
 
   init(laneCount: Int, isKept: Bool) {
@@ -35,17 +35,14 @@ struct Backlogs {
     depth < lanes[lane].count ? lanes[lane][depth] : []
   }
 
-  /// Returns the longest backlog of a demand class; nil without workers.
   func deepest(lane: Int) -> Int? { lanes[lane].lastIndex { !$0.isEmpty } }
 
   func count(of kind: WorkerKind) -> Int { counts[kind] }
 
-  /// Returns the shortest backlog of a kind; nil without workers.
   func least(of kind: WorkerKind) -> Int? {
     depths[kind].firstIndex { $0 > 0 }
   }
 
-  /// Moves a worker to its current place, or removes it.
   @inline(__always)
   mutating func update(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
     if isKept { place(worker, in: &records) }

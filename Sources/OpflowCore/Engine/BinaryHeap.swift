@@ -1,10 +1,9 @@
 protocol HeapElement {
-  /// Whether it comes out first. Elements of which neither is before the other come out in any
-  /// order.
+  /// Whether it comes out first; ties come out in any order.
   func isBefore(_ other: Self) -> Bool
 }
 
-/// An element of which the lowest rank comes out first.
+/// The lowest rank comes out first.
 struct Ranked<Rank: Comparable, Value>: HeapElement {
   let rank: Rank
   let value: Value
@@ -16,7 +15,6 @@ struct Ranked<Rank: Comparable, Value>: HeapElement {
 struct BinaryHeap<Element: HeapElement> {
   private var table = Table<Element>()
 
-  /// All elements, in heap order.
   var elements: [Element] { table.all }
 
   var count: Int { table.count }
@@ -45,7 +43,7 @@ struct BinaryHeap<Element: HeapElement> {
     return first
   }
 
-  /// Makes room for `element` from the root down and returns its place.
+  /// Makes room for `element` from the root down; returns its place.
   private mutating func sink(_ element: Element) -> Int {
     var parent = 0
     var child = 1
@@ -59,7 +57,6 @@ struct BinaryHeap<Element: HeapElement> {
     return parent
   }
 
-  /// Removes all that match and returns their number.
   @discardableResult
   mutating func remove(where isOut: (Element) -> Bool) -> Int {
     let kept = elements.filter { !isOut($0) }

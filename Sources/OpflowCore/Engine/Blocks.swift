@@ -1,11 +1,7 @@
 /// External tasks (action `block`) and the clients that run them.
 ///
-/// A client is not launched: it connects, offers tasks, retracts offers and disconnects at any
-/// time. Each attempt that it runs is a worker of kind `block`, a *slot* of the client, so that the
-/// rest of the engine treats it like any worker. Free slots are reused.
-///
-/// States of a task
-/// ----------------
+/// A client connects, offers tasks, retracts offers and disconnects at any time. Each attempt in it
+/// is a worker of kind `block`, a *slot*. Free slots are reused.
 ///
 ///     waiting ──offered──> ready ──> running in P ──> ended
 ///        ^  <──retracted───┘            │ │ │
@@ -13,11 +9,10 @@
 ///        ├──── P returns it ────────────┘ │
 ///        └──── P disconnects ─────────────┘
 ///
-/// A *waiting* task may start, but no client offers it. A *draining* attempt has not ended in time:
-/// its task cannot start anywhere until that client says that the attempt is over, or disconnects.
+/// No client offers a *waiting* task. A *draining* attempt has not ended in time: its task cannot
+/// start anywhere until that client ends the attempt or disconnects.
 ///
-/// Crashes between two steps
-/// -------------------------
+/// Crashes and races:
 ///
 ///     the client died after          journal    then the task
 ///     its offer                      nothing    waits for another offer
@@ -27,9 +22,8 @@
 ///     `ended` was read               success, … has ended
 ///     its grace was over             cancel, …  has ended; nothing drains any more
 ///
-///     opflow died                    start      is interrupted by the resume. The client sees the
-///                                               end of the connection, stops what runs, and offers
-///                                               to the next session what has ended
+///     opflow died                    start      is interrupted by the resume; the client stops it,
+///                                               and offers the next session what has ended
 ///
 ///     it ended, start not sent       start, …   has ended, and the start is never sent
 ///
@@ -38,7 +32,7 @@
 ///     `stop` and `ended`             its end    the client ignores the stop
 ///     `ended` and the end of grace   its end    the late message is ignored, by its attempt number
 ///
-/// Messages about attempts that the client does not have are ignored: they may be late.
+/// Messages about unknown attempts may be late, and are ignored.
 struct Blocks {
   private struct Program {
     var offers: Set<TaskID> = []
@@ -50,7 +44,6 @@ struct Blocks {
     let program: HostID
     var task = TaskID.none
     var since = Instant(nanoseconds: 0)
-    /// The reason why the attempt was told to stop.
     var stop: EndReason?
   }
 
@@ -60,10 +53,9 @@ struct Blocks {
   }
 
   private var programs: [HostID: Program] = [:]
-  /// The clients that offer a task, in the order of their offers.
+  /// The clients that offer a task, in offer order.
   private var offers: [TaskID: [HostID]] = [:]
   private var seats: [WorkerID: Seat] = [:]
-  /// The slot of each running task.
   private var holders: [TaskID: WorkerID] = [:]
   private var lingering: [TaskID: Lingering] = [:]
   /// Ready tasks without an offer.
@@ -95,12 +87,11 @@ struct Blocks {
     return wasOffered && !isOffered(task)
   }
 
-  /// The effects of a client's disconnect.
   struct Parting {
     var seats: [WorkerID] = []
-    /// Tasks that no client offers any more.
+    /// No client offers them now.
     var unoffered: [TaskID] = []
-    /// Tasks that were draining in this client and that others offer.
+    /// They were draining here; others offer them.
     var offered: [TaskID] = []
   }
 
@@ -125,8 +116,7 @@ struct Blocks {
 
   // MARK: - Slots
 
-  /// Returns the client that runs the fewest tasks, and a free slot of it (nil: a new one is
-  /// needed).
+  /// Returns the offering client with the fewest running tasks, and a free slot, if any.
   func place(for task: TaskID) -> (program: HostID, seat: WorkerID?)? {
     guard isOffered(task) else { return nil }
     var best: (program: HostID, seat: WorkerID?, busy: Int)?
@@ -138,7 +128,6 @@ struct Blocks {
     return best.map { ($0.program, $0.seat) }
   }
 
-  /// Assigns a task to a slot, which may be new.
   mutating func sit(_ task: TaskID, on seat: WorkerID, in program: HostID, at now: Instant) {
     if seats[seat] == nil { programs[program]?.seats.append(seat) }
     programs[program]?.free.removeAll { $0 == seat }
@@ -170,15 +159,13 @@ struct Blocks {
 
   // MARK: - Attempts that went on beyond their end
 
-  /// Notes that a client may still run an attempt whose task ends now.
+  /// The client may still run an attempt whose task ends now.
   mutating func linger(_ seat: WorkerID, attempt: Int32) {
     guard let taken = seats[seat], !taken.task.isNone else { return }
     lingering[taken.task] = Lingering(program: taken.program, attempt: attempt)
   }
 
-  /// Notes that the client has ended a draining attempt.
-  ///
-  /// - Returns: whether the task can start now.
+  /// The client has ended a draining attempt; returns whether the task can start now.
   mutating func endLingering(_ task: TaskID, attempt: Int32, in program: HostID) -> Bool {
     guard lingering[task] == Lingering(program: program, attempt: attempt) else { return false }
     lingering[task] = nil

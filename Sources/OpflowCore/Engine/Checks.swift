@@ -1,42 +1,37 @@
-/// Up-to-date checks by content: tasks that wait for one, and open questions. A checker is a worker
-/// that runs no tasks; it has many questions at once, and none waits for a running task.
+/// Up-to-date checks. A checker is a worker that runs no tasks and has many questions at once.
 struct Checks {
   private struct Checker {
     let worker: WorkerID
-    /// Unanswered questions, including abandoned ones.
+    /// Including abandoned ones.
     var serials: Set<Int32> = []
-    /// Whether it was told to end.
     var isDiscarded = false
   }
 
   private struct Question {
     let worker: WorkerID
     let serial: Int32
-    /// The values reported so far.
     var values: [TaskValue] = []
   }
 
-  /// The waiting tasks in order of arrival; entries before `next` are done.
+  /// In order of arrival; entries before `next` are done.
   private var pending: [TaskID] = []
   private var next = 0
   private var open: [TaskID: Question] = [:]
   private var checkers: [Checker] = []
   private var lastSerial: Int32 = 0
-  /// The reasons why tasks are not up to date, until they start.
+  /// Why tasks are not up to date, until they start.
   private var reasons: [TaskID: String] = [:]
-  /// Tasks that the user named.
+  /// See `Entering`.
   private let asked: TaskSet?
 
   init(asked: TaskSet?) { self.asked = asked }
 
-  /// The most open questions of a worker: enough to keep it busy until the next ones arrive.
+  /// They keep a worker busy until the next ones arrive.
   private static let mostAtOnce = 160
-  /// The number of waiting tasks per worker.
   private static let tasksPerWorker = 16
 
   var isEmpty: Bool { open.isEmpty && !hasPending }
   var hasPending: Bool { next < pending.count }
-  /// The waiting tasks, for invariant checks.
   var waiting: ArraySlice<TaskID> { pending[next...] }
 
   func isAsked(_ task: TaskID) -> Bool { asked?.contains(task) ?? false }
@@ -69,7 +64,6 @@ struct Checks {
     pending.removeAll { $0 == task }
   }
 
-  /// Removes all waiting tasks and abandons all open questions.
   mutating func removeAll() -> (waiting: [TaskID], open: [TaskID]) {
     defer {
       pending.removeAll()
@@ -83,13 +77,12 @@ struct Checks {
 
   mutating func join(_ worker: WorkerID) { checkers.append(Checker(worker: worker)) }
 
-  /// Asks the worker nothing any more.
   mutating func discard(_ worker: WorkerID) {
     guard let place = place(of: worker) else { return }
     checkers[place].isDiscarded = true
   }
 
-  /// Removes a worker and returns the tasks of its open questions.
+  /// Returns the tasks of its open questions.
   mutating func leave(_ worker: WorkerID) -> [TaskID] {
     guard let place = place(of: worker) else { return [] }
     checkers.remove(at: place)
@@ -104,7 +97,7 @@ struct Checks {
 
   // MARK: - Questions
 
-  /// Assigns the next task to the checker with the fewest open questions.
+  /// Chooses the checker with the fewest open questions.
   mutating func nextQuestion() -> (task: TaskID, worker: WorkerID, serial: Int32)? {
     guard hasPending else { return nil }
     var best: Int?
@@ -123,11 +116,10 @@ struct Checks {
   }
 
   enum Answer {
-    /// An answer that is waited for, with the values reported before it.
+    /// To an open question, with the values reported before.
     case awaited([TaskValue])
-    /// An answer to an abandoned question.
+    /// The question was abandoned.
     case past
-    /// An answer without a question.
     case unasked
   }
 
@@ -140,9 +132,7 @@ struct Checks {
     return .awaited(question.values)
   }
 
-  /// Records a value, which arrives before the answer.
-  ///
-  /// - Returns: whether the worker has such a question.
+  /// The value precedes the answer; returns whether the worker has such a question.
   mutating func note(
     _ value: TaskValue, _ worker: WorkerID, _ task: TaskID, _ serial: Int32
   ) -> Bool {
@@ -157,7 +147,6 @@ struct Checks {
     return true
   }
 
-  /// Ignores the answer when it comes.
   mutating func abandon(_ task: TaskID) { open[task] = nil }
 
   // MARK: - Reasons

@@ -1,9 +1,8 @@
-/// GPUs that a remote node shares with the local one because both are the same machine, as on the
-/// first node of a batch job. A GPU in use on one is in use on both.
+/// GPUs that a remote node shares with the local one, as on the first node of a batch job. A GPU in
+/// use on one is in use on both.
 struct CommonDevices {
-  /// The local number of each GPU, by node; empty if the node shares none.
+  /// By node: the local number of each GPU, or empty.
   private var here: [[Int?]] = [[]]
-  /// Remote nodes that share GPUs.
   private var sites: [SiteID] = []
 
   var isEmpty: Bool { sites.isEmpty }
@@ -21,7 +20,7 @@ struct CommonDevices {
       && (second == .local || sites.contains(second))
   }
 
-  /// The other nodes that have these GPUs, and their numbers there.
+  /// Returns the other nodes with these GPUs, and their numbers there.
   func elsewhere(_ devices: DeviceSet, of site: SiteID) -> [(site: SiteID, devices: DeviceSet)] {
     let local =
       site == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: site) })

@@ -1,20 +1,18 @@
-/// The worker pool of one kind on one node.
+/// The workers of one kind on one node.
 struct Crew {
   var limit: Int
   var alive = 0
   var launching = 0
   private(set) var idle: [WorkerID] = []
-  /// The number of workers lost in a row without a hello.
+  /// Workers lost in a row without a hello.
   var silent = 0
   var isPaused = false
-  /// The reason why tasks of this kind cannot run here at all.
   var complaint: String?
 
   init(limit: Int) { self.limit = max(limit, 1) }
 
   var hasIdle: Bool { !idle.isEmpty && !isPaused }
 
-  /// Whether this node can launch one more worker.
   var hasRoom: Bool {
     complaint == nil && !isPaused && alive < limit && launching < SchedulerOptions.maxLaunching
   }
@@ -28,7 +26,6 @@ struct Crew {
 }
 
 extension WorkerKind {
-  /// Returns the most workers on a node with this many CPUs and parallel downloads.
   func limit(cpu: UInt64, downloads: UInt64) -> Int {
     switch self {
     case .command:
@@ -36,7 +33,7 @@ extension WorkerKind {
       return commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))
     case .download: return Int(min(max(downloads, 1), 1 << 10))
     case .check: return Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))
-    // Grows with the number of services (`Workforce.setServices`) and of external tasks that run.
+    // Grows with the services (`Workforce.setServices`) and the running external tasks.
     case .terminal, .service, .block: return 1
     }
   }
@@ -58,7 +55,6 @@ extension WorkerKind {
   }
 }
 
-/// A node and its workers.
 struct Site {
   var crews: ByKind<Crew>
   var workers: [WorkerID] = []

@@ -1,7 +1,7 @@
 struct Deadline {
-  /// The point in time; nil if not set, or paused.
+  /// Nil if not set, or paused.
   private(set) var at: Instant?
-  /// The remaining nanoseconds while paused.
+  /// Nanoseconds left while paused.
   private var left: Int64?
 
   var isClear: Bool { at == nil && left == nil }

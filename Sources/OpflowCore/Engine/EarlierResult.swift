@@ -1,9 +1,9 @@
-/// The result of an earlier session, which a task may keep.
+/// A task may keep it.
 package struct EarlierResult: Equatable, Sendable {
   package var state: TaskState
-  /// The origin number of the success; nil if unknown.
+  /// Of the success, if known.
   package var origin: UInt64?
-  /// Whether it was skipped because a dependency failed or was skipped.
+  /// A dependency failed or was skipped.
   package var isSkippedUpstream = false
 
   package init(state: TaskState, origin: UInt64?, isSkippedUpstream: Bool = false) {

@@ -1,35 +1,32 @@
-/// The pure core of a session: facts go in; journal lines, launches, worker commands and sync
-/// requests come out, in the order in which they must happen.
+/// The pure core of a session: facts go in; steps come out, in the order in which they must happen.
 ///
-/// The caller reports a fact with `take`, then performs steps from `next` until it returns nil.
-/// "Journaled before acted on" is kept here: a worker command comes out only after the caller has
-/// reported that its lines are written, and synced if that was promised.
+/// The caller reports a fact with `take`, then performs steps of `next` until it returns nil. A
+/// worker command comes out only after its lines are reported as written, and synced if promised.
 package struct Engine: ~Copyable {
   package private(set) var plan: Plan
   private var scheduler: Scheduler
   private var encoder: JournalEncoder
-  /// Whether lines are written; in a forecast they are not, and count as written.
+  /// False in a forecast.
   private let journals: Bool
   private var gate: OrderGate
   private var answers = AnswerGate()
 
-  /// Steps that the scheduler decided and that are still to be performed.
   private var actions = StepQueue()
-  /// The next lines to encode and emit; `told` of them are done.
+  /// Lines to encode and emit; the first `told` are done.
   private var lines: [JournalEntry]
   private var told = 0
   private var isWriting = false
   private var hasBegun = false
-  /// Events before the first lines were written.
+  /// Before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
-  /// Successes since the last write that worked.
+  /// Since the last write that worked.
   private var unrecorded = 0
-  /// Requests since then.
+  /// Since then.
   private var unrecordedAsked: [OrderEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
-  /// Services for the next session, once this one has ended.
+  /// For the next session, once this one has ended.
   package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
@@ -38,10 +35,7 @@ package struct Engine: ~Copyable {
 
   private static let failure = CloseEntry(state: .interrupted, exitCode: 74)
 
-  /// - Parameters:
-  ///   - entering: the states in which the tasks enter the session.
-  ///   - journal: an encoder that continues after the last line; nil to write nothing.
-  ///   - opening: the first lines of the session.
+  /// - Parameter journal: continues after the last line; nil to write nothing.
   package init(
     plan: Plan, options: SchedulerOptions, entering: Entering, journal: JournalEncoder?,
     durability: Durability = .none, opening: [JournalEntry] = []
@@ -54,20 +48,17 @@ package struct Engine: ~Copyable {
     lines = opening
   }
 
-  /// The task that a worker has reported as running, or `none`.
+  /// The task reported as running, or `none`.
   package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
 
-  /// The number of a task's latest attempt.
   package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
 
-  /// The number of tasks that a request was applied to; nil if it was not.
+  /// The number of tasks of an applied request; nil if it was not applied.
   package func count(ofOrder id: OrderID) -> Int? { scheduler.orders.count(of: id) }
 
   // MARK: - Facts
 
-  /// Handles a fact.
-  ///
-  /// - Parameter wall: milliseconds since the epoch, for the resulting lines.
+  /// Handles a fact; `wall`: milliseconds since the epoch, for the resulting lines.
   package mutating func take(_ fact: EngineFact, at now: Instant, wall: Int64) {
     self.wall = wall
     switch fact {
@@ -92,7 +83,6 @@ package struct Engine: ~Copyable {
     }
   }
 
-  /// Refuses requests after the session's end.
   private mutating func refuse(_ event: SchedulerEvent) {
     let refusal = OrderAnswer.refused(what: "the run has ended")
     switch event {
@@ -102,7 +92,7 @@ package struct Engine: ~Copyable {
     }
   }
 
-  /// Begins the session; called once, before everything else.
+  /// Called once, first.
   package mutating func begin(at now: Instant, wall: Int64) {
     self.wall = wall
     if lines.isEmpty || !journals { start(at: now) }
@@ -125,8 +115,7 @@ package struct Engine: ~Copyable {
     if !hasBegun { start(at: now) }
   }
 
-  /// Handles a failed write or sync, which is never retried: nothing starts without a journal line,
-  /// and running tasks are stopped.
+  /// Nothing starts any more, and running tasks are stopped. A write or sync is never retried.
   private mutating func fail() {
     isWriting = false
     if ending == .syncing { ending = .finish }
@@ -139,8 +128,8 @@ package struct Engine: ~Copyable {
     if closing == nil { mustStop = true } else { closing = Self.failure }
   }
 
-  /// Stops everything, then revokes the unsent starts; the other way round they would start again.
-  /// Prefetched tasks are revoked before the task that they follow.
+  /// Stops first, or the revoked starts would start again. Prefetched tasks are revoked before the
+  /// task that they follow.
   private mutating func stop(at now: Instant) {
     mustStop = false
     scheduler.handle(.stop(.ioError), at: now, into: &actions)
@@ -153,13 +142,12 @@ package struct Engine: ~Copyable {
 
   // MARK: - Steps
 
-  /// The bytes for the step `write`.
+  /// For the step `write`.
   package var unwritten: [UInt8] { encoder.bytes }
 
-  /// The number of the next line.
   package var nextSequence: UInt64 { encoder.nextSequence }
 
-  /// Returns the next step; nil: nothing to do until the next fact or `nextWake`.
+  /// Returns the next step; nil: wait for the next fact or `nextWake`.
   package mutating func next(at now: Instant) -> EngineStep? {
     precondition(!isWriting, "whether the lines are written was not told")
     return nextDecision() ?? nextThatWaits(at: now)
@@ -197,7 +185,7 @@ package struct Engine: ~Copyable {
     plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
   }
 
-  /// Returns the next step that waits for no write: the caller may take it before its turn ends.
+  /// Returns the next step that waits for no write; the caller may take it within its turn.
   @inline(__always)
   package mutating func nextDecision() -> EngineStep? {
     while true {
@@ -218,11 +206,10 @@ package struct Engine: ~Copyable {
     return .tell(line)
   }
 
-  /// Performs the scheduler's next action; nil if it gives no step for the caller.
   @inline(__always)
   private mutating func nextAction() -> EngineStep? {
     if !journals, !actions.firstIs(Self.isOfEnd) { return actions.removeFirst() }
-    // Removed rather than borrowed, so that the payload is not copied.
+    // Removed, not borrowed: the payload is not copied.
     switch actions.removeFirst() {
     case .order(let worker, let order): hold(order, for: worker)
     case .finish(let entry):
@@ -239,7 +226,7 @@ package struct Engine: ~Copyable {
     return nil
   }
 
-  /// Whether the engine handles the step even if nothing is journaled.
+  /// Whether the engine handles it even without a journal.
   @inline(__always)
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
@@ -268,11 +255,10 @@ package struct Engine: ~Copyable {
 
   private var writes: Bool { journals && !hasFailed }
 
-  /// The journal offset at which the known lines end.
+  /// Where the known lines end.
   private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
 
-  /// Ends the session if only services are left that the next one takes over; returns whether it
-  /// did.
+  /// Ends the session if only services are left that the next one takes over.
   private mutating func passesOnNow() -> Bool {
     guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
       return false
@@ -305,30 +291,27 @@ package struct Engine: ~Copyable {
 
   // MARK: - Queries
 
-  /// The time of the next `timer` event or sync.
+  /// The time of a `timer` event or a sync.
   package var nextWake: Instant? {
     let timer = closing == nil ? scheduler.nextWake : nil
     guard let sync = gate.nextWake else { return timer }
     return timer.map { min($0, sync) } ?? sync
   }
 
-  /// Whether the caller must report `timer` now.
+  /// Whether `timer` must be reported now.
   package func isTimerDue(at now: Instant) -> Bool {
     guard closing == nil, let wake = scheduler.nextWake else { return false }
     return wake <= now
   }
 
-  /// The nanoseconds until a decision may be needed; 0: at once.
+  /// Until a decision may be needed.
   package var restNanoseconds: Int64 {
     gate.isEmpty ? scheduler.restNanoseconds : 0
   }
 
-  /// Returns why tasks cannot be added, or the answer of an earlier identical request; nil if they
-  /// can.
+  /// Returns why tasks cannot be added, or the answer of an earlier identical request.
   ///
-  /// - Parameters:
-  ///   - segment: the new tasks, already checked against the plan.
-  ///   - adder: the generator; `none` if the requester is not a task of the run.
+  /// - Parameter segment: already checked against the plan.
   package func answer(
     toExtension id: OrderID, by segment: Plan, of adder: TaskID = .none
   ) -> OrderAnswer? {
@@ -342,91 +325,87 @@ package struct Engine: ~Copyable {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
-  /// Whether the session is ending, so that new requests are too late.
+  /// New requests are too late.
   package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
 
-  /// The number of classes and services that decisions have looked at, which measures their work.
+  /// A measure of work: the classes and services that decisions looked at.
   package var lookCount: Int { scheduler.lookCount }
 
-  /// Whether a node's time is over and nothing runs there.
+  /// Its time is over, and nothing runs there.
   package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
 
   /// Whether only services are left, which stay until the run is stopped.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 
-  /// Whether starts are paused by a request.
   package var isPaused: Bool { scheduler.phase.isPaused }
 
-  /// Services that are up and can pass to the next session.
+  /// They can pass to the next session.
   package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
 
-  /// Whether all running services are ready.
   package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
 
-  /// Services that are to stay up but lack resources to start.
+  /// They stay up but lack resources to start.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
 
-  /// The number of successes missing in a failed journal; a resume runs those tasks again.
+  /// Successes missing in a failed journal; a resume runs those tasks again.
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
 
-  /// Reported requests that a failed journal lacks, so that they have no effect.
+  /// Reported requests missing in a failed journal: they have no effect.
   package var unrecordedOrders: [OrderEntry] { hasFailed ? unrecordedAsked : [] }
 
-  /// The local `cpu` that the session could use of other runs, and the `cpu` that it can give them.
+  /// The local `cpu` wanted of other runs, and what can be given to them.
   package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
     closing == nil ? scheduler.processorShare(at: now) : (0, .max)
   }
 
-  /// Whether the session is over and ignores facts.
+  /// Facts are ignored.
   package var isClosing: Bool { closing != nil }
 
-  /// Describes a violated invariant, or returns nil; scans everything.
+  /// Describes a violated invariant; scans everything.
   package func checkInvariants() -> String? { scheduler.checkInvariants() }
 }
 
-/// The states in which the tasks of a plan enter a session.
+/// How the tasks of a plan enter a session.
 package struct Entering: Sendable {
-  /// The initial states, one per task.
   package var initial: [InitialState]
-  /// The last attempt of each task in earlier sessions.
+  /// The last attempt in earlier sessions, by task.
   package var attempts: [Int32]
-  /// The same by name for removed tasks, which may be added again.
+  /// The same for removed tasks, by name: they may be added again.
   package var attemptsOfRemoved: [String: Int32] = [:]
-  /// `finally` tasks run even if this session starts no task: an earlier session started some and
-  /// ended before its `finally` tasks.
+  /// Run `finally` tasks in any case: an earlier session started tasks and ended before these.
   package var owesFinally: Bool
-  /// Whether an earlier session started tasks.
+  /// An earlier session started tasks.
   package var ranBefore = false
-  /// Known durations; they influence the order only.
+  /// They influence the order only.
   package var durations: TaskDurations
-  /// Values of tasks that keep an earlier result, with the strings that an `if` may read.
+  /// Of tasks that keep a result, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
-  /// Priorities changed by earlier requests.
+  /// Changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
-  /// Requests applied in earlier sessions, with their numbers of tasks.
+  /// With their numbers of tasks.
   package var orders: [OrderID: Int] = [:]
-  /// Requests of the previous session that still hold.
+  /// Of the previous session; they still hold.
   package var standing = StandingOrders()
-  /// Attempts used so far, if this session continues the previous one.
+  /// If this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
-  /// Approvals given in an earlier session that died before the task ended.
+  /// Given in an earlier session that died before the task ended.
   package var approved: Set<TaskID> = []
-  /// Results of tasks that enter as `recheck` or `later`.
+  /// Of tasks that enter as `recheck` or `later`.
   package var results: [TaskID: EarlierResult] = [:]
-  /// Origin numbers of the valid successes, in a plan with checks.
+  /// Of valid successes, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
   /// Tasks that the user named: services among them stay up.
   package var named: TaskSet?
-  /// Services left up by the previous session: this one's first workers, in this order.
+  /// Left up by the previous session: the first workers, in this order.
   package var held: [HeldService] = []
   package var openness = RunOpenness.ordinary
-  /// A number that identifies the run in all its sessions.
+  /// Identifies the run in all its sessions.
   package var run: UInt64 = 0
-  /// Tasks that run even if they are up to date.
+  /// Tasks that run even if up to date.
   package var asked: TaskSet?
 
-  /// The origin number of a success that has none recorded.
+  /// The origin number of a success that recorded none.
   package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
     run &+ UInt64(bitPattern: Int64(attempt))
   }

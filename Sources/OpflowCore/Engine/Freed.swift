@@ -1,5 +1,5 @@
 struct Freed {
-  /// The task that the worker no longer has, or `none`.
+  /// Or `none`.
   var task = TaskID.none
   /// Its resources, unless another task of the worker holds them now.
   var share: Share?
@@ -8,17 +8,17 @@ struct Freed {
 struct Loss {
   var complaint: String
   var site: SiteID
-  /// Whether it had not said hello, so that nothing was started.
+  /// It had not said hello: nothing was started.
   var wasLaunching: Bool
-  /// Whether the run goes on without a replacement, and the node is not blamed.
+  /// It is not replaced, and the node is not blamed.
   var isSpared: Bool
-  /// There was no process for it, and its kind waits for one.
+  /// No process could be created, and its kind waits for one.
   var waits = false
-  /// It was the last of too many that did not come up there: no more are launched.
+  /// Too many in a row did not come up there.
   var isLastTry = false
-  /// The task that it ran or was launched for.
+  /// The running task, or the one that it was launched for.
   var current: TaskID
-  /// The prefetched tasks, in order.
+  /// In order.
   var ahead: [TaskID]
   var share: Share?
 }

@@ -1,24 +1,24 @@
-/// Approvals. They use no worker and no resources, and no queue delays them.
+/// Approvals use no worker and no resources, and no queue delays them.
 struct Gates {
   struct Open {
     let since: Instant
-    /// The deadline; nil without a timeout.
+    /// Nil without a timeout.
     var deadline: Instant?
   }
 
-  /// The answer, kept for requests that come too late.
+  /// Kept for requests that come too late.
   struct Answer {
     let verb: OrderVerb
     let asker: OrderAsker
   }
 
-  /// Approvals that may open, in the order in which they became ready.
+  /// In order of readiness.
   private(set) var ready: [TaskID] = []
   private(set) var open: [TaskID: Open] = [:]
-  /// The number of open approvals with a deadline: usually 0, which saves a scan.
+  /// Open approvals with a deadline: usually 0, which saves a scan.
   private var timedCount = 0
   private(set) var answers: [TaskID: Answer] = [:]
-  /// Approvals given in an earlier session that died before the task ended.
+  /// See `Entering`.
   private var approved: Set<TaskID>
   private var suspendedAt: Instant?
 
@@ -66,7 +66,6 @@ struct Gates {
       .sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// Stops the clock of open approvals.
   mutating func suspend(at now: Instant) { suspendedAt = now }
 
   mutating func proceed(at now: Instant) {

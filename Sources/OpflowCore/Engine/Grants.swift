@@ -1,5 +1,5 @@
-/// The amounts that a task of each demand class takes, limited to the capacities. After a change,
-/// both grants exist until the tasks that hold the old one end.
+/// The amounts that a task of each demand class takes. After a change, the old grant exists until
+/// its tasks end.
 struct Grants {
   private struct Grant {
     var lane: Int32
@@ -11,9 +11,9 @@ struct Grants {
 
   private(set) var items: [DemandItem] = []
   private var grants = Table<Grant>()
-  /// The current grants, by demand class.
+  /// By demand class.
   private var current = Table<Int32>()
-  /// Grants that are neither held nor current.
+  /// Neither held nor current.
   private var spare: [Int32] = []
 
   var laneCount: Int { current.count }
@@ -27,7 +27,6 @@ struct Grants {
       Grant(lane: lane, start: start, count: Int32(truncatingIfNeeded: wanted.count)))
   }
 
-  /// The grant of the next task of a demand class.
   func current(_ lane: Int) -> Int32 { current[lane] }
 
   func lane(of grant: Int32) -> Int { Int(grants[Int(grant)].lane) }
@@ -55,7 +54,7 @@ struct Grants {
     spare.append(grant)
   }
 
-  /// Adds a grant for one task that takes other amounts than its class.
+  /// Adds a grant for one task with other amounts than its class.
   mutating func holdCut(_ wanted: [DemandItem], of lane: Int) -> Int32 {
     let number: Int32
     if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == wanted.count }) {
@@ -94,7 +93,6 @@ struct Grants {
     grants.append(grant)
   }
 
-  /// - Parameter held: the grants in use, one entry per holder.
   func checkInvariants(holding held: [Int32]) -> String? {
     var holders = [Int32](repeating: 0, count: grants.count)
     for grant in held { holders[Int(grant)] += 1 }

@@ -6,7 +6,7 @@ struct IndexedHeap<Key: Comparable> {
   }
 
   private var entries = Table<Entry>()
-  /// The places in `entries`, by number; -1 if absent.
+  /// Places in `entries`, by number; -1 if absent.
   private var places: Table<Int32>
 
   init(count: Int = 0) { places = Table(repeating: -1, count: count) }
@@ -22,7 +22,6 @@ struct IndexedHeap<Key: Comparable> {
 
   func contains(_ number: Int) -> Bool { number < places.count && places[number] >= 0 }
 
-  /// Adds or moves a number.
   mutating func set(_ number: Int, to key: Key) {
     while places.count <= number { places.append(-1) }
     let place = Int(places[number])

@@ -1,14 +1,14 @@
-/// The demand classes of tasks. Their numbers stay when tasks are added to the plan.
+/// Demand classes. Their numbers stay when tasks are added.
 struct Lanes {
   struct Lane {
     let demand: UInt32
-    /// Whether its tasks run on the local machine only.
+    /// Local node only.
     let isLocal: Bool
     fileprivate(set) var isUsed: Bool
   }
 
   private(set) var all: [Lane] = []
-  // The class of each demand; empty without such tasks. Tasks with services have further classes.
+  // By demand; empty without such tasks. Tasks with services have further classes.
   private var here: [Int32] = []
   private var elsewhere: [Int32] = []
   private var terminal: [Int32] = []
@@ -26,7 +26,7 @@ struct Lanes {
   @inline(__always)
   func terminalLane(of demand: Int) -> Int { Int(terminal[demand]) }
 
-  /// Returns the class of external tasks, which are never prefetched behind commands.
+  /// External tasks are never prefetched behind commands.
   @inline(__always)
   func blockLane(of demand: Int) -> Int { Int(blocks[demand]) }
 

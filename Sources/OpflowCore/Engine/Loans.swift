@@ -1,22 +1,21 @@
 /// Running tasks with a jobserver, by start. The tokens lent to each are part of its `Share`, so
 /// that they come back however the task ends.
 ///
-/// Idle `cpu` that no task waits for is lent to all alike. When a task waits for it, it is
-/// recalled, and counts as used until the worker returns it: the program that took a token may be
-/// at work with it. A worker also returns tokens that are unused for a while, and its task is lent
-/// nothing for some time: while one task compiles and another one links, the first has the machine.
+/// Idle `cpu` is lent to all alike. When a task waits for it, it is recalled, and counts as used
+/// until it is returned, since a program may use it. Tokens unused for a while are returned too;
+/// their task is then lent nothing for some time, so that others have the machine.
 struct Loans {
   struct Loan {
     let worker: WorkerID
     let task: TaskID
-    /// The number of recalled tokens that have not come back.
+    /// Recalled tokens that have not come back.
     var asked: Int32 = 0
-    /// The time before which the task is lent nothing, since it did not use its tokens.
+    /// The task is lent nothing before, since it did not use its tokens.
     var restsUntil: Instant?
   }
 
   private(set) var open: [Loan] = []
-  /// The time when resting tasks may be lent tokens again.
+  /// When resting tasks may borrow again.
   var wake: Instant?
 
   var isEmpty: Bool { open.isEmpty }

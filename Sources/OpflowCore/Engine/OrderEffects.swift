@@ -1,6 +1,6 @@
 /// The effect of a control request, one type per verb.
 protocol OrderEffect {
-  /// Returns why the request does not apply to the run.
+  /// Why the request does not apply to the run.
   func fault(of order: Order, in run: Scheduler) -> String?
 
   /// Returns why it does not apply to a task, as a predicate that follows the task's name.
@@ -13,10 +13,10 @@ protocol OrderEffect {
   /// Returns other tasks that must not start before the decision.
   func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID]
 
-  /// Acts before the request is journaled, and may complete its line.
+  /// Acts before the request is journaled; may complete its line.
   func prepare(_ line: inout OrderEntry, in run: inout Scheduler, into actions: inout StepQueue)
 
-  /// Acts after the request was journaled.
+  /// Acts after the request is journaled.
   func perform(
     _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
     into actions: inout StepQueue)

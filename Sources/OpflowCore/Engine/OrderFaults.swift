@@ -1,4 +1,3 @@
-/// The reasons why a request does not apply, in the words of the answer.
 extension Scheduler {
   func faultOfRun(_ order: Order) -> String? {
     if phase.step == .done { return "the run has ended" }
@@ -13,7 +12,7 @@ extension Scheduler {
   func fault(_ order: Order, choosing tasks: inout [TaskID]) -> String? {
     if order.isOfRun { return nil }
     let back = order.verb.effect.comingBack(with: order.tasks, in: self)
-    // Tasks that come back in any case are not enough for a retry.
+    // Tasks that come back in any case do not make a retry.
     let named = Set(order.tasks).union(back)
     var chosen = Set(order.tasks).subtracting(back)
     for task in order.tasks where !back.contains(task) {
@@ -35,7 +34,6 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns why it does not apply to the task, as a predicate that follows its name.
   private func fault(_ order: Order, _ task: TaskID, among named: Set<TaskID>) -> String? {
     if graph.leftOut?.contains(task) == true { return "is no part of this run" }
     if order.expects > 0, attempt[task.index] != order.expects {

@@ -1,25 +1,23 @@
-/// Holds worker commands back until their journal lines are written, and synced if promised;
-/// decides when to sync. Commands for one worker keep their order. Offsets are bytes since the
-/// session's start.
+/// Holds worker commands until their lines are written, and synced if promised; decides when to
+/// sync. Commands for one worker keep their order. Offsets are bytes since the session's start.
 struct OrderGate: Sendable {
-  /// The longest time from a write to its sync.
+  /// From a write to its sync.
   static let groupMilliseconds: Int64 = 10
 
   private struct Held {
     var worker: WorkerID
     var order: WorkerOrder
-    /// Whether it starts a task that must not run twice, so that its line must survive a power
-    /// loss.
+    /// It starts a task that must not run twice: its line must survive a power loss.
     var mustNotRepeat: Bool
-    /// The offset at which its lines end.
+    /// Where its lines end.
     var line: UInt64
-    /// The offset up to which the journal must be synced; nil until the lines are written.
+    /// The journal must be synced up to here; nil until the lines are written.
     var barrier: UInt64?
   }
 
   private let durability: Durability
   private var held: [Held] = []
-  /// The state of a pass: the next entry, the entries kept, and the workers whose commands wait.
+  /// A pass: the next entry, the entries kept, and the workers whose commands wait.
   private var next = 0
   private var kept = 0
   private var waiting: [WorkerID] = []
@@ -28,9 +26,9 @@ struct OrderGate: Sendable {
   private var synced: UInt64 = 0
   private var requested: UInt64?
   private var due: Instant?
-  /// Whether the files that a resume reads are synced.
+  /// The files that a resume reads are synced.
   private var hasFirst: Bool
-  /// Whether the journal is unusable, so that nothing waits any more.
+  /// The journal is unusable: nothing waits any more.
   private var hasFailed = false
 
   init(durability: Durability) {
@@ -52,7 +50,7 @@ struct OrderGate: Sendable {
     }
   }
 
-  /// Returns the sync to begin now; nil if none is due or one is in progress.
+  /// Returns the sync to begin now; none while one is in progress.
   @inline(__always)
   mutating func takeRequest(at now: Instant) -> (upTo: UInt64, SyncKind)? {
     guard requested == nil, !hasFailed else { return nil }
@@ -61,7 +59,6 @@ struct OrderGate: Sendable {
     return (request(), .grouped)
   }
 
-  /// Returns the final sync; nil if none is needed or one is in progress.
   mutating func takeLastRequest() -> UInt64? {
     durability == .none || hasFailed || synced >= written ? nil : request()
   }
@@ -72,7 +69,7 @@ struct OrderGate: Sendable {
     return written
   }
 
-  /// The offset up to which lines may be reported as journaled.
+  /// Lines up to here may be reported as journaled.
   var told: UInt64 { durability == .each ? synced : written }
 
   var isSyncing: Bool { requested != nil }
@@ -105,7 +102,7 @@ struct OrderGate: Sendable {
     held.append(Held(worker: worker, order: order, mustNotRepeat: mustNotRepeat, line: line))
   }
 
-  /// Returns a command that may be sent; nil if all others must wait.
+  /// Returns a command that may be sent.
   @inline(__always)
   mutating func release(at now: Instant) -> (WorkerID, WorkerOrder)? {
     held.isEmpty ? nil : releaseNext(at: now)
@@ -145,7 +142,7 @@ struct OrderGate: Sendable {
     return barrier <= synced
   }
 
-  /// Returns how far to sync before a command may be sent; 0: it need not wait.
+  /// Returns how far to sync before a command is sent; 0: not at all.
   private mutating func barrier(mustNotRepeat: Bool, at now: Instant) -> UInt64 {
     switch durability {
     case .none: return 0
@@ -162,7 +159,7 @@ struct OrderGate: Sendable {
     held.removeAll()
   }
 
-  /// Removes the commands that start attempts, last first: a failed journal cannot record them.
+  /// Removes starts of attempts, last first: a failed journal cannot record them.
   mutating func withdrawStarts() -> [(WorkerID, TaskID, attempt: Int32)] {
     endPass()
     var starts: [(WorkerID, TaskID, attempt: Int32)] = []

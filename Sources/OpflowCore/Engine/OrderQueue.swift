@@ -1,21 +1,19 @@
-/// Control requests in order of arrival.
-///
-/// A request about tasks is decided when none of them is prefetched: until then they are *fenced*,
-/// so that they do not start, and prefetched ones are recalled.
+/// Control requests in order of arrival. One about tasks is decided when none of them is
+/// prefetched: until then they are *fenced* (do not start), and prefetched ones are recalled.
 struct OrderQueue {
   struct Entry {
     var order: Order
     var client: ClientID
-    /// The tasks fenced for it; nil before its turn.
+    /// Nil before its turn.
     var fenced: [TaskID]?
-    /// The fenced tasks that were prefetched at the last check.
+    /// Fenced tasks that were prefetched at the last check.
     var onTheirWay: [TaskID] = []
   }
 
   private var entries: [Entry] = []
   /// Applied requests, with their numbers of tasks.
   private var known: [OrderID: Int]
-  /// The latest refusals, so that a repeated request gets the same answer.
+  /// The latest refusals: a repeated request gets the same answer.
   private var refusals: [OrderID: String] = [:]
   private var refused: [OrderID] = []
   private var nextRefused = 0

@@ -1,16 +1,15 @@
-/// The throughput of one kind of worker: how many workers are useful, and how many tasks each
-/// should have prefetched.
+/// The throughput of a kind of worker: how many are useful, and how many tasks each should have
+/// prefetched.
 struct Pace {
   let maxAhead: Int
   /// The most work to prefetch beyond one task; nil: any.
   let aheadMicroseconds: Int64?
-  /// The moving mean of a worker's time per task.
+  /// A moving mean.
   private(set) var meanWallMicroseconds: Int64
   private var lastEnd: Instant?
-  /// Whether workers are added only if running tasks do not end: a launch takes longer than many
-  /// small downloads.
+  /// Add workers only if running tasks do not end: a launch takes longer than many small downloads.
   let growsWhenSlow: Bool
-  /// The time from which it counts as slow, if no task ends before.
+  /// It is slow from then on, if no task ends before.
   private(set) var slowFrom: Instant?
   private(set) var isSlow = false
 
@@ -26,7 +25,7 @@ struct Pace {
 
   func wantsMore(alive: Int) -> Bool { !growsWhenSlow || alive == 0 || isSlow }
 
-  /// Returns how many tasks each worker should have prefetched while `ready` others wait.
+  /// Returns how many tasks to prefetch per worker while `ready` others wait.
   func aheadNow(ready: Int, alive: Int) -> Int {
     guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
     guard let work = aheadMicroseconds else { return maxAhead }
@@ -36,7 +35,7 @@ struct Pace {
     return min(max(depth, 1), maxAhead)
   }
 
-  /// Restarts the wait for the next launch: many at once would slow a busy machine further.
+  /// Waits for the next launch again: many at once slow a busy machine further.
   mutating func noteLaunch(at now: Instant) {
     guard isSlow else { return }
     isSlow = false
@@ -48,7 +47,7 @@ struct Pace {
     slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
   }
 
-  /// - Parameter busy: includes the worker whose task ended.
+  /// - Parameter busy: with the worker whose task ended.
   mutating func noteEnd(wallMicroseconds wall: Int64, alive: Int, busy: Int, at now: Instant) {
     meanWallMicroseconds += (share(of: wall, alive: alive, at: now) - meanWallMicroseconds) / 8
     slowFrom = nil
@@ -56,8 +55,8 @@ struct Pace {
     if busy > 1 { noteStart(at: now) }
   }
 
-  /// Returns the time per task. A download worker runs several at once, so that a slow one says
-  /// little of its throughput.
+  /// Returns the time per task. A download worker runs several at once: a slow one says little
+  /// about its throughput.
   private mutating func share(of wall: Int64, alive: Int, at now: Instant) -> Int64 {
     guard growsWhenSlow else { return wall }
     defer { lastEnd = now }
@@ -69,7 +68,7 @@ struct Pace {
     return min(wall, (now.nanoseconds - lastEnd.nanoseconds) / 1000 * Int64(max(alive, 1)))
   }
 
-  /// Returns whether it has just become slow. Its tasks then count as long until some are short.
+  /// Returns whether it has just become slow; its tasks then count as long until some are short.
   mutating func noteTime(_ now: Instant) -> Bool {
     guard let due = slowFrom, due <= now else { return false }
     slowFrom = nil
@@ -78,6 +77,6 @@ struct Pace {
     return true
   }
 
-  /// The longest assumed task, so that a few short tasks change the mean.
+  /// The longest assumed task, so that a few short ones change the mean.
   static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
 }

@@ -1,18 +1,16 @@
-/// The phase of a session, and what may start in it.
 struct Phase: Equatable {
-  /// The phases in order; none comes back.
+  /// None comes back.
   enum Step: Int { case begin, main, finally, done }
 
   private(set) var step = Step.begin
-  /// The reason why nothing new starts.
   private(set) var stopCause: StopCause?
-  /// Whether running tasks must end at once.
+  /// Running tasks must end at once.
   private(set) var isKilled = false
-  /// Whether `max_failures` is reached: only exempt tasks start.
+  /// `max_failures` is reached: only exempt tasks start.
   private(set) var isHalted = false
-  /// Whether a request has paused starts; running tasks go on.
+  /// By a request; running tasks go on.
   var isPaused = false
-  /// Whether nothing starts and running tasks are suspended.
+  /// Running tasks are suspended too.
   private(set) var isSuspended = false
 
   mutating func advance(to next: Step) {
@@ -22,14 +20,14 @@ struct Phase: Equatable {
 
   /// - Returns: whether running tasks are stopped; `finally` tasks go on.
   mutating func stop(_ cause: StopCause) -> Bool {
-    // The run can no longer keep its promises: this outranks a request.
+    // The run cannot keep its promises any more: this outranks a request.
     if cause == .ioError {
       if stopCause == .ioError { return false }
     } else if stopCause != nil {
       return false
     }
     stopCause = cause
-    // A stopped run must not keep its `finally` tasks waiting for the end of a pause.
+    // `finally` tasks must not wait for the end of a pause.
     isPaused = false
     return step != .finally || cause == .ioError
   }
@@ -55,7 +53,7 @@ struct Phase: Equatable {
     return true
   }
 
-  /// Whether nothing starts any more, `finally` tasks included.
+  /// Not even `finally` tasks start.
   var isShut: Bool { isKilled || stopCause == .ioError }
 
   func mayStart(isFinally: Bool, isExempt: Bool) -> Bool {
@@ -67,7 +65,7 @@ struct Phase: Equatable {
     }
   }
 
-  /// Whether only readiness decides what starts next.
+  /// Only readiness decides what starts next.
   var isOrdinary: Bool { step == .main && stopCause == nil && !isHalted && !isKilled }
 
   var leadsToFinally: Bool { step == .main && !isKilled && stopCause != .ioError }
@@ -81,9 +79,8 @@ struct Phase: Equatable {
     }
   }
 
-  /// Whether an end that opflow did not order is due to a stop of the run: a signal to the process
-  /// tree reaches workers and tasks too. Programs that clean up exit with 128 plus the signal
-  /// (sh(1)).
+  /// Whether a stop of the run explains an end that opflow did not order: a signal to the process
+  /// tree reaches tasks too. Programs that clean up exit with 128 plus the signal (sh(1)).
   func isStopped(_ end: Outcome) -> Bool {
     switch (end.reason, stopCause) {
     case (.interrupted, let cause): cause != nil

@@ -1,9 +1,8 @@
-/// The capacity and use of each resource. A capacity may drop below the use: then nothing is taken
-/// until enough is released.
+/// A capacity may drop below the use: nothing is taken until enough is released.
 struct Pool {
   private(set) var capacity: [UInt64]
   private(set) var held: [UInt64]
-  /// The `cpu` that other runs use.
+  /// Used by other runs.
   private(set) var away: UInt64 = 0
 
   private static let processor = Int(ResourceEntry.cpu)
@@ -13,8 +12,8 @@ struct Pool {
     held = Array(repeating: 0, count: capacity.count)
   }
 
-  /// Returns the free amount. Without own `cpu` all of it counts as free: two runs that each hold
-  /// half of a demand must not block each other for ever.
+  /// Without own `cpu` all of it counts as free: two runs that each hold half of a demand must not
+  /// block each other for ever.
   @inline(__always)
   func free(_ resource: Int) -> UInt64 {
     if away > 0, resource == Self.processor, held[resource] > 0 { return idleProcessors }

@@ -1,25 +1,23 @@
-/// The start order of ready tasks: inherited priority, then the longest remaining path by duration,
-/// then plan order. Computed once, and again for the open tasks when tasks are added.
+/// The start order of ready tasks: inherited priority, then the longest remaining path, then plan
+/// order.
 struct Ranking {
-  /// The place of each ranked task; 0 starts first.
+  /// By task; 0 starts first.
   private(set) var rank = Table<Int32>()
   private(set) var task: [Int32] = []
-  /// The places where grades after the first begin. Tasks of a grade have one priority and paths
-  /// that differ by a sixteenth at most. An empty grade separates two priorities.
+  /// Where grades after the first begin. Tasks of a grade have one priority and nearly equal paths
+  /// (within a sixteenth). An empty grade separates two priorities.
   private var gradeStarts: [Int32] = []
-  /// The ranked tasks in topological order; nil for all.
+  /// In topological order; nil for all tasks.
   private var ranked: [Int32]?
-  // Columns by task, kept if tasks are added repeatedly. `path` excludes the task until its turn.
+  // By task, kept if tasks are added repeatedly. `path` excludes the task until its turn.
   private var priority = Table<Int16>()
   private var path = Table<UInt64>()
 
   var isPartial: Bool { ranked != nil }
 
-  /// Paths have 48 bits of a key, nine years in microseconds; longer ones are equal.
+  /// A path has 48 bits of a key: nine years in microseconds.
   private static let longestPath: UInt64 = (1 << 48) - 1
 
-  /// Ranks all tasks.
-  ///
   /// - Parameter priorities: those that differ from the plan.
   init(plan: Plan, durations: TaskDurations, priorities: [TaskID: Int16] = [:]) {
     rank(
@@ -29,7 +27,7 @@ struct Ranking {
     path = Table()
   }
 
-  /// Ranks added tasks together with the open ones.
+  /// Ranks added and open tasks.
   ///
   /// - Parameter hasLegs: some are matrix tasks, which precede older dependents.
   mutating func rankAnew(
@@ -84,13 +82,12 @@ struct Ranking {
     gradeStarts = Self.grades(of: order, by: keys)
   }
 
-  /// Whether the first may start earlier even at a cost: its priority is higher, or its path longer
-  /// by more than a sixteenth.
+  /// Whether the first may start earlier even at a cost: a higher priority, or a path longer by
+  /// more than a sixteenth.
   func isMuchBetter(_ first: Int32, than second: Int32) -> Bool {
     first < second && grade(first) + 1 < grade(second)
   }
 
-  /// The number of grades that begin at or before a place.
   private func grade(_ place: Int32) -> Int {
     var (low, high) = (0, gradeStarts.count)
     while low < high {
@@ -117,7 +114,7 @@ struct Ranking {
     return starts
   }
 
-  /// Returns the stable ascending order of `keys`.
+  /// Stable.
   static func sorted(by keys: [UInt64]) -> [Int32] {
     let order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
     if keys.count >= radixThreshold { return radixSorted(order, by: keys) }
@@ -130,7 +127,7 @@ struct Ranking {
   /// Below this, comparing is cheaper than counting digits.
   private static let radixThreshold = 20_000
 
-  /// A stable radix sort, 16 bits per pass; skips passes in which all digits are equal.
+  /// 16 bits per pass; skips passes in which all digits are equal.
   private static func radixSorted(_ positions: [Int32], by keys: [UInt64]) -> [Int32] {
     var order = positions
     var next = positions

@@ -1,13 +1,12 @@
 /// The ready tasks, one heap per demand class: its tasks fit or do not fit together, so a pass
-/// looks at one head per class. The pass takes the best class, and pops its head or sets the class
-/// aside until `unblock`.
+/// looks at one head per class. It takes the best class, and pops its head or sets the class aside
+/// until `unblock`.
 ///
-/// Classes of tasks with services want other amounts as soon as one of their services runs. While
-/// several want the same, none fits if the best does not: it leads, and passes look at it alone.
-/// The others follow until it leaves (its head starts, changes, or wants something else), or until
-/// one of their own services begins or ends (`wake`).
+/// A class with services wants other amounts as soon as one of them runs. Of classes that want the
+/// same, passes look at the best alone (the *leader*): if it does not fit, none does. The others
+/// follow until it leaves, or until one of their own services begins or ends (`wake`).
 struct ReadyQueues {
-  /// What classes want that fit or do not fit together.
+  /// Classes with the same want fit or do not fit together.
   struct Want: Hashable {
     /// By resource.
     let amounts: [UInt64]
@@ -17,15 +16,15 @@ struct ReadyQueues {
 
   private struct Group {
     var leader: Int
-    /// By the ranks of their heads; may contain classes that follow no more.
+    /// By the ranks of their heads; some may not follow any more.
     var followers = BinaryHeap<Ranked<Int32, Int>>()
   }
 
-  /// The ranks of ready tasks, by class.
+  /// By class.
   private var lanes = Table<BinaryHeap<Int32>>()
-  /// Classes with tasks that neither follow nor are set aside, by rank.
+  /// Classes that neither follow nor are set aside, by rank.
   private var heads: IndexedHeap<Int32>
-  /// The classes set aside, in the order of their heads.
+  /// In head order.
   private var blocked: [Int32] = []
   private(set) var count = 0
   private var groups: [Want: Group] = [:]
@@ -86,7 +85,7 @@ struct ReadyQueues {
     return rank
   }
 
-  /// Removes a task from its class, which may be set aside.
+  /// The class may be set aside.
   mutating func take(_ rank: Int32, lane: Int) {
     count -= lanes[lane].remove { $0 == rank }
     let followed = following[lane] != nil
@@ -94,7 +93,7 @@ struct ReadyQueues {
     if followed || heads.contains(lane) { stand(lane) }
   }
 
-  /// Removes tasks with one scan of their classes, none of which may be set aside.
+  /// Scans the classes once; none may be set aside.
   mutating func remove(_ ranks: Set<Int32>, of lanes: Set<Int>) {
     for lane in lanes {
       count -= self.lanes[lane].remove { ranks.contains($0) }
@@ -107,7 +106,7 @@ struct ReadyQueues {
     if let rank = lanes[lane].first { heads.set(lane, to: rank) } else { heads.remove(lane) }
   }
 
-  /// Removes and returns all tasks, unordered; no class may be set aside.
+  /// Unordered; no class may be set aside.
   mutating func removeAll() -> [Int32] {
     wakeAll()
     var all: [Int32] = []
@@ -125,8 +124,8 @@ struct ReadyQueues {
 
   // MARK: - Equal wants
 
-  /// Sets the best class aside, which does not fit: it leads the others with the same want, or
-  /// follows one that was set aside before.
+  /// Sets the best class aside: it leads the others with the same want, or follows one set aside
+  /// before.
   mutating func block(wanting want: Want) {
     guard let (lane, rank) = heads.first else { return }
     if led[lane] != want {
@@ -146,7 +145,7 @@ struct ReadyQueues {
     blocked.append(Int32(truncatingIfNeeded: lane))
   }
 
-  /// Has a class looked at again that follows: it may want less now.
+  /// Looks again at a class that follows: it may want less now.
   mutating func wake(_ lane: Int) {
     if following.removeValue(forKey: lane) != nil { stand(lane) }
   }
@@ -158,7 +157,7 @@ struct ReadyQueues {
     groups = [:]
   }
 
-  /// Takes a class out of its group. The best of a leader's followers leads after it.
+  /// Takes a class out of its group; its best follower leads after it.
   @inline(__always)
   private mutating func leave(_ lane: Int) {
     if !groups.isEmpty { leaveGroup(lane) }
@@ -178,7 +177,7 @@ struct ReadyQueues {
     groups[want] = nil
   }
 
-  /// Checks what holds between passes, when no class is set aside.
+  /// No class is set aside.
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }

@@ -1,7 +1,5 @@
 extension Array {
-  /// Removes the element at a place and moves the last one there.
-  ///
-  /// - Returns: the element now at that place; nil if the last one was removed.
+  /// Puts the last element in the place of another one; returns it, or nil if it was the last one.
   mutating func removeBySwapping(at place: Int) -> Element? {
     guard let last = popLast(), place < count else { return nil }
     self[place] = last

@@ -1,54 +1,55 @@
-/// The resources that a task holds while a worker has it.
+/// Held while a worker has the task.
 struct Share: Equatable {
   var site: SiteID
-  /// Its own GPUs, by the node's numbers.
+  /// By the node's numbers.
   var devices = DeviceSet()
-  /// The amounts: an index into `Resources.grants`.
+  /// An index into `Resources.grants`.
   var grant: Int32
   /// Additional `cpu`, lent to its jobserver.
   var lent: Int32 = 0
 }
 
-/// The resources that tasks share: `cpu` and `memory` of each node, and everything else of the run.
+/// The resources that tasks share: `cpu`, `memory` and `gpu` of each node, and everything else of
+/// the run.
 ///
 /// Tasks with equal demands that may run on the same nodes form a *demand class* (`lane`). Tasks
-/// with the terminal have their own, since they may wait for it long after their resources are
-/// free. Demands are limited to the capacities, and released as they were taken after a change.
+/// with the terminal have their own: they may wait for it after their resources are free. Demands
+/// are limited to the capacities.
 struct Resources {
   private(set) var plan: Plan
-  /// The number of `gpu` if it is counted per node; otherwise -1.
+  /// The number of `gpu` if counted per node; otherwise -1.
   let gpu: Int
-  /// The GPUs in use, by node.
+  /// By node.
   var devicesTaken: [DeviceSet] = [DeviceSet()]
   var commonDevices = CommonDevices()
   private let usesSites: Bool
-  /// Tasks bound to the local node.
+  /// Bound to the local node.
   private var local: TaskSet?
-  /// The pools by node; the local one also has the run's resources.
+  /// By node; the local one also has the run's resources.
   var pools: Table<Pool>
-  /// Remote nodes where something may still fit.
+  /// Where something may still fit.
   private var roomy = SiteSet()
-  /// Limits the `cpu` held on all nodes together; nil: no limit.
+  /// Limits the `cpu` held on all nodes together.
   var whole: Pool?
-  /// Whether a capacity was lowered.
+  /// A capacity was lowered.
   var hasShrunk = false
-  /// The distinct resources of remote nodes.
+  /// Of remote nodes, each once.
   private var shapes: [SiteOffer] = []
 
   var grants = Grants()
   private(set) var lanes = Lanes()
-  /// Classes of tasks that need services, and of services.
+  /// Classes of services, and of tasks that need them.
   private(set) var serviceLanes = ServiceLanes()
-  /// The smallest demand of any class per resource, local and remote: with less, nothing more fits.
+  /// The smallest demand of any class, by resource: with less, nothing more fits.
   private var leastHere: [UInt64] = []
   private var leastElsewhere: [UInt64] = []
 
-  /// The shares reserved for the first ready tasks that do not fit, local and remote.
+  /// Reserved for the first ready tasks that do not fit, local and remote.
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
-  /// The same for a task with its services.
+  /// For a task with its services.
   var reservedTogether: [HeldBack] = []
-  /// The nodes of service groups.
+  /// Of service groups.
   var bindings: [Binding] = []
   /// The joint demand by class with services, and its maximum by group.
   var jointWants: [JointWant] = []
@@ -65,7 +66,6 @@ struct Resources {
     cutAll()
   }
 
-  /// - Parameter groups: existing service groups keep their numbers.
   mutating func grow(to plan: Plan, groups: ServiceGroups?) {
     let (first, before) = (self.plan.taskCount, lanes.all.count { $0.isUsed })
     self.plan = plan
@@ -103,7 +103,7 @@ struct Resources {
     return lanes.lane(of: demand, isLocal: !usesSites || local?.contains(task) == true)
   }
 
-  /// Notes tasks bound to the local node: one bit each saves reading their records later.
+  /// One bit each saves reading the tasks' records later.
   private mutating func noteLocal(from first: Int) {
     local?.grow(to: plan.taskCount)
     for index in first..<plan.taskCount where plan.staysOnCoordinator(TaskID(index)) {
@@ -212,14 +212,14 @@ struct Resources {
 
   static let here: [SiteID] = [.local]
 
-  /// The held part of a node's `cpu`, from 0 to 1.
+  /// From 0 to 1.
   func load(of site: SiteID) -> Double {
     let pool = pools[site.index]
     let cpu = Int(ResourceEntry.cpu)
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
-  /// Reserves the demand on the least loaded node, so that smaller tasks cannot starve it.
+  /// On the least loaded node, so that smaller tasks cannot starve it.
   mutating func reserve(_ lane: Int, atOneOf sites: [SiteID]) {
     guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: isLocal(lane))
@@ -250,7 +250,7 @@ struct Resources {
 
   // MARK: - Capacities
 
-  /// - Parameter devicesHere: the local number of each GPU of the node that the local node has too.
+  /// - Parameter devicesHere: the local number of each GPU that the local node has too.
   mutating func join(_ offer: SiteOffer, devicesHere: [Int?] = []) {
     precondition(usesSites, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
@@ -277,10 +277,10 @@ struct Resources {
     cutAll()
   }
 
-  /// Closes a node to starts; held resources come back as its workers are lost.
+  /// Closes a node to starts; shares come back as its workers are lost.
   mutating func leave(_ site: SiteID) { setOffer(SiteOffer(cpu: 0, memoryBytes: 0), of: site) }
 
-  /// Returns the capacity on the local node, or of the run.
+  /// Of the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
@@ -299,7 +299,7 @@ struct Resources {
     ResourceEntry.isOfMachine(resource, gpu: gpu)
   }
 
-  /// Whether demands of the resource are limited to its capacity.
+  /// Whether demands are limited to the capacity.
   static func isBuiltIn(_ resource: Int) -> Bool {
     resource <= Int(ResourceEntry.download)
   }
@@ -315,7 +315,7 @@ struct Resources {
     Array(plan.demandList(lanes[lane].demand))
   }
 
-  /// Limits all demands to the capacities: a task that wants more than there is runs alone.
+  /// A task that wants more runs alone.
   private mutating func cutAll() {
     for lane in lanes.all.indices where lanes[lane].isUsed {
       let wanted = wanted(in: lane)
@@ -327,8 +327,7 @@ struct Resources {
     for site in pools.indices { look(at: SiteID(Int32(truncatingIfNeeded: site))) }
   }
 
-  /// Limits a local demand. Named resources are limited to the manifest's capacity only, so that
-  /// tasks wait while a request lowers it.
+  /// Named resources are limited to the manifest's capacity: tasks wait while a request lowers it.
   private func cutHere(_ items: [DemandItem]) -> [DemandItem] {
     items.map { item in
       var item = item
@@ -370,7 +369,7 @@ struct Resources {
     for lane in lanes.all.indices where lanes[lane].isUsed && belongs(lane) {
       let grant = grants.current(lane)
       for resource in least.indices {
-        // Together with its services it may be limited further.
+        // With its services it may be limited further.
         if serviceLanes.contains(lane), Self.isBuiltIn(resource) {
           least[resource] = 0
           continue

@@ -2,7 +2,7 @@ extension Resources {
   @inline(__always)
   var haveDevices: Bool { gpu >= 0 }
 
-  /// Whether use of a resource at a site may count in that pool too.
+  /// Whether use at a site may count in that pool too.
   @inline(__always)
   func isHeld(_ resource: Int, at site: SiteID, in pool: Int) -> Bool {
     let own = poolIndex(of: resource, at: site)
@@ -38,7 +38,7 @@ extension Resources {
     pools[site.index].take(UInt64(devices.count) * 1000, of: gpu)
   }
 
-  /// Notes GPUs that a new node shares with the local one; tasks may already use some.
+  /// Some may be in use.
   mutating func noteCommon(_ devicesHere: [Int?], of site: SiteID) {
     commonDevices.join(devicesHere)
     let taken = commonDevices.elsewhere(devicesTaken[SiteID.local.index], of: .local)
@@ -54,7 +54,7 @@ extension Resources {
     }
   }
 
-  /// Returns the GPUs of a task with its services.
+  /// With its services.
   func gpus(of lane: Int) -> UInt64 {
     serviceLanes.lanesTogether(lane).reduce(0) {
       $0 &+ grants.amount(of: gpu, in: grants.current($1))

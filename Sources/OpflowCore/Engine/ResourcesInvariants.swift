@@ -1,5 +1,4 @@
 extension Resources {
-  /// - Parameter shares: all that is held.
   func checkInvariants(holding shares: [Share]) -> String? {
     var held = pools.all.map { [UInt64](repeating: 0, count: $0.capacity.count) }
     for share in shares {

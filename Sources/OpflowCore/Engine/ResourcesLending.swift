@@ -1,11 +1,10 @@
-/// `cpu` that is lent to jobservers or used by other runs on this machine.
 extension Resources {
   var away: UInt64 {
     get { pools[0].away }
     set { pools[0].setAway(newValue) }
   }
 
-  /// Returns the `cpu` that is neither held nor reserved.
+  /// Neither held nor reserved.
   func idleProcessors(at site: SiteID) -> UInt64 {
     let free = min(pools[site.index].idleProcessors, whole?.free(Self.processor) ?? .max)
     return free - min(free, heldBack(of: Self.processor, in: site.index))
@@ -13,14 +12,14 @@ extension Resources {
 
   func processors(at site: SiteID) -> UInt64 { pools[site.index].capacity[Self.processor] }
 
-  /// Returns how far the held `cpu` exceeds the capacity.
+  /// Held beyond the capacity.
   func overdrawnProcessors(at site: SiteID) -> UInt64 {
     let pool = pools[site.index]
     let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
     return held > capacity ? held - capacity : 0
   }
 
-  /// Whether a resource of the share is held beyond its capacity, so that it must drain.
+  /// Held beyond the capacity, so that it must drain.
   func isOverdrawn(_ share: Share) -> Bool {
     hasShrunk
       && grants.items[grants.range(share.grant)].contains { item in
@@ -30,8 +29,8 @@ extension Resources {
       }
   }
 
-  /// Returns the smallest CPU shortfall of a class over `sites`; 0 if another resource is short
-  /// too, since recalled tokens would be lent again at once.
+  /// The smallest CPU shortfall over `sites`; 0 if another resource is short too, since recalled
+  /// tokens would be lent again at once.
   func lackingProcessors(_ lane: Int, at sites: [SiteID]) -> UInt64 {
     let grant = grants.current(lane)
     return sites.compactMap { lackingProcessors(at: $0) { grants.amount(of: $0, in: grant) } }
@@ -60,7 +59,7 @@ extension Resources {
     return max(here, lacking(whole.free(Self.processor), wholeHeldBack))
   }
 
-  /// Returns the share's `cpu` without lent tokens.
+  /// Without lent tokens.
   func processors(of share: Share) -> UInt64 { grants.amount(of: Self.processor, in: share.grant) }
 
   mutating func lend(_ count: Int32, at site: SiteID) {

@@ -1,4 +1,3 @@
-/// Resources that tasks take together with their services, on one node.
 extension Resources {
   struct HeldBack {
     var site: SiteID
@@ -26,7 +25,7 @@ extension Resources {
 
   // MARK: - Placement
 
-  /// Returns the node of the class's group; nil if no task of it has a share.
+  /// Nil if the group holds no share.
   func binding(of lane: Int) -> SiteID? {
     guard let group = serviceLanes.group(of: lane), bindings[group].shares > 0 else { return nil }
     return bindings[group].site
@@ -66,14 +65,14 @@ extension Resources {
     return want
   }
 
-  /// Returns the joint demand; zero for classes without services.
+  /// Zero for classes without services.
   private func jointWants(of lane: Int) -> JointWant {
     serviceLanes.place(of: lane).map { jointWants[$0] } ?? JointWant()
   }
 
   private static let memory = Int(ResourceEntry.memory)
 
-  /// Whether a node has the GPUs for a task and its services: GPU demands are never limited.
+  /// Whether a node has the GPUs for a task and its services; GPU demands are never limited.
   func hasDevices(for lane: Int, at site: SiteID) -> Bool {
     let capacity = pools[site.index].capacity
     return capacity[Self.processor] > 0
@@ -105,8 +104,8 @@ extension Resources {
 
   // MARK: - Amounts
 
-  /// Returns what tasks take when they start together on a node where their services hold shares
-  /// already. Limits it to the capacities, or they would never start.
+  /// What tasks take that start together where their services hold `held`; limited to the
+  /// capacities, or they would never start.
   func together(_ lanes: [Int], with held: [Share], at site: SiteID) -> [[DemandItem]] {
     var left = plan.resources.indices.map { resource in
       held.reduce(mostTogether(of: resource, at: site)) { left, share in
@@ -124,8 +123,7 @@ extension Resources {
     }
   }
 
-  /// Returns the most that can be taken together. Validation rejects larger joint demands of named
-  /// resources.
+  /// Validation rejects larger joint demands of named resources.
   private func mostTogether(of resource: Int, at site: SiteID) -> UInt64 {
     guard Self.isBuiltIn(resource) else { return plan.resources[resource].capacity }
     let capacity = pools[poolIndex(of: resource, at: site)].capacity[resource]

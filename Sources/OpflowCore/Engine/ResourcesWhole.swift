@@ -13,7 +13,7 @@ extension Resources {
       + reservedTogether.reduce(0) { $1.resource == Self.processor ? $0 + $1.amount : $0 }
   }
 
-  /// Limits the demand of a task that wants more than the run may have: it runs alone.
+  /// A task that wants more than the run may have runs alone.
   func cutToWhole(_ items: [DemandItem]) -> [DemandItem] {
     guard let limit = whole?.capacity[Self.processor] else { return items }
     return items.map { item in

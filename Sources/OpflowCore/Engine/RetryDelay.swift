@@ -1,8 +1,6 @@
-/// Decides whether a failed attempt is retried, and after which delay.
 enum RetryDelay {
-  /// Whether the policy allows another attempt. With `exit_codes` only those are retried: timeouts,
-  /// refusals and ends without an exit code are final. A missing input value is always final, since
-  /// the task did not run.
+  /// With `exit_codes` only those are retried. A missing input value is final, since the task did
+  /// not run.
   static func isWorthwhile(
     _ task: TaskID, _ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan
   ) -> Bool {
@@ -18,7 +16,7 @@ enum RetryDelay {
     return plan.codeList(policy.retryCodes).contains(code)
   }
 
-  /// Returns the delay, or the server's longer one up to `max_delay`.
+  /// The delay, or the server's longer one up to `max_delay`.
   static func milliseconds(
     _ delay: Int64, asAskedBy fetch: FetchRecord?, policy: TaskPolicy
   ) -> Int64 {
@@ -27,7 +25,7 @@ enum RetryDelay {
   }
 
   /// Returns `delay` times `backoff` to the power of earlier attempts, at most `max_delay`, varied
-  /// by `jitter` both ways so that tasks that failed together do not retry together.
+  /// by `jitter` so that tasks that failed together retry apart.
   static func milliseconds(
     policy: TaskPolicy, triesUsed: Int, random: inout SplitMix64
   ) -> Int64 {
@@ -48,8 +46,8 @@ enum RetryDelay {
   }
 }
 
-/// A generator with a known sequence (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014), so that a simulation can be replayed from its seed.
+/// A generator with a known sequence, so that a simulation can be replayed from its seed (Steele,
+/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
   package init(seed: UInt64) { state = seed }

@@ -1,4 +1,4 @@
-/// Retries failed and cancelled tasks of this session, with the dependents that were skipped.
+/// Retries failed and cancelled tasks of this session, with the dependents skipped for them.
 struct RetryOrder: OrderEffect {
   func fault(of order: Order, in run: Scheduler) -> String? {
     if run.phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
@@ -39,8 +39,7 @@ struct RetryOrder: OrderEffect {
     }
   }
 
-  /// Returns the first dependent that treated the allowed failure as a success and is no longer
-  /// pending.
+  /// Returns the first dependent that took the allowed failure for a success.
   private func firstThatBuiltOn(_ task: TaskID, in run: Scheduler) -> TaskID? {
     for edge in run.plan.dependents(task) {
       let dependent = run.plan.dependent(edge)
@@ -67,7 +66,7 @@ struct RetryOrder: OrderEffect {
     return nil
   }
 
-  /// Returns the skipped dependents that wait again with the tasks.
+  /// The skipped dependents that wait again with the tasks.
   func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> {
     let retried = Set(
       tasks.filter { run.graph.state($0) == .failed || run.graph.state($0) == .cancelled })
@@ -82,7 +81,7 @@ struct RetryOrder: OrderEffect {
     return back
   }
 
-  /// Returns tasks that would lose a dependency which was met.
+  /// Those that would lose a met dependency.
   func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks + run.graph.skippedForWant(of: tasks)
@@ -127,7 +126,7 @@ struct RetryOrder: OrderEffect {
 
   private func liftHalt(in run: inout Scheduler) {
     run.graph.endExemption()
-    // Tasks that wait again may be needed by an exempt task.
+    // An exempt task may need tasks that wait again.
     let mayFail = run.options.maxFailures
     guard mayFail == 0 || run.failures < mayFail else { return run.exemptAll() }
     run.phase.endHalt()

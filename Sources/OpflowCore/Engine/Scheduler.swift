@@ -1,8 +1,7 @@
 /// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
 ///
-/// Its parts keep their own invariants; the scheduler decides between them. Steps are performed in
-/// order, so that a transition is journaled before what follows from it. Read-only helpers that run
-/// for every task are inlined: other calls copy the whole value, more than a thousand bytes.
+/// Its parts keep their own invariants; the scheduler decides between them. Read-only helpers that
+/// run for every task are inlined: other calls copy the whole value, more than a thousand bytes.
 struct Scheduler {
   var plan: Plan
   let options: SchedulerOptions
@@ -21,64 +20,62 @@ struct Scheduler {
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
-  /// Services passed on by the previous session.
+  /// By the previous session.
   let heldBefore: Set<TaskID>
-  /// Running tasks with a jobserver, and their tokens.
   var loans = Loans()
-  /// The `cpu` that ready tasks wait for, as of the last dispatch.
+  /// The `cpu` that ready tasks lack, as of the last dispatch.
   var lacking = Lacking()
-  /// The origin numbers of valid successes, those recorded for tasks that have not ended yet, and
-  /// the source of new ones; in a plan with checks.
+  /// In a plan with checks, origin numbers: of valid successes, recorded ones of tasks that have
+  /// not ended, and the source of new ones.
   var origins: [TaskID: UInt64]
   var recorded: [TaskID: UInt64] = [:]
   var numbers: SplitMix64
   /// See `Entering`.
   let run: UInt64
-  /// The reasons why successes must not count as records, until the tasks end.
+  /// Why successes must not count as records, until the tasks end.
   var unkept: [TaskID: String] = [:]
-  /// Tasks restored from the cache that have not ended.
+  /// From the cache; not ended yet.
   var restored: Set<TaskID> = []
   var phase = Phase()
 
-  /// Columns by task: the last attempt in all sessions; failed attempts and lost workers of this
-  /// session.
+  /// In all sessions; the counts below are of this one.
   var attempt: Table<Int32>
-  /// The last attempts of removed tasks, by name.
+  /// By name.
   let attemptsOfRemoved: [String: Int32]
   /// See `Entering`.
   let standing: StandingOrders
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
-  /// The number of times that a prefetched task came back.
+  /// How often a prefetched task came back.
   var returnCount: Table<UInt8>
-  /// The node of each task's latest attempt; empty in a local run.
+  /// Of the latest attempt; empty in a local run.
   var ranAt: Table<SiteID>
-  /// Download results of tasks that have not ended.
+  /// Of tasks that have not ended.
   var fetches: [TaskID: FetchRecord] = [:]
-  /// Processes left behind by tasks that have not ended.
+  /// Of tasks that have not ended.
   var leftBehind: [TaskID: LeftBehind] = [:]
-  /// By task: the processes of this session that opflow could not end, for messages.
+  /// Processes that opflow could not end, for messages.
   var leftAlive: [TaskID: String] = [:]
-  /// The number of consecutive times that the first or last worker of a kind lacked a process, and
-  /// the time until which its kind waits.
+  /// How often in a row the first or last worker of a kind lacked a process, and until when its
+  /// kind waits.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values
-  /// Priorities changed by requests.
+  /// Changed by requests.
   var priorities: [TaskID: Int16] = [:]
 
   var orders: OrderQueue
-  /// Tasks suspended by a request.
+  /// Suspended by requests.
   var onHold: Set<TaskID> = []
-  /// The number of tasks cancelled by a request.
+  /// The number of tasks cancelled by requests.
   var cancelled = 0
 
   var timers = BinaryHeap<RetryTimer>()
-  /// Ends of retry delays of tasks that may not start now.
+  /// Retries of tasks that may not start now.
   var withheld: [TaskID: Instant] = [:]
   var random: SplitMix64
-  /// Prefetched tasks, the least urgent one on top; may contain outdated entries.
+  /// Prefetched tasks, the least urgent one on top; some entries are outdated.
   var leastUrgentAhead = BinaryHeap<RankedAhead>()
 
   var failures = 0
@@ -87,9 +84,9 @@ struct Scheduler {
   var startedAny: Bool
   let ranBefore: Bool
   var pulseCount: Int32 = 0
-  /// A count of ends in this session, and of returns because another run had the task; wraps.
+  /// Counts ends, and returns because another run had the task; wraps.
   var changeCount: Int32 = 0
-  /// The number of classes and services that decisions looked at, for tests.
+  /// A measure of work, for tests.
   var lookCount = 0
 
   init(plan: Plan, options: SchedulerOptions, entering: Entering) {
@@ -249,7 +246,7 @@ struct Scheduler {
       returnSetAside()
       obey(at: now, into: &actions)
     }
-    // A session that is stopped before it begins checks its services at the beginning.
+    // A session stopped before it begins checks its services at the beginning.
     if !services.keptOver.isEmpty, phase.step != .begin { attendKept(at: now, into: &actions) }
     dispatch(at: now, into: &actions)
     advancePhase(at: now, into: &actions)

@@ -1,8 +1,7 @@
-/// Prefetching: a worker that is busy with short tasks has its next ones already.
 extension Scheduler {
-  /// Prefetches tasks to busy workers, which then need not wait for the coordinator between short
-  /// tasks. A prefetched task takes over the resources of one of its class, unless that one's end
-  /// may make a much better task ready.
+  /// Busy workers with short tasks then need not wait for the coordinator. A prefetched task takes
+  /// over the resources of one of its class, unless that one's end may make a much better task
+  /// ready.
   mutating func handAhead(
     from lane: Int, at now: Instant, into actions: inout StepQueue
   ) {
@@ -19,7 +18,7 @@ extension Scheduler {
       while let worker = workforce.backlogs.worker(lane: lane, depth: count, place: place) {
         guard let rank = ready.head(lane) else { return }
         let task = TaskID(ranking.task[Int(rank)])
-        // It keeps coming back: let it start on a free worker.
+        // It keeps coming back: a free worker starts it.
         if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
         if mayFollow(task, rank, on: worker, at: now) {
           _ = ready.pop(lane)
@@ -48,7 +47,7 @@ extension Scheduler {
     }
     if options.usesSites {
       let site = workforce.workers[worker.index].site
-      // The node takes no new tasks, though one without resources would fit there.
+      // The node takes no new tasks, though one without resources would fit.
       if site != .local, !machines.isInUse(site) { return false }
       if machines.mayRestrict, !mayRun(task, at: site, now) { return false }
     }
@@ -135,7 +134,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns a node where tasks of the class can start at once, and how many.
+  /// A node where tasks of the class can start at once, and how many.
   private func roomForOthers(in lane: Int, _ depth: Int) -> (SiteID, Int)? {
     guard let worker = workforce.backlogs.workers(lane: lane, depth: depth).first else {
       return nil
@@ -148,15 +147,14 @@ extension Scheduler {
     return nil
   }
 
-  /// Recalls all tasks of a kind that turns out to be slow: they start in order on the first free
-  /// worker.
+  /// Recalls all tasks of a kind that turns out slow: they start in order on the first free worker.
   mutating func takeBackAll(of kind: WorkerKind, into actions: inout StepQueue) {
     for worker in workforce.living where workforce.workers[worker.index].kind == kind {
       takeBackAll(of: worker, into: &actions)
     }
   }
 
-  /// Recalls all tasks of a worker; a discarded worker returns them anyway.
+  /// A discarded worker returns them anyway.
   mutating func takeBackAll(of worker: WorkerID, into actions: inout StepQueue) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
@@ -164,7 +162,7 @@ extension Scheduler {
     }
   }
 
-  /// Recalls a task; only the first call has an effect.
+  /// Only the first call has an effect.
   @discardableResult
   mutating func revokeAhead(
     _ place: Int, of worker: WorkerID, into actions: inout StepQueue
@@ -179,9 +177,9 @@ extension Scheduler {
 
   /// The nanoseconds in which no decision is needed.
   ///
-  /// While every worker has several short tasks and nothing else fits, ends start nothing. The
-  /// coordinator may then sleep and handle many ends in one turn: a wakeup for each costs as much
-  /// as everything else. It wakes long before a worker is idle.
+  /// While every worker has several short tasks and nothing else fits, ends start nothing: the
+  /// coordinator may sleep and handle many in one turn, since a wakeup for each costs as much as
+  /// everything else.
   var restNanoseconds: Int64 {
     guard workforce.aheadCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
       !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
@@ -197,7 +195,7 @@ extension Scheduler {
   }
 }
 
-/// A prefetched task, by its rank at that time.
+/// With its rank when it was prefetched.
 struct RankedAhead: HeapElement {
   var rank: Int32
   var worker: WorkerID

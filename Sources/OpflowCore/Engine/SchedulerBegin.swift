@@ -1,6 +1,5 @@
 extension Scheduler {
-  /// Settles tasks that need no run, applies ends of earlier sessions, and makes tasks ready. In
-  /// topological order.
+  /// In topological order: settles tasks that need no run, applies earlier ends, and readies tasks.
   mutating func begin(into actions: inout StepQueue) {
     phase.advance(to: .main)
     findBeyondDevices()
@@ -24,7 +23,7 @@ extension Scheduler {
     }
   }
 
-  /// Ends a task whatever happens to its dependencies; returns whether it did.
+  /// Ends a task whatever its dependencies do; returns whether it did.
   mutating func settlesByItself(_ task: TaskID, into actions: inout StepQueue) -> Bool {
     if graph.has(.cancelling, task) {
       cancelled += 1
@@ -89,7 +88,7 @@ extension Scheduler {
       case .ready(let task):
         // One end may meet a task's last dependency and then skip it, through a service.
         guard graph.state(task) == .ready else { break }
-        // After the main phase, a late end by a request gives its dependents no end.
+        // After the main phase, a late end by a request does not end its dependents.
         let isOver = phase.step == .finally && !plan.flags(task).contains(.finally)
         if plan.flags(task).contains(.lateCondition), !isOver {
           awaitDecision(of: task)
@@ -114,9 +113,9 @@ extension Scheduler {
     offer(task)
   }
 
-  /// Makes a task that had begun ready again; it waits if it lacks a dependency.
+  /// It waits if it lacks a dependency.
   mutating func becomeReadyAgain(_ task: TaskID, into actions: inout StepQueue) {
-    // A request may have retried one of its dependencies, or its service must come up again.
+    // A request may have retried a dependency, or its service must come up again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
     if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
     if isService(task) { withdrawAgain(usersOf: task, into: &actions) }
@@ -155,7 +154,7 @@ extension Scheduler {
     ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
   }
 
-  /// Journals, before the first start, that `finally` tasks are due: a resume must know it.
+  /// Journals, before the first start, that `finally` tasks are due, for a resume.
   @inline(__always)
   mutating func noteStarting(of task: TaskID, into actions: inout StepQueue) {
     startedAny = true

@@ -1,4 +1,3 @@
-/// External tasks in clients (`Blocks`).
 extension Scheduler {
   @inline(__always)
   func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
@@ -65,8 +64,7 @@ extension Scheduler {
     return seat
   }
 
-  /// Drops a start that is about to be sent if its external task has ended or was interrupted
-  /// since.
+  /// Drops an unsent start if its task has ended or was interrupted since.
   mutating func dropUnsent(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
     into actions: inout StepQueue
@@ -112,7 +110,7 @@ extension Scheduler {
     max(0, now.nanoseconds - blocks.since(seat).nanoseconds) / 1000
   }
 
-  /// Handles the end of a task's timeout, or of its stop grace.
+  /// The timeout or the stop grace is over.
   mutating func blockIsDue(
     on seat: WorkerID, at now: Instant, into actions: inout StepQueue
   ) {

@@ -21,7 +21,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns the origin number of an allowed failure that the task may keep.
+  /// The origin of an allowed failure that the task may keep.
   private func failureKept(by task: TaskID) -> UInt64? {
     guard graph.has(.mayKeep, task), let earlier = graph.result(of: task),
       earlier.state == .failedAllowed
@@ -29,10 +29,10 @@ extension Scheduler {
     return earlier.origin
   }
 
-  /// Makes workers discard what they found of commands and dependencies.
+  /// Makes workers discard what they found about commands and dependencies.
   mutating func noteChange() { changeCount = changeCount == .max ? 0 : changeCount + 1 }
 
-  /// Notes the start of a checked task; it is checked again before a further attempt.
+  /// It is checked again before a further attempt.
   mutating func noteStart(of task: TaskID, in transition: inout Transition) {
     guard plan.isChecked(task) else { return }
     graph.unmark(task, .checked)
@@ -125,13 +125,11 @@ extension Scheduler {
     offer(task)
   }
 
-  /// Ends a task as up to date.
-  ///
-  /// - Parameter left: the values that other tasks may read.
+  /// Ends a task as up to date; `left`: the values that other tasks may read.
   private mutating func keep(
     _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout StepQueue
   ) {
-    // The check allowed it to keep a failure which was taken back before the answer: check again.
+    // The failure that the check let it keep was taken back before the answer: check again.
     if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state == .failedAllowed
     {
@@ -143,7 +141,7 @@ extension Scheduler {
     transition.fingerprint = plan.fingerprint(task)
     transition.with = valuesRead(by: task)
     var next = TaskState.upToDate
-    // A task that was skipped since still has that origin, but another result.
+    // A task skipped since still has that origin, but another result.
     if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state != .skipped
     {
@@ -173,7 +171,7 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
   }
 
-  /// Asks other checkers about the tasks of a lost one, unless a task has lost too many workers.
+  /// Asks other checkers about a lost one's tasks, unless a task has lost too many workers.
   mutating func loseChecks(
     of worker: WorkerID, complaint: String, into actions: inout StepQueue
   ) {
@@ -188,7 +186,7 @@ extension Scheduler {
     }
   }
 
-  /// Fails waiting tasks if no checker can run; returns whether any failed.
+  /// Returns whether any failed because no checker can run.
   mutating func failUncheckable(into actions: inout StepQueue) -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
       let complaint = workforce.complaint(of: .check)
@@ -209,7 +207,7 @@ extension Scheduler {
 
   // MARK: - Successes
 
-  /// Sets the origin number: the one that the worker recorded, or a new one.
+  /// The number that the worker recorded, or a new one.
   mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
     let origin = recorded.removeValue(forKey: task) ?? numbers.next()
     origins[task] = origin
@@ -242,8 +240,8 @@ extension Scheduler {
     actions.append(.tell(.transition(transition)))
   }
 
-  /// Adds the origins of dependencies: of successes without declared outputs, and of failures.
-  /// Other ends count by state; a task skipped by request counts by its last success.
+  /// Successes without declared outputs and failures count by origin, other ends by state; a task
+  /// skipped by request counts by its last success.
   private func addNeeds(to check: inout TaskCheck) {
     for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])
@@ -265,8 +263,8 @@ extension Scheduler {
   }
 
   private func origin(of task: TaskID) -> UInt64 {
-    // Missing in a journal of an older opflow, and for ends before the plan had a task with
-    // `inputs`. The substitute must differ between runs.
+    // Missing in journals of an older opflow, and for ends before the plan had `inputs`. The
+    // substitute must differ between runs.
     origins[task] ?? Entering.origin(ofTry: attempt[task.index], inRun: run)
   }
 }

@@ -1,4 +1,3 @@
-/// Decides control requests one at a time, with their tasks fenced.
 extension Scheduler {
   mutating func obey(at now: Instant, into actions: inout StepQueue) {
     while let entry = orders.first {
@@ -19,8 +18,7 @@ extension Scheduler {
       } else if orders.awaits({ graph.state($0) == .handed }) {
         return
       }
-      // A task that ran while the request waited may be ready again, for example after a lost
-      // worker.
+      // A task that ran meanwhile may be ready again, for example after a lost worker.
       fence(order, into: &actions)
       if orders.awaits({ graph.state($0) == .handed }) { return }
       decide(order, at: now, into: &actions)

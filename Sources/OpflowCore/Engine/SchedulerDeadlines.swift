@@ -1,11 +1,11 @@
-/// Deadlines of workers, so that one that hangs does not hold its task for ever.
+/// Deadlines of workers: one that hangs must not hold its task for ever.
 extension Scheduler {
   @inline(__always)
   mutating func hear(_ worker: WorkerID) {
     if workforce.isAlive(worker) { workforce.watch.hear(worker) }
   }
 
-  /// Sets a deadline for a worker that must stop its task at the task's timeout.
+  /// Sets a deadline if the worker must stop the task at its timeout.
   mutating func noteStart(of task: TaskID, on worker: WorkerID, at now: Instant) {
     let policy = plan.policy(task)
     let limit =
@@ -24,8 +24,7 @@ extension Scheduler {
     }
   }
 
-  /// Extends all deadlines after a pause of the coordinator, with some slack for the workers' own
-  /// pause.
+  /// Extends all deadlines after a pause of the coordinator, with slack for the workers' own pause.
   mutating func postpone(by nanoseconds: Int64, at now: Instant) {
     let least = now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
     for worker in workforce.living {
@@ -67,7 +66,7 @@ extension Scheduler {
     for worker in workforce.watch.silent(at: now) { ask(worker, at: now, into: &actions) }
   }
 
-  /// Returns why an overdue worker is given up; nil if it must be pinged first.
+  /// Returns why an overdue worker is given up; nil: ping it first.
   private func complaint(of worker: WorkerID, at now: Instant) -> String? {
     let record = workforce.workers[worker.index]
     if workforce.watch.isMute(worker, at: now) {

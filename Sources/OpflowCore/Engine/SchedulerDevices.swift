@@ -1,5 +1,5 @@
 extension Scheduler {
-  /// Tells a worker the GPUs of a task; a prefetched one takes over those of the task before it.
+  /// A prefetched task takes over the GPUs of the task before it.
   func tellDevices(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     guard let devices = workforce.workers[worker.index].share?.devices, !devices.isEmpty else {
       return
@@ -7,7 +7,6 @@ extension Scheduler {
     actions.append(.order(worker, .devices(task, devices)))
   }
 
-  /// Finds the classes that want more GPUs than any node has.
   mutating func findBeyondDevices() {
     guard resources.haveDevices else { return }
     beyondDevices = resources.lanes(beyond: options.gpus, isLocal: true)
@@ -16,8 +15,8 @@ extension Scheduler {
     }
   }
 
-  /// Fails ready tasks that want more GPUs than the local node has, or, once all nodes are known,
-  /// than any remote node ever had; returns whether any failed.
+  /// Fails ready tasks that want more GPUs than the local node has or, once all nodes are known,
+  /// than any remote one ever had.
   mutating func failBeyondDevices(into actions: inout StepQueue) -> Bool {
     if beyondDevices.isEmpty { return false }
     let lanes = Set(beyondDevices)

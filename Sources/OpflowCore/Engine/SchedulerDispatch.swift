@@ -1,5 +1,5 @@
 extension Scheduler {
-  /// Starts ready tasks in rank order. The first one that does not fit gets its resources reserved.
+  /// Starts ready tasks in rank order; reserves resources for the first that does not fit.
   mutating func dispatch(at now: Instant, into actions: inout StepQueue) {
     lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
@@ -72,7 +72,7 @@ extension Scheduler {
     }
   }
 
-  /// Whether no ready task fits and no shortfall must be computed: so after nearly every start.
+  /// Whether no ready task fits and no shortfall must be computed, as after nearly every start.
   @inline(__always)
   private var isFull: Bool {
     !options.usesSites && !plan.hasServices && loans.isEmpty && resources.away == 0
@@ -85,7 +85,7 @@ extension Scheduler {
     var elsewhere: (TaskID, SiteID)?
   }
 
-  /// Returns what a local task wants together with its services. Mutating as `placeHere` is.
+  /// Returns what a local task wants together with its services. Mutating, as `placeHere`.
   private mutating func want(of task: TaskID, _ lane: Int) -> ReadyQueues.Want? {
     guard resources.isLocal(lane), let amounts = amountsTogether(task, at: .local) else {
       return nil
@@ -118,7 +118,7 @@ extension Scheduler {
 
   enum Place {
     case site(SiteID)
-    /// Resources are lacking; with the node of the task's services, if it needs any.
+    /// Resources are lacking; with the node of the task's services, if any.
     case noRoom(SiteID)
     /// Resources are free, but no worker.
     case noWorker
@@ -128,8 +128,7 @@ extension Scheduler {
     case noTime
   }
 
-  /// Places a local task. Mutating although it changes nothing: a call that only reads copies the
-  /// scheduler.
+  /// Mutating although it changes nothing: a call that only reads copies the scheduler.
   private mutating func placeHere(_ task: TaskID, _ lane: Int) -> Place {
     guard resources.fits(lane, at: .local) else { return .noRoom(.local) }
     let kind = workerKind(of: task)
@@ -137,7 +136,7 @@ extension Scheduler {
     return kind == .block || workforce.canTake(kind, at: .local) ? .site(.local) : .noWorker
   }
 
-  /// Places a task on the node of its dependencies, otherwise on the least loaded one.
+  /// Prefers the node of its dependencies, then the least loaded one.
   private mutating func placeAnywhere(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     let kind = workerKind(of: task)
     let preferred = siteOfNeeds(of: task)

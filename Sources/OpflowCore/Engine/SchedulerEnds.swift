@@ -76,7 +76,7 @@ extension Scheduler {
     }
   }
 
-  /// Whether the attempt ended as intended: for a service, only if it was told to end.
+  /// Whether the attempt ended as intended: a service, only if told to end.
   @inline(__always)
   private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
     isService(task) ? services.stopping.contains(task) : outcome.isSuccess
@@ -134,7 +134,6 @@ extension Scheduler {
     }
   }
 
-  /// Counts a failure, exempts its dependents, and halts at `max_failures`.
   mutating func countFailure(of task: TaskID, into actions: inout StepQueue) {
     failures += 1
     exemptFailureEdges(of: task)
@@ -143,14 +142,14 @@ extension Scheduler {
     }
   }
 
-  /// Exempts tasks that run on this failure from `max_failures`.
+  /// Exempts dependents that run on this failure.
   mutating func exemptFailureEdges(of task: TaskID) {
     for edge in plan.dependents(task) where plan.dependentCondition(edge).isMetByFailure {
       exempt(plan.dependent(edge))
     }
   }
 
-  /// Exempts a task and its dependencies from `max_failures`, and releases them.
+  /// Dependencies are exempt too.
   mutating func exempt(_ first: TaskID) {
     let exempted = graph.exempt(first)
     if !exempted.isEmpty { services.review.touchAll() }

@@ -1,5 +1,5 @@
 extension Scheduler {
-  /// Keeps the request's tasks from starting until it is decided.
+  /// Holds the request's tasks until it is decided.
   mutating func fence(_ order: Order, into actions: inout StepQueue) {
     var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
     tasks += order.verb.effect.fenced(with: order.tasks + order.among, in: self)
@@ -9,7 +9,7 @@ extension Scheduler {
     pull(tasks, into: &actions)
   }
 
-  /// Takes ready tasks out of all queues and holds them.
+  /// Takes tasks out of all queues and holds them.
   mutating func pull(_ tasks: [TaskID], into actions: inout StepQueue) {
     returnSetAside()
     var ranks: Set<Int32> = []
@@ -41,7 +41,6 @@ extension Scheduler {
     for task in isAway where graph.state(task) == .ready { graph.mark(task, .held) }
   }
 
-  /// Releases the shares taken for a task and its users.
   private mutating func withdrawToHold(_ task: TaskID) {
     let users = takenUsers(of: task)
     if let entry = services.taken.remove(task) { release(entry.share, of: task) }
@@ -49,7 +48,6 @@ extension Scheduler {
     if !isService(task) || stands(task) { graph.mark(task, .held) }
   }
 
-  /// Takes tasks from launching workers, and recalls prefetched ones.
   private mutating func takeBack(_ tasks: Set<TaskID>, into actions: inout StepQueue) {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]

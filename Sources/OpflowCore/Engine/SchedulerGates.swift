@@ -1,4 +1,3 @@
-/// Approvals: how they open and end.
 extension Scheduler {
   @inline(__always)
   func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
@@ -22,9 +21,9 @@ extension Scheduler {
     case approved
     case rejected(by: OrderAsker)
     case timeout
-    /// Cancelled by a request about it.
+    /// By a request about it.
     case cancelled
-    /// Stopped with the run.
+    /// With the run.
     case stopped(StopReason)
   }
 
@@ -87,7 +86,7 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
   }
 
-  /// Closes approvals that may not start now; they ask again later.
+  /// Closes approvals that may not start; they ask again later.
   mutating func withdrawGates(into actions: inout StepQueue) {
     for task in gates.removeReady() { offer(task) }
     // A stop cancels them.

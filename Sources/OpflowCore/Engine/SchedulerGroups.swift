@@ -1,12 +1,9 @@
-/// Places services and their users on nodes (`Services`).
 extension Scheduler {
-  /// - Parameter staying: services that stay local.
   static func groups(_ plan: Plan, staying: Set<TaskID>) -> ServiceGroups {
     ServiceGroups(plan) { staying.contains($0) }
   }
 
-  /// Places a service or its user: on the node of its group, or on one of the best if it is not
-  /// bound.
+  /// Prefers the node of the group, then the best ones.
   func jointPlace(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     if resources.isLocal(lane) { return room(for: task, atOneOf: Resources.here) }
     let (homes, lacksTime) = homes(of: task, lane, at: now)
@@ -30,8 +27,6 @@ extension Scheduler {
 
   /// Returns the nodes in use where the task fits with its services and has time; if it fits on
   /// none, the largest.
-  ///
-  /// - Returns: no nodes if GPUs or time are lacking; `lackTime` tells which.
   private func homes(
     of task: TaskID, _ lane: Int, at now: Instant
   ) -> (sites: [SiteID], lackTime: Bool) {
@@ -44,8 +39,8 @@ extension Scheduler {
     return (inTime, inTime.isEmpty && !fitting.isEmpty)
   }
 
-  /// Sorts nodes by load. Prefers nodes without losses of the task or its services, then with room
-  /// for the largest task of the group, then where its dependencies ran.
+  /// By load; prefers nodes without losses of the task or its services, then with room for the
+  /// largest task of the group, then where its dependencies ran.
   private func bestHomes(_ homes: [SiteID], for task: TaskID, _ lane: Int) -> [SiteID] {
     var best = homes
     func prefer(_ isBetter: (SiteID) -> Bool) {
@@ -64,8 +59,8 @@ extension Scheduler {
 
   // MARK: - Moving
 
-  /// Whether the group of a service must move: its node is out of use, or its ready tasks can only
-  /// run elsewhere. A silent node is waited for: no command reaches it, and it is lost soon.
+  /// The node is out of use, or the group's ready tasks can only run elsewhere. A silent node is
+  /// lost soon, and gets no command before.
   func isStranded(_ service: TaskID, at now: Instant) -> Bool {
     guard let site = resources.binding(of: resources.lane(of: service)) else { return false }
     let machine = machines[site]
@@ -90,8 +85,7 @@ extension Scheduler {
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
-  /// Sorts users before services: they are lost together, and must not be stopped for the loss of
-  /// these.
+  /// They are lost together with services, and must not be stopped for that.
   func usersFirst(_ workers: [WorkerID]) -> [WorkerID] {
     if !plan.hasServices { return workers }
     let depths = Dictionary(uniqueKeysWithValues: services.all.enumerated().map { ($1, $0) })

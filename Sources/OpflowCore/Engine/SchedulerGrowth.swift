@@ -1,9 +1,9 @@
-/// Dynamic tasks, added to a live run (`RunGrowth`).
+/// Dynamic tasks (`RunGrowth`).
 extension Scheduler {
-  /// Returns why no tasks can be added; nil if they can.
+  /// Returns why no tasks can be added.
   ///
-  /// - Parameter adder: the generator; `none` if the requester is not a task. A closed run accepts
-  ///   tasks from its own tasks; otherwise its result would depend on the moment of closing.
+  /// - Parameter adder: the generator, or `none`. A closed run accepts tasks of its own tasks: its
+  ///   result must not depend on the moment of closing.
   func fault(ofExtensionBy adder: TaskID) -> String? {
     if phase.step == .done { return "the run has ended" }
     if phase.stopCause != nil { return "the run is stopping" }
@@ -14,8 +14,8 @@ extension Scheduler {
     return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
   }
 
-  /// Returns why a segment cannot be added now. On remote nodes a service group is on one node: new
-  /// tasks cannot join groups that may be on two, or bind one to the local node.
+  /// On remote nodes a service group is on one node: new tasks cannot join groups that may be on
+  /// two, or bind one to the local node.
   func fault(ofSegment segment: Plan, by adder: TaskID) -> String? {
     if let fault = fault(ofLegs: segment, by: adder) { return fault }
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
@@ -40,8 +40,7 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns a task's error if it needs one that is left out of this session: it would run without
-  /// its result.
+  /// A task that needs one left out of this session would run without its result.
   private func fault(ofNeedsLeftOut segment: Plan) -> String? {
     guard let leftOut = graph.leftOut else { return nil }
     for need in segment.outerNeeds {
@@ -56,7 +55,6 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns why matrix tasks cannot be added.
   private func fault(ofLegs segment: Plan, by adder: TaskID) -> String? {
     for family in segment.families {
       guard let maker = plan.task(named: segment.text(family.name)), plan.makesLegs(maker) else {
@@ -74,8 +72,8 @@ extension Scheduler {
     return nil
   }
 
-  /// Whether a new matrix task needs a dependent of its own matrix. Generators that do not read the
-  /// values of `maker` do not become dependents.
+  /// Whether a new matrix task needs a dependent of its matrix. Generators that do not read its
+  /// values do not become dependents.
   private func needsWhatNeeds(_ maker: TaskID, _ segment: Plan) -> Bool {
     var wanted: Set<TaskID> = []
     for need in segment.outerNeeds {
@@ -112,7 +110,6 @@ extension Scheduler {
     resources.serviceLanes.group(of: resources.lane(of: service))
   }
 
-  /// - Parameter users: the tasks that need services of the run.
   private func stays(_ task: TaskID, in segment: Plan, _ users: Set<TaskID>) -> Bool {
     if segment.isService(task) {
       return segment.staysOnCoordinator(task) || segment.stays(task, named: nil)
@@ -182,7 +179,7 @@ extension Scheduler {
     }
   }
 
-  /// Reopens services that ended because no task needed them, if new tasks do.
+  /// Reopens services that ended unneeded.
   private mutating func takeServicesBack(
     neededFrom first: Int, into actions: inout StepQueue
   ) {
@@ -200,7 +197,7 @@ extension Scheduler {
     followChanges(into: &actions)
   }
 
-  /// Makes new `finally` tasks run if an earlier session started tasks.
+  /// Runs new `finally` tasks if an earlier session started tasks.
   private mutating func oweFinally(from first: Int) {
     guard ranBefore, !startedAny else { return }
     startedAny = (first..<plan.taskCount).contains {
@@ -208,7 +205,7 @@ extension Scheduler {
     }
   }
 
-  /// Settles, skips or readies a new task, as `begin` does.
+  /// Settles, skips or readies a task, as `begin` does.
   private mutating func enter(
     _ task: TaskID, lacking need: TaskID?, into actions: inout StepQueue
   ) {

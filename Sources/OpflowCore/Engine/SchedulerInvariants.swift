@@ -1,5 +1,4 @@
 extension Scheduler {
-  /// Describes a violated invariant, or returns nil; scans everything.
   func checkInvariants() -> String? {
     var shares: [Share] = []
     for record in workforce.workers.all { if let share = record.share { shares.append(share) } }

@@ -1,4 +1,3 @@
-/// Services that pass between sessions (`Services`).
 extension Scheduler {
   // MARK: - Taking over
 
@@ -26,7 +25,7 @@ extension Scheduler {
     }
   }
 
-  /// Confirms services with unchanged dependencies, and ends the others.
+  /// Confirms services with unchanged dependencies; ends the others.
   mutating func attendKept(at now: Instant, into actions: inout StepQueue) {
     var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
@@ -53,7 +52,7 @@ extension Scheduler {
     }
   }
 
-  /// Whether a service left by the previous session uses the task's output and must stop first.
+  /// Whether a service of the previous session uses the task's output and must stop first.
   @inline(__always)
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
@@ -62,9 +61,7 @@ extension Scheduler {
       }
   }
 
-  /// Releases the dependencies of a service that was taken over and has ended.
-  ///
-  /// - Returns: the changed dependency for which it was ended.
+  /// Releases the dependencies of an ended service that was taken over; returns the changed one.
   mutating func leaveKeptOver(_ service: TaskID) -> TaskID? {
     let (wasKept, need) = services.leaveKeptOver(service)
     guard wasKept else { return nil }
@@ -74,7 +71,7 @@ extension Scheduler {
 
   // MARK: - Passing on
 
-  /// Local services that are up, in topological order.
+  /// Local and up, in topological order.
   var heldServices: [HeldService] {
     services.all.compactMap { service in
       guard let ports = services.up[service], graph.state(service) == .running,
@@ -87,7 +84,6 @@ extension Scheduler {
     }
   }
 
-  /// Ends a serving session and all services but these.
   mutating func passOn(_ kept: Set<TaskID>, into actions: inout StepQueue) {
     let held = Set(heldServices.map(\.service))
     services.passOn(
@@ -102,14 +98,13 @@ extension Scheduler {
       services.passedOn.filter { $0 != service && !servicesWanted(by: $0).contains(service) })
   }
 
-  /// The services to pass on; nil if the session ends normally.
+  /// Nil if the session ends normally.
   var leavesServices: [HeldService]? {
     if services.passedOn.isEmpty || phase.stopCause != nil { return nil }
     let held = heldServices.filter { services.passedOn.contains($0.service) }
     return held.isEmpty ? nil : held
   }
 
-  /// Ends the session if nothing else is left.
   mutating func endPassingOn() -> [HeldService]? {
     guard !services.passedOn.isEmpty, phase.step == .main, mayEnd, let held = leavesServices else {
       return nil
@@ -122,7 +117,7 @@ extension Scheduler {
 /// A service that passes to the next session.
 package struct HeldService: Equatable, Sendable {
   package var service: TaskID
-  /// The worker, numbered by the session that has it now.
+  /// Numbered by the session that has it now.
   package var worker: WorkerID
   package var attempt: Int32
   package var ports: [UInt16]

@@ -3,10 +3,9 @@ struct Lacking {
   var elsewhere: UInt64 = 0
 }
 
-/// Lends idle `cpu` (`Loans`).
 extension Scheduler {
-  /// Tells the worker the task's own tokens, since the grant may have been limited, and the most
-  /// jobs. The first job needs no token.
+  /// Tells the worker the task's own tokens, since the grant may be limited. The first job needs no
+  /// token.
   mutating func beginLoan(
     of task: TaskID, on worker: WorkerID, into actions: inout StepQueue
   ) {
@@ -42,8 +41,6 @@ extension Scheduler {
     loans.noteReturned(count, by: worker, at: now)
   }
 
-  /// Adds a task's CPU shortfall.
-  ///
   /// - Parameter home: the node of a task with services.
   mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID, _ now: Instant) {
     if resources.serviceLanes.contains(lane) {
@@ -89,7 +86,7 @@ extension Scheduler {
     }
   }
 
-  /// Recalls tokens from the tasks that have most; returns the number on their way back.
+  /// Recalls tokens from the tasks with most; returns the number on their way back.
   private mutating func askBack(
     _ count: UInt64, at site: SiteID, into actions: inout StepQueue
   ) -> UInt64 {
@@ -117,7 +114,7 @@ extension Scheduler {
     return coming
   }
 
-  /// Lends a node's idle `cpu` so that all have as much.
+  /// Lends idle `cpu` so that all have as much.
   private mutating func lend(
     at site: SiteID, _ now: Instant, into actions: inout StepQueue
   ) {
@@ -148,7 +145,7 @@ extension Scheduler {
     }
   }
 
-  /// The most tokens lent in one turn: what a pipe holds for sure.
+  /// In one turn: what a pipe holds for sure.
   private static let mostLent: UInt64 = 4096
 
   private func has(_ loan: Loans.Loan) -> Int32 {
@@ -164,7 +161,6 @@ extension Scheduler {
 
   // MARK: - Sharing with other runs
 
-  /// Returns the local `cpu` that the run could use of other runs, and what it can give them.
   func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
     let idle = resources.idleProcessors(at: .local)
     if lacking.here > 0 { return (min(lacking.here, resources.away), 0) }

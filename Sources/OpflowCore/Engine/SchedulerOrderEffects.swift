@@ -1,5 +1,4 @@
 extension Scheduler {
-  /// Pauses starts, and recalls prefetched tasks.
   mutating func pause(into actions: inout StepQueue) {
     phase.isPaused = true
     for worker in workforce.living { takeBackAll(of: worker, into: &actions) }
@@ -36,7 +35,7 @@ extension Scheduler {
     for task in tasks { spread(from: task, into: &actions) }
   }
 
-  /// Ends all delays and holds of pending tasks that get their end.
+  /// Ends the delays and holds of tasks that get their end.
   mutating func forget(_ tasks: [TaskID]) {
     var delayed: Set<TaskID> = []
     for task in tasks {

@@ -1,5 +1,5 @@
 extension Scheduler {
-  /// Sets a capacity (`cpu` and `memory`: of the local node) and the number of workers.
+  /// `cpu` and `memory`: of the local node. Sets the number of workers too.
   mutating func setCapacity(
     _ amount: UInt64, of resource: Int, into actions: inout StepQueue
   ) {
@@ -16,8 +16,7 @@ extension Scheduler {
     }
   }
 
-  /// Sets priorities until the session ends. Dependencies inherit them; running tasks are not
-  /// preempted.
+  /// Until the session ends. Dependencies inherit them; running tasks are not preempted.
   mutating func prioritise(_ tasks: [TaskPriority]) {
     for entry in tasks where plan.tasks.contains(entry.task.index) {
       priorities[entry.task] = entry.priority

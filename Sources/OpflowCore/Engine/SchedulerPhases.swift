@@ -25,10 +25,10 @@ extension Scheduler {
     }
   }
 
-  /// Halts starts of all but exempt tasks: `finally` tasks and their dependencies.
+  /// Exempt are `finally` tasks and their dependencies.
   mutating func halt(into actions: inout StepQueue) {
     phase.halt()
-    // A retried task may be one that an exempt task needs.
+    // An exempt task may need a retried one.
     graph.endExemption()
     exemptAll()
     withdraw(into: &actions)
@@ -70,9 +70,7 @@ extension Scheduler {
 
   /// Starts nothing new and stops running tasks by their stop rules.
   ///
-  /// - Parameters:
-  ///   - what: the reason, if no signal was sent.
-  ///   - letsFinallyGo: continue suspended `finally` tasks.
+  /// - Parameter what: the reason, if no signal was sent.
   mutating func stop(
     _ cause: StopCause, what: String = "", letsFinallyGo: Bool = true, at now: Instant,
     into actions: inout StepQueue
@@ -83,7 +81,7 @@ extension Scheduler {
     services.passNothingOn()
     let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
-    // So that other processes see that the run is stopping.
+    // Other processes then see that the run is stopping.
     if isFirst, case .signal(let signal) = cause {
       actions.append(.tell(.stop(StopEntry(signal: signal, what: what))))
     }
@@ -155,7 +153,7 @@ extension Scheduler {
       guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
         record.kind != .block
       else { continue }
-      // If it is still `handed`, the report that it began is most likely on its way.
+      // If still `handed`, the report that it began is most likely on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
     }
@@ -177,7 +175,6 @@ extension Scheduler {
     }
   }
 
-  /// Goes on to the `finally` tasks, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout StepQueue) {
     if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
       settleReady(at: now, into: &actions)
@@ -209,8 +206,7 @@ extension Scheduler {
 
   static let terminate: Int32 = 15
 
-  /// Ends tasks that can never run, and unneeded services. Services that gave way to others are
-  /// ready again.
+  /// Ends tasks that can never run, and unneeded services. Services that gave way are ready again.
   private mutating func settleReady(at now: Instant, into actions: inout StepQueue) {
     while true {
       while failUnservable(at: now, into: &actions) || failBeyondDevices(into: &actions) {
@@ -223,7 +219,7 @@ extension Scheduler {
     }
   }
 
-  /// Whether only requests let the run go on: suspended tasks, an open run, or a paused one with
+  /// Only a request lets the run go on: suspended tasks, an open run, or a paused one with
   /// `finally` tasks.
   var isKeptOpen: Bool {
     if openness == .open, phase.leadsToFinally, phase.stopCause == nil { return true }
@@ -233,7 +229,7 @@ extension Scheduler {
     return onHold.contains { graph.state($0) == .ready && mayStart($0) }
   }
 
-  /// Whether nothing is left to do in this phase.
+  /// Nothing is left to do in this phase.
   var mayEnd: Bool {
     isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen
   }

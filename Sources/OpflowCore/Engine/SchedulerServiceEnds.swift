@@ -1,6 +1,5 @@
-/// Services that are not needed any more, and their ends.
 extension Scheduler {
-  /// Ends running services that are not needed now, and skips those that will not be.
+  /// Ends running services that are not needed now; skips those that will not be.
   mutating func attendServices(at now: Instant, into actions: inout StepQueue) {
     for task in graph.takeMoved() {
       if isService(task) { services.review.touch(task) }
@@ -15,7 +14,7 @@ extension Scheduler {
       lookCount += 1
       if review(service, conditions, at: now, into: &actions) { unused.append(service) }
     }
-    // A review that releases a service's share has it reviewed again.
+    // A service is reviewed again, and may be here twice, if a review releases its share.
     for service in unused where !graph.state(service).isTerminal {
       pull([service], into: &actions)
       forget([service])
@@ -36,7 +35,7 @@ extension Scheduler {
     if !unused.isEmpty { attendServices(at: now, into: &actions) }
   }
 
-  /// Ends a service that is not needed now; returns whether it will not be.
+  /// Returns whether it will not be needed any more.
   private mutating func review(
     _ service: TaskID, _ conditions: ServiceReview.Conditions, at now: Instant,
     into actions: inout StepQueue
@@ -73,7 +72,7 @@ extension Scheduler {
       passedOn: services.passedOn, keptOver: services.keptOver)
   }
 
-  /// Checks that a review of all services would find what the last ones found.
+  /// Whether a review of all services would find the same as the last ones.
   func checkReview() -> String? {
     guard !graph.hasMoved, services.review.isDone(under: reviewConditions) else { return nil }
     var copy = self
@@ -88,13 +87,11 @@ extension Scheduler {
     return differing.first.map { "\(plan.nameString($0)) was not reviewed" }
   }
 
-  /// Whether a service stays up or may still be needed.
-  ///
-  /// - Parameter needed: the services that are needed, of those that may use this one.
+  /// - Parameter needed: those of its users that are needed services.
   private mutating func mayBeNeeded(
     _ service: TaskID, _ conditions: ServiceReview.Conditions, among needed: Set<TaskID>
   ) -> Bool {
-    // A stopping run does not settle the dependencies of a service that was taken over.
+    // A stopping run does not settle the dependencies of a kept service.
     if services.keptOver.contains(service) && !phase.isOrdinary { return false }
     if stands(service) && mayStand || services.passedOn.contains(service) { return true }
     guard
@@ -113,7 +110,6 @@ extension Scheduler {
     return false
   }
 
-  /// Whether a pending task may still start.
   private func mayCome(_ task: TaskID, isAtRest: Bool) -> Bool {
     if plan.flags(task).contains(.finally) {
       return phase.leadsToFinally && services.passedOn.isEmpty
@@ -123,12 +119,11 @@ extension Scheduler {
       && (!phase.isHalted || graph.has(.exempt, task))
   }
 
-  /// Whether services stay up without users.
   private var mayStand: Bool { phase.isOrdinary && !services.isLeaving }
 
   var runningServices: Int { graph.runningServices }
 
-  /// Whether nothing runs or can start except services.
+  /// Nothing but services runs or can start.
   var isAtRestButServices: Bool {
     services.taken.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty
@@ -142,19 +137,18 @@ extension Scheduler {
       && ready.ranks.allSatisfy { isService(TaskID(ranking.task[Int($0)])) }
   }
 
-  /// Whether only services are left, which stay until the run is stopped.
   var isServing: Bool {
     plan.hasServices && !services.isLeaving && mayStand && isAtRestButServices && !isKeptOpen
       && blocks.waiting.isEmpty
       && services.standing.contains { graph.state($0).isRunning }
   }
 
-  /// Services that lack only resources.
+  /// They lack only resources.
   var servicesWithoutRoom: [TaskID] {
     services.standing.filter { graph.state($0) == .ready }.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// Whether all services that run are needed in the next phase.
+  /// All running services are needed in the next phase.
   var allowServicesNextStep: Bool {
     guard services.taken.isEmpty, services.stopping.isEmpty else { return false }
     if workforce.heldCount == 0 { return true }
@@ -168,7 +162,6 @@ extension Scheduler {
     }
   }
 
-  /// Ends a serving run normally, at its first stop.
   mutating func leaveService(into actions: inout StepQueue) {
     services.isLeaving = true
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
@@ -205,7 +198,7 @@ extension Scheduler {
       }
     }
     // Services that stay up but have not begun give way too, or they would take the resources
-    // again. Those taken for a task stay: it starts before all others.
+    // again. Those taken for a task stay.
     let giveWay = services.taken.all.map(\.task).filter { waiting in
       stands(waiting) && !needed.contains(waiting)
         && (site == .local
@@ -243,7 +236,6 @@ extension Scheduler {
     }
   }
 
-  /// Tasks with a worker or a share, without services.
   private var usersAtWork: [TaskID] {
     (workforce.living.map { workforce.workers[$0.index].current }
       + services.taken.all.map(\.task)).filter { !$0.isNone && !isService($0) }
@@ -324,7 +316,7 @@ extension Scheduler {
   ) {
     var transition = end
     let isOpen = hasOpenUser(service) || stands(service) && mayStand
-    // A service that was cancelled before it was ready has not succeeded.
+    // A service cancelled before it was ready has not succeeded.
     if !isOpen, wasUp || phase.stopCause == nil {
       transition.event = .success
       transition.outcome.reason = nil
@@ -339,7 +331,7 @@ extension Scheduler {
     waitAgain(service, transition, into: &actions)
   }
 
-  /// Makes a service pending again, which costs no restart; it fails if processes survive.
+  /// Makes a service pending again at no cost; it fails if processes survive.
   private mutating func waitAgain(
     _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {
@@ -354,7 +346,6 @@ extension Scheduler {
     becomeReadyAgain(service, into: &actions)
   }
 
-  /// Restarts a service that was up, as often as it may.
   private mutating func endByItself(
     _ service: TaskID, _ end: Transition, into actions: inout StepQueue
   ) {

@@ -1,21 +1,20 @@
-/// Starts services with their users.
 extension Scheduler {
   @inline(__always)
   func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
 
-  /// Whether a service stays up without users.
+  /// Whether it stays up without users.
   func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
 
   private func isIdle(_ service: TaskID) -> Bool {
     graph.state(service) == .ready && services.taken[service] == nil
   }
 
-  /// Whether an idle service is in a ready queue: it starts even without users.
+  /// It starts without users then.
   private func isQueued(_ service: TaskID) -> Bool {
     stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
   }
 
-  /// Whether a service is ending, so that no user starts with it any more.
+  /// No user starts with it any more.
   @inline(__always)
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
@@ -70,12 +69,12 @@ extension Scheduler {
       (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task), at: site)
   }
 
-  /// Returns the amounts; nil if the task must wait for one of its services.
+  /// Nil if the task must wait for one of its services.
   func amountsTogether(_ task: TaskID, at site: SiteID) -> [[DemandItem]]? {
     servicesToStart(with: task).map { amountsTogether(task, with: $0, at: site) }
   }
 
-  /// Takes the resources of a task and its services, all of which must fit.
+  /// All must fit.
   mutating func takeTogether(
     _ task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
   ) {
@@ -107,7 +106,7 @@ extension Scheduler {
     services.use.hold(task, kindOfUse(task), having: plan.services(neededBy: task))
   }
 
-  /// Gives back what a task held that has no worker any more, or does not wait for one.
+  /// Gives back what a task without a worker held.
   mutating func release(_ share: Share?, of task: TaskID) {
     if let share { resources.give(share) }
     guard plan.hasServices, !task.isNone else { return }
@@ -120,18 +119,16 @@ extension Scheduler {
     for service in needed + [task] { services.review.touch(service) }
   }
 
-  /// Notes an end by which users need the service no more.
   mutating func noteServiceOver(_ service: TaskID) {
     services.taken.settle(service)
     wakeUsers(of: service)
   }
 
-  /// Has users in queues looked at again: they want less once a service runs, or has ended.
+  /// Looks at queued users again: they want less once a service runs, or has ended.
   mutating func wakeUsers(of service: TaskID) {
     for lane in resources.serviceLanes.lanes(using: service) { ready.wake(lane) }
   }
 
-  /// Starts waiting tasks as far as there are workers.
   mutating func startTaken(at now: Instant, into actions: inout StepQueue) {
     if machines.haveEnds { withdrawWithoutTime(at: now) }
     for (task, place) in services.taken.takeUnsettled() {
@@ -147,7 +144,6 @@ extension Scheduler {
         start(entry.task, on: worker, into: &actions)
       }
     }
-    // One for each service that waits for its worker.
     for crew in services.taken.crews where crew.kind == .service {
       while workforce.launching(.service, at: crew.site) < services.taken.count(of: crew),
         workforce.mayLaunch(.service, at: crew.site)
@@ -163,7 +159,7 @@ extension Scheduler {
       ? workforce.hasIdle(crew.kind, at: crew.site) : workforce.canTake(crew.kind, at: crew.site)
   }
 
-  /// Has a task wait for the first of its services, from a place on, that is not up.
+  /// Makes a task wait for the first of its services, from `place` on, that is not up.
   private mutating func waitsForService(_ task: TaskID, from place: Int) -> Bool {
     let needed = services.taken.services(of: task)
     for place in needed.indices.dropFirst(place) where !isUp(needed[place]) {
@@ -173,8 +169,7 @@ extension Scheduler {
     return false
   }
 
-  /// Whether users may start. Mutating although it changes nothing: a call that only reads copies
-  /// the scheduler.
+  /// Whether users may start. Mutating, as `placeHere`.
   private mutating func isUp(_ service: TaskID) -> Bool {
     graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
   }
@@ -212,7 +207,7 @@ extension Scheduler {
 
   // MARK: - Releasing
 
-  /// Releases shares: tasks are ready again, and services idle.
+  /// Tasks are ready again, and services idle.
   mutating func withdrawTaken(_ tasks: [TaskID]) {
     for task in tasks {
       guard let entry = services.taken.remove(task) else { continue }
@@ -231,7 +226,7 @@ extension Scheduler {
     withdrawTaken(tasks.filter { !kept.contains($0) })
   }
 
-  /// Stops the users of a service that is gone or told to end, or releases their shares.
+  /// Stops the users of a service that is gone or ending, or releases their shares.
   mutating func leaveUsers(
     of service: TaskID, at now: Instant, into actions: inout StepQueue
   ) {
@@ -252,7 +247,7 @@ extension Scheduler {
     }
   }
 
-  /// Takes the users of an ended service out of all queues, since its end skips them.
+  /// The service's end skips them.
   mutating func withdrawUsers(of service: TaskID, into actions: inout StepQueue) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
@@ -263,14 +258,13 @@ extension Scheduler {
     forget(users)
   }
 
-  /// Takes the users of a service that waits again or is skipped out of all queues.
+  /// The same for a service that waits again or is skipped.
   mutating func withdrawAgain(usersOf service: TaskID, into actions: inout StepQueue) {
     if graph.lacksNeed(service) { return withdrawUsers(of: service, into: &actions) }
     if !graph.waitsForNeed(service) { return }
     pull(usersInQueues(of: service, isLeft: false), into: &actions)
   }
 
-  /// - Parameter isLeft: tasks of the main phase keep their state.
   private func usersInQueues(of service: TaskID, isLeft: Bool) -> [TaskID] {
     var users: [TaskID] = []
     var open = [service]
@@ -280,14 +274,12 @@ extension Scheduler {
         if isLeft, !plan.flags(user).contains(.finally) { continue }
         guard mayBeSkipped(user), !users.contains(user) else { continue }
         users.append(user)
-        // A service's users follow it.
         if isService(user) { open.append(user) }
       }
     }
     return users
   }
 
-  /// Whether a task is about to start, or waits for a retry.
   private func mayBeSkipped(_ user: TaskID) -> Bool {
     switch graph.state(user) {
     case .ready, .checking: true
@@ -298,7 +290,7 @@ extension Scheduler {
     }
   }
 
-  /// Fails local services without a worker; returns whether there are any.
+  /// Returns whether there are any.
   mutating func failUnservableServices(
     _ complaint: String, at now: Instant, into actions: inout StepQueue
   ) -> Bool {

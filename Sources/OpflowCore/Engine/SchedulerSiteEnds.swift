@@ -1,5 +1,4 @@
-/// Nodes with limited time. Near the end nothing starts there, and tasks are stopped early enough
-/// to be journaled before the node is taken away.
+/// Nodes with limited time. Near the end nothing starts there, and tasks are stopped in time.
 extension Scheduler {
   mutating func setEnd(
     _ end: Instant?, of site: SiteID, at now: Instant, into actions: inout StepQueue
@@ -11,7 +10,7 @@ extension Scheduler {
     heedEnds(at: now, into: &actions)
   }
 
-  /// Returns the task's own stop grace plus those of its services, which stop after it.
+  /// The task's own stop grace plus those of its services, which stop after it.
   func wholeGrace(of task: TaskID) -> Int64 {
     resources.serviceLanes.services(of: task).reduce(grace(of: task)) { $0 + grace(of: $1) }
   }
@@ -46,7 +45,7 @@ extension Scheduler {
       at: now, into: &actions)
   }
 
-  /// Returns the time until all have ended; services stop after their users.
+  /// Until all have ended; services stop after their users.
   private func longestGrace(of workers: [WorkerID]) -> Int64 {
     var longest: Int64 = 0
     var behind: [TaskID: Int64] = [:]

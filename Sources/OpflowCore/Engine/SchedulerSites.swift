@@ -1,6 +1,5 @@
-/// Remote nodes (`Machines`).
 extension Scheduler {
-  /// Adds a node; if its resources are unknown, launches a worker that reports them.
+  /// If the node's resources are unknown, launches a worker that reports them.
   mutating func join(
     _ site: SiteID, _ offer: SiteOffer?, _ identity: SiteIdentity, at now: Instant,
     into actions: inout StepQueue
@@ -61,7 +60,6 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
-  /// Closes a node that is preempted or whose time is over.
   mutating func beginLeaving(
     _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -71,7 +69,7 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
-  /// Closes a node that is not heard of; its workers keep their tasks until it is lost.
+  /// Its workers keep their tasks until it is lost.
   mutating func silence(
     _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
   ) {
@@ -124,7 +122,6 @@ extension Scheduler {
     returnSetAside()
   }
 
-  /// Closes a node and recalls what has not started there.
   private mutating func close(_ site: SiteID, into actions: inout StepQueue) {
     resources.leave(site)
     returnSetAside()
@@ -149,7 +146,7 @@ extension Scheduler {
   // MARK: - Nodes that a task must avoid
 
   struct Limits {
-    /// The hosts that lost the task, if it can run on another one.
+    /// Hosts that lost the task, if it can run on another one.
     var avoided: [Int32] = []
     var need: Machines.TimeNeed?
   }
@@ -178,12 +175,11 @@ extension Scheduler {
       && machines.hasTime(for: limits.need, at: site, now)
   }
 
-  /// Whether a task may run there if it fits.
   func mayRun(_ task: TaskID, at site: SiteID, _ now: Instant) -> Bool {
     site == .local || allows(limits(of: task, resources.lane(of: task), at: now), site, at: now)
   }
 
-  /// Returns the known duration, otherwise the `timeout`.
+  /// Returns the known duration, or the `timeout`.
   func timeNeed(of task: TaskID) -> Machines.TimeNeed {
     let policy = plan.policy(task)
     var need = Machines.TimeNeed(graceMilliseconds: wholeGrace(of: task))
@@ -198,7 +194,7 @@ extension Scheduler {
     return need
   }
 
-  /// Whether all able nodes have too little time left, so that the task waits for another one.
+  /// Whether all able nodes have too little time left: the task waits for another one.
   func lacksTime(for need: Machines.TimeNeed, _ lane: Int, at now: Instant) -> Bool {
     let able = machines.inUse.filter {
       machines[$0].offer == nil || resources.isWithinCapacity(lane, at: $0)
@@ -206,13 +202,13 @@ extension Scheduler {
     return !able.isEmpty && able.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
   }
 
-  /// Queues the set-aside tasks again: demands or nodes may have changed.
+  /// Queues set-aside tasks again: demands or nodes may have changed.
   mutating func returnSetAside() {
     if machines.setAside.isEmpty { return }
     for task in machines.takeSetAside() { offer(task) }
   }
 
-  /// The reason why the session must stop: waiting tasks need a node, and none is coming.
+  /// Why the session must stop: waiting tasks need a node, and none is coming.
   var exhaustion: String? {
     guard let why = machines.noneComing, phase.step == .main,
       phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, orders.isEmpty, checks.isEmpty,

@@ -1,5 +1,4 @@
-/// Requests to a lost session that hold in the next one. Its first journal line repeats them, so
-/// that a crash loses none.
+/// Requests to a lost session that hold in the next one, whose first journal line repeats them.
 extension Scheduler {
   mutating func obey(
     _ standing: StandingOrders, at now: Instant, into actions: inout StepQueue
@@ -29,7 +28,7 @@ extension Scheduler {
     }
   }
 
-  /// Stops a session whose predecessor was stopping.
+  /// The previous session was stopping.
   mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout StepQueue) {
     if standing.isCancelled {
       stop(.request, letsFinallyGo: false, at: now, into: &actions)

@@ -1,12 +1,12 @@
 struct Values {
-  /// The values of tasks that succeeded.
+  /// Of tasks that succeeded.
   private var left: [TaskID: ValueSet]
-  /// The values of attempts that have not ended.
+  /// Of attempts that have not ended.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
-  /// Hashes of what running tasks have read; its sources may be retried before they end.
+  /// Hashes of what running tasks have read; its sources may be retried meanwhile.
   fileprivate var read: [TaskID: UInt64] = [:]
-  /// Tasks whose `if` must be decided now.
+  /// Their `if` must be decided now.
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
 
@@ -19,7 +19,7 @@ struct Values {
 
   subscript(task: TaskID) -> [TaskValue] { left[task]?.values ?? [] }
 
-  /// Returns the attempt whose values hold.
+  /// The attempt whose values hold.
   func attempt(of task: TaskID) -> Int32? { left[task]?.attempt }
 
   mutating func keep(_ values: [TaskValue], of task: TaskID) {
@@ -60,12 +60,12 @@ extension Scheduler {
     if let digest = valuesRead(by: task) { values.read[task] = digest }
   }
 
-  /// Returns the hash; nil if the task reads nothing.
+  /// Nil if the task reads nothing.
   mutating func takeRead(by task: TaskID) -> UInt64? {
     values.read.isEmpty ? nil : values.read.removeValue(forKey: task)
   }
 
-  /// Tells a worker the values that its task reads, as journaled for successful attempts.
+  /// As journaled for successful attempts.
   func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)
@@ -80,12 +80,11 @@ extension Scheduler {
     }
   }
 
-  /// Whether a task's values hold; not those of an earlier session if this one skips the task.
+  /// Not the values of an earlier session if this one skips the task.
   private func hasValues(_ task: TaskID) -> Bool {
     graph.state(task).holdsValues
   }
 
-  /// Returns the values; nil for a task without a success.
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
   /// Returns a hash of values and arguments; nil without any.
@@ -97,8 +96,7 @@ extension Scheduler {
 
   mutating func awaitDecision(of task: TaskID) { values.undecided.append(task) }
 
-  /// Decides pending `if`s. Skips may add more; not recursive, since a chain may have a million
-  /// tasks.
+  /// Not recursive: skips may add more, and a chain may have a million tasks.
   mutating func decide(into actions: inout StepQueue) {
     if values.isDeciding || values.undecided.isEmpty { return }
     values.isDeciding = true

@@ -1,6 +1,4 @@
-/// Retracts the tasks that a generator added before (`Withdrawal`).
 extension Scheduler {
-  /// Asks to retract a generator's tasks, before it starts.
   mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout StepQueue) {
     let additions = additions.of(adder)
     if additions.isEmpty { return }
@@ -17,7 +15,6 @@ extension Scheduler {
     actions.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
   }
 
-  /// - Parameter all: the tasks retracted together.
   private func mayWithdraw(_ task: TaskID, with all: Set<Int32>) -> Bool {
     switch graph.state(task) {
     case .waiting:
@@ -34,7 +31,7 @@ extension Scheduler {
     return plan.dependents(task).allSatisfy { all.contains(plan.dependent($0).rawValue) }
   }
 
-  /// Completes a retraction: the tasks were renamed, or stay.
+  /// The tasks were renamed, or stay.
   mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
     additions.noteAnswer(about: withdrawal.numbers)
     services.review.touchAll()
@@ -57,7 +54,6 @@ extension Scheduler {
     services.countUsersAnew()
   }
 
-  /// Returns the reason of a skip that was not requested.
   private func reasonOfSkip(of task: TaskID) -> SkipReason {
     plan.flags(task).contains(.conditionFalse)
       ? falseCondition(of: task) : .upstream(graph.firstLackedNeed(of: task) ?? .none)

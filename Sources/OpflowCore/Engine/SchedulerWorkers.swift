@@ -11,7 +11,7 @@ extension Scheduler {
 
   // MARK: - Launching
 
-  /// Gives a new worker the best ready task, which need not be the one that it was launched for.
+  /// Gives a new worker the best ready task, perhaps not the one that it was launched for.
   mutating func welcome(_ worker: WorkerID, at now: Instant) {
     guard let freed = workforce.welcome(worker) else { return }
     if !workforce.watch.isListening, options.watchesWorkers {
@@ -21,7 +21,7 @@ extension Scheduler {
     giveBackAssigned(freed)
   }
 
-  /// Releases a task of which nothing was journaled.
+  /// The task was not journaled.
   mutating func giveBackAssigned(_ freed: Freed) {
     release(freed.share, of: freed.task)
     if !freed.task.isNone { offer(freed.task) }
@@ -29,8 +29,8 @@ extension Scheduler {
 
   // MARK: - Messages
 
-  /// Whether this may be the worker's running attempt; if not, it is discarded. A prefetched task
-  /// may be, if the one before it has ended: it began before a stop or a recall arrived.
+  /// Whether this may be the worker's running attempt; otherwise the worker is discarded. A
+  /// prefetched task may have begun before a stop or a recall arrived.
   mutating func holds(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString, at now: Instant,
     into actions: inout StepQueue
@@ -75,8 +75,7 @@ extension Scheduler {
     actions.append(.began(task, attempt: attempt[task.index]))
   }
 
-  /// Discards a worker that cannot create a process, which makes room; the last of its kind pauses
-  /// instead.
+  /// A worker that cannot create a process makes room; the last of its kind pauses instead.
   mutating func lacks(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String, at now: Instant,
     into actions: inout StepQueue
@@ -96,7 +95,7 @@ extension Scheduler {
     noteShortage(at: now)
   }
 
-  /// However many find at once that processes are short, that is one shortage.
+  /// Shortages found at the same time count once.
   private mutating func noteShortage(at now: Instant) {
     if shortUntil != nil { return }
     shortUntil = now.advanced(
@@ -110,7 +109,7 @@ extension Scheduler {
     workforce.endPauses()
   }
 
-  /// Handles a task that comes back unstarted, which costs no attempt.
+  /// The task comes back unstarted, which costs no attempt.
   mutating func revoked(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
     into actions: inout StepQueue
@@ -158,13 +157,13 @@ extension Scheduler {
     settle(task, as: .cancelled, transition, into: &actions)
   }
 
-  /// Adds to a task's end what its attempt left behind. A retry asks for what is still alive.
+  /// Adds what the attempt left behind; a retry is refused if processes were alive.
   mutating func note(_ left: LeftBehind, in transition: inout Transition) {
     transition.left = left
     if left.areAlive { leftAlive[transition.task] = left.names }
   }
 
-  /// A task comes back that has not started: the number of its try is given again.
+  /// Takes back the attempt number of a task that has not started.
   private mutating func takeReturn(of task: TaskID) {
     attempt[task.index] -= 1
     if graph.state(task) == .handed, returnCount[task.index] < .max {
@@ -172,7 +171,7 @@ extension Scheduler {
     }
   }
 
-  /// What a worker told of a try that has no end counts for none that follows.
+  /// Forgets reports about an attempt without an end.
   private mutating func forgetTry(of task: TaskID) {
     fetches[task] = nil
     leftBehind[task] = nil
@@ -194,7 +193,7 @@ extension Scheduler {
 
   // MARK: - Losses
 
-  /// Ends a worker. Its resources are released when its processes are gone (`workerLost`).
+  /// `workerLost` releases its resources.
   mutating func discard(
     _ worker: WorkerID, complaint: String, into actions: inout StepQueue
   ) {
@@ -213,8 +212,8 @@ extension Scheduler {
     scout(loss.site, at: now, into: &actions)
   }
 
-  /// Handles a failed launch. The run continues with the other workers of the kind. If there are
-  /// none and processes are short, the kind waits.
+  /// The other workers of the kind go on. If there are none and processes are short, the kind
+  /// waits.
   mutating func launchFailed(
     _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
     into actions: inout StepQueue
@@ -255,8 +254,8 @@ extension Scheduler {
     }
   }
 
-  /// Handles a task whose worker is lost or whose node is leaving: runs it again, or fails it by
-  /// its own rule, after too many losses, or if processes of it survive.
+  /// Runs the task again, or fails it by its own rule, after too many losses, or if processes
+  /// survive.
   mutating func interrupted(
     _ task: TaskID, at site: SiteID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
@@ -289,7 +288,7 @@ extension Scheduler {
     }
   }
 
-  /// Counts a loss, which costs no attempt; returns whether the task had too many.
+  /// Counts a loss, which costs no attempt; returns whether there were too many.
   private mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
     if machines.excuse(at: site) != nil { return false }
     lostCount[task.index] += 1
@@ -297,8 +296,7 @@ extension Scheduler {
     return machines.noteLoss(of: task, at: site) || lostCount[task.index] >= Machines.mostLosses
   }
 
-  /// Fails local tasks whose workers do not come up, best first, until `max_failures` holds back
-  /// the rest; returns whether any failed.
+  /// Best first, until `max_failures` holds back the rest; returns whether any failed.
   @discardableResult
   mutating func failUnservable(
     at now: Instant, into actions: inout StepQueue

@@ -1,35 +1,32 @@
-/// The classes of services and their users. Tasks of one class have equal demands, services and
-/// groups, since these resources are taken together.
+/// The classes of services and their users, by demand, services and group.
 struct ServiceLanes {
   private struct Key: Hashable {
     let demand: UInt32
     let services: [TaskID]
     let group: Int32
-    /// Whether they are services: those that stay up reserve nothing, and must not be ahead of
-    /// others.
+    /// Services that stay up reserve nothing, and must not be ahead of others.
     let isService: Bool
   }
 
   private struct Entry {
     let lane: Int
-    /// Direct and indirect services, in start order.
+    /// Direct and indirect, in start order.
     let services: [TaskID]
-    /// The service group; -1 if bound to the local node.
+    /// -1 if bound to the local node.
     let group: Int32
   }
 
-  /// The class by task; -1 without services.
+  /// By task; -1 without services.
   private var lanes: [Int32] = []
   private var entries: [Entry] = []
-  /// The place in `entries` by class; -1 without services.
+  /// In `entries`, by class; -1 without services.
   private var places: [Int32] = []
   private var known: [Key: Int] = [:]
-  /// The classes with a service among their direct and indirect ones.
+  /// Classes by each of their direct and indirect services.
   private var using: [TaskID: [Int]] = [:]
-  /// The number of groups that can be on any node.
+  /// Groups that can be on any node.
   private(set) var groupCount = 0
 
-  /// - Parameter groupOf: groups that can be on any node; nil in a local run.
   mutating func add(
     tasksOf plan: Plan, from first: Int, groups groupOf: ServiceGroups?, to all: inout Lanes
   ) {
@@ -84,15 +81,15 @@ struct ServiceLanes {
     contains(lane) ? Int(places[lane]) : nil
   }
 
-  /// The classes, by place.
+  /// By place.
   var numbers: [Int] { entries.map(\.lane) }
 
-  /// Returns direct and indirect services, in start order.
+  /// Direct and indirect, in start order.
   func services(of task: TaskID) -> [TaskID] {
     lane(of: task).flatMap { place(of: $0) }.map { entries[$0].services } ?? []
   }
 
-  /// Returns the group of a class; nil if bound to the local node.
+  /// Nil if bound to the local node.
   @inline(__always)
   func group(of lane: Int) -> Int? {
     guard groupCount > 0, let place = place(of: lane), entries[place].group >= 0 else { return nil }
@@ -106,7 +103,7 @@ struct ServiceLanes {
     return entries.filter { $0.group == group }.map(\.lane)
   }
 
-  /// Returns the class with those of all its services.
+  /// With those of all its services.
   func lanesTogether(_ lane: Int) -> [Int] {
     let services = place(of: lane).map { entries[$0].services } ?? []
     return [lane] + services.compactMap { self.lane(of: $0) }

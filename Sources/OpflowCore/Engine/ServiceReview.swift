@@ -1,9 +1,7 @@
-/// The services to review: something has changed that decides whether they are needed.
+/// Services to review: something has changed that decides whether they are needed.
 struct ServiceReview {
-  /// What decides for all services at once.
   struct Conditions: Equatable {
     var phase: Phase
-    /// Whether nothing but services runs or can start.
     var isAtRest: Bool
     var isLeaving: Bool
     var passedOn: Set<TaskID>
@@ -12,11 +10,11 @@ struct ServiceReview {
 
   private var services: [TaskID] = []
   private var places: [TaskID: Int32] = [:]
-  /// Negative places in the topological order: users come before their services.
+  /// Negative topological places: users come before their services.
   private var open = BinaryHeap<Int32>()
   private var isOpen: [Bool] = []
   private var conditions: Conditions?
-  /// The services that are needed, as of their last review.
+  /// As of their last review.
   private(set) var needed: Set<TaskID> = []
 
   mutating func append(_ service: TaskID) {
@@ -31,7 +29,7 @@ struct ServiceReview {
     open.push(-place)
   }
 
-  /// Has all services reviewed, and then again when conditions are noted.
+  /// Reviews all services once conditions are noted again.
   mutating func touchAll() { conditions = nil }
 
   mutating func note(_ now: Conditions) {

@@ -1,17 +1,17 @@
-/// Which services have a worker or a share, and how many of their direct users do.
+/// Services with a worker or a share, and how many of their direct users have one.
 struct ServiceUse {
   private var users: [TaskID: Int] = [:]
   private var held: Set<TaskID> = []
-  /// The workers of services.
+  /// Of services.
   private(set) var workers: [TaskID: WorkerID] = [:]
-  /// Held services without held users: those that stay up by themselves, and others.
+  /// Held without held users: services that stay up, and others.
   private(set) var idleStanding: Set<TaskID> = []
   private(set) var idle: Set<TaskID> = []
 
-  /// The number of direct users with a worker or a share.
+  /// With a worker or a share.
   func users(of service: TaskID) -> Int { users[service] ?? 0 }
 
-  /// Notes a share for a task, which may be a service.
+  /// The task, which may be a service, has a share.
   mutating func hold(_ task: TaskID, _ kind: Kind, having services: [TaskID]) {
     for service in services {
       users[service, default: 0] += 1
@@ -26,7 +26,7 @@ struct ServiceUse {
 
   mutating func noteWorker(_ worker: WorkerID, of service: TaskID) { workers[service] = worker }
 
-  /// Notes that a task has neither a share nor a worker any more.
+  /// The task has neither a share nor a worker any more.
   mutating func release(_ task: TaskID, having services: [TaskID], kind: (TaskID) -> Kind) {
     workers[task] = nil
     held.remove(task)

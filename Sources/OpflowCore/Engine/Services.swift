@@ -1,9 +1,8 @@
 /// The services of a session: which wait with their resources, are ready, or were told to end.
 ///
-/// A service is a task that does not end by itself. Its users (the tasks that need it) count it as
-/// there as soon as its own dependencies are met. A user whose other dependencies are met is then
-/// ready: it takes its resources together with those of its services that do not run yet, all or
-/// nothing.
+/// A service is a task that does not end by itself. For its users (the tasks that need it) it is
+/// there once its own dependencies are met. A user whose other dependencies are met is then ready:
+/// it takes its resources together with those of its services that do not run yet, all or nothing.
 ///
 ///     (task states)        waiting ─► ready ─► running ───────► succeeded, failed, cancelled
 ///     (of a service here)            idle ─► taken ─► started ─► up ─► stopping ─► (gone)
@@ -11,118 +10,104 @@
 ///                                     └────────┴─────────┴────────┴───────┘
 ///
 /// - *idle*: its dependencies are met, and nothing is held for it.
-/// - *taken*: its share is held (`TakenTasks`) while it waits for its own services or a worker. Its
-///   users wait with their shares. A user that may not start any more releases the shares, and so
-///   does a taken service without users.
+/// - *taken*: its share is held (`TakenTasks`) while it waits for its own services or a worker; its
+///   users wait with theirs. A user that may not start any more releases its shares, and so does a
+///   taken service without users.
 /// - *started*: its worker has it. An end now is a failure.
-/// - *up*: it has reported that it is ready, which holds until it ends and is not checked again.
-/// - *stopping*: it was told to end because it is not needed, or because a ready task lacks the
-///   resources that it holds while idle. This end is never a failure. A user that becomes ready
-///   waits for the end and then starts the service again: two at once would compete for the port.
+/// - *up*: it has reported that it is ready, which is not checked again.
+/// - *stopping*: it was told to end because it is not needed, or because a ready task lacks what it
+///   holds while idle. This is never a failure. A new user waits for the end and then starts it
+///   again: two at once would compete for the port.
 ///
 /// A service is stopped after the process trees of its users are gone, other services included. An
-/// unexpected end stops its running users, with reason `service-lost`. They are retried by their
-/// own rules if the service has restarts left; waiting users release their shares and are ready
-/// again. A service that must start again while one of its dependencies is retried waits for that,
-/// and its users wait too. Services and users never wait for each other while they hold what the
-/// other one needs.
+/// unexpected end stops its running users (`service-lost`), which are retried by their own rules if
+/// the service has restarts left; waiting users are ready again. A service that must start again
+/// waits for a dependency that is retried, with its users. Services and users never wait for each
+/// other while they hold what the other one needs.
 ///
 /// Remote nodes
 /// ------------
 ///
 /// A user reaches a service by its own node's address. So a service, its users, and everything
 /// connected to them by services form a group (`ServiceGroups`) that is on one node at a time. A
-/// group with a task bound to the local node, or with a service that stays up for the user's sake,
-/// is always local.
+/// group with a task bound to the local node, or with a service that stays up, is always local.
 ///
 ///     free ─► bound to a node ─► free
 ///                    └► stranded ───┘
 ///
 /// - *free*: no task of the group holds anything. The first one chooses a node on which it fits
-///   with its services; it prefers nodes with room for the largest task of the group, nodes without
-///   earlier losses, and then the least loaded. A demand that fits no node is limited to the
-///   largest one.
-/// - *bound*: some task holds a share (`Resources.Binding`), and all others start there or wait. It
-///   lasts until the last share is released, when its worker is known to have nothing left.
-/// - *stranded*: the group cannot go on there: the node is leaving or quarantined, or all ready
-///   tasks of the group can only run elsewhere, such as on a newer node with more GPUs or time.
-///   Running tasks finish; a service without running users is told to end, and may start elsewhere.
-///   On a silent node this waits, since no command gets there.
+///   with its services. A demand that fits no node is limited to the largest one.
+/// - *bound*: some task holds a share (`Resources.Binding`), and all others start there or wait.
+/// - *stranded*: the node is leaving or quarantined, or all ready tasks of the group can only run
+///   elsewhere, such as on a newer node with more GPUs or time. Running tasks finish; a service
+///   without running users is told to end. On a silent node no command gets there: this waits.
 ///
-/// Shares taken on a node that takes no new tasks are released at once. When a node is lost, users
-/// are lost before their services, so that they are not stopped for it; this costs no attempt. When
-/// a node leaves, the end of a service there does not count as an end while up, unless it was told
-/// to end.
+/// Shares on a node that takes no new tasks are released at once. When a node is lost, users are
+/// lost before their services, so that they are not stopped for it; this costs no attempt. When a
+/// node leaves, the end of a service there does not count as an end while up, unless it was told to
+/// end.
 ///
 /// Races, beyond those of nodes (`Machines`):
-/// - *Services are up when less time is left than their user needs*: its share is released, and it
+/// - Less time is left than a user needs when its services are up: its share is released, and it
 ///   waits for another node.
-/// - *A node leaves while a service starts*: no user waits for it there any more. It is found to be
-///   unneeded, ends, and is idle.
-/// - *The last share is released while another node is joining*: the group is free, and goes to the
-///   best node of that moment.
-/// - *The loss of a node is reported before a service's end there*: the worker is gone, and its
-///   message is ignored.
+/// - A node leaves while a service starts: it has no users there, ends, and is idle.
+/// - The last share is released while another node is joining: the group goes to the best node of
+///   that moment.
+/// - The loss of a node is reported before a service's end there: the end is ignored.
 ///
 /// From one session to the next
 /// ----------------------------
 ///
-/// When a serving session ends because files changed (`run --watch`), services that are unaffected
-/// can go on: the process hands their workers to the next session.
+/// When a serving session ends because files changed (`run --watch`), unaffected services go on:
+/// the process hands their workers to the next session.
 ///
 ///     up ─► passed on ┊ kept ─► up
 ///                     ┊  └────► stopping
 ///
 /// - *passed on*: the session ends without them, once all else has ended. No `finally` task runs,
-///   and the journal gets no `close` line: it reads like a session that died, with its services
-///   taken over.
+///   and the journal gets no `close` line: it reads like a session that died.
 /// - *kept*: the next session has it and its share. Its users wait until all its dependencies are
-///   found unchanged. If one runs again, the service ends first and starts again after it.
-/// - Its worker knows only the plan of its own session, so that it gets no other task.
+///   found unchanged. If one runs again, the service ends first and starts again after it. Its
+///   worker knows only the plan of its own session, and gets no other task.
 ///
-/// Crashes between two steps
-/// -------------------------
+/// Crashes
+/// -------
 ///
-/// - *The service's worker, or the service before `ready` was read*: lost or ended like any task.
-///   Users' shares are released with that report, not before.
-/// - *The service, while a user is being started*: the user was journaled as started and is
-///   stopped, or it was not and is queued again.
-/// - *A user, while its service is told to end*: does not occur, since a service is told to end
-///   only when no worker has a user.
-/// - *The service or its worker, while it is passed on*: the next session reads of it first, and
-///   treats it as an end while up.
-/// - *The coordinator, while services are passed on or kept*: the workers notice it and end them.
-///   The journal has no end of them in either session: they were interrupted.
-/// - *The coordinator, between `start`, `ready` and the end*: a resume ends what is left before
-///   anything starts, as for all tasks. A service has no result to keep.
+/// - The service or its worker, before `ready` was read: like any task. The shares of users are
+///   released with that report, not before.
+/// - The service, while a user starts: the user is stopped if its start was journaled, and queued
+///   again otherwise.
+/// - The service or its worker, while passed on: the next session reads of an end while up.
+/// - The coordinator: the workers end kept services, which were interrupted in either session. A
+///   resume ends what is left before anything starts. A service has no result to keep.
 struct Services {
-  /// All services of the plan, in topological order.
+  /// In topological order.
   private(set) var all: [TaskID] = []
-  /// Services that stay up: not needed by any task, or named by the user. They start like tasks.
+  /// Not needed by any task, or named by the user: they stay up, and start like tasks.
   private(set) var standing: Set<TaskID> = []
   private(set) var havePorts = false
   var taken = TakenTasks()
   var use = ServiceUse()
   var review = ServiceReview()
-  /// Whether shares were released since the last dispatch that saw all of them.
+  /// Shares were released since the last dispatch that saw all of them.
   var hasWithdrawn = false
   /// Ready services, with their ports.
   private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
-  /// The services lost by users that were told to end for it.
+  /// The lost service, by user that was told to end for it.
   private var lost: [TaskID: TaskID] = [:]
-  /// Services that stay up but gave way to tasks, until no task is left.
+  /// They stay up but gave way to tasks, until no task is left.
   var deferred: Set<TaskID> = []
-  /// Services taken over whose dependencies are not known to be unchanged yet.
+  /// Taken over; their dependencies are not known to be unchanged yet.
   private(set) var keptOver: Set<TaskID> = []
-  /// Services taken over, with unchanged dependencies.
+  /// Taken over, with unchanged dependencies.
   private(set) var stayed: Set<TaskID> = []
-  /// The dependency that runs again, by service.
+  /// The dependency that runs again.
   private(set) var outdated: [TaskID: TaskID] = [:]
   private(set) var passedOn: Set<TaskID> = []
-  /// Whether the end was requested while only services ran.
+  /// The end was requested while only services ran.
   var isLeaving = false
-  /// The edge of each service's last user looked at; all users before it have ended.
+  /// The edge of the last user looked at, by service; all before it have ended.
   private var ended: [TaskID: Int] = [:]
 
   init(plan: Plan, named: TaskSet?) { add(servicesOf: plan, from: 0, named: named) }
@@ -144,7 +129,7 @@ struct Services {
 
   func isUp(_ service: TaskID) -> Bool { up[service] != nil }
 
-  /// Returns false if the service was up already.
+  /// False if it was up already.
   mutating func noteUp(_ service: TaskID, _ ports: [UInt16]) -> Bool {
     if isUp(service) { return false }
     up[service] = ports
@@ -163,7 +148,6 @@ struct Services {
 
   mutating func noteLoss(of service: TaskID, by user: TaskID) { lost[user] = service }
 
-  /// Whether the user was told to end for the loss of a service.
   func hasLoss(_ user: TaskID) -> Bool { lost[user] != nil }
 
   mutating func takeLoss(of user: TaskID) -> TaskID? {
@@ -184,8 +168,7 @@ struct Services {
 
   mutating func noteOutdated(_ service: TaskID, by need: TaskID) { outdated[service] = need }
 
-  /// Removes a service; returns whether it was unconfirmed, and the dependency for which it was
-  /// ended.
+  /// Whether it was unconfirmed, and the dependency that ended it.
   mutating func leaveKeptOver(_ service: TaskID) -> (wasKept: Bool, need: TaskID?) {
     (keptOver.remove(service) != nil, outdated.removeValue(forKey: service))
   }
@@ -196,7 +179,7 @@ struct Services {
 
   // MARK: - Users
 
-  /// Returns the edge of the first user that has not ended; nil if all have.
+  /// The edge of the first user that has not ended.
   mutating func firstOpenUser(
     of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool
   ) -> Int? {
@@ -208,7 +191,6 @@ struct Services {
     return nil
   }
 
-  /// Rescans all users, after tasks were reopened.
   mutating func countUsersAnew() {
     ended.removeAll()
     review.touchAll()

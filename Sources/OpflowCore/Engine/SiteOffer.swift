@@ -1,10 +1,8 @@
-/// The resources of a node.
 package struct SiteOffer: Equatable, Sendable {
-  /// The capacity of `cpu`.
   package var cpu: UInt64
   package var memoryBytes: UInt64
   package var gpus: UInt64
-  /// The end of the node's time; nil if not limited. Longer tasks do not start there.
+  /// Of the node's time; nil if not limited. Longer tasks do not start there.
   package var endsAt: Instant?
 
   package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {
@@ -15,16 +13,15 @@ package struct SiteOffer: Equatable, Sendable {
   }
 }
 
-/// The host behind a node.
 package struct SiteIdentity: Equatable, Sendable {
-  /// The number of the host, equal for all its nodes; 0 is the local host.
+  /// Equal for all nodes of the host; 0 is the local host.
   package var machine: Int32
   package var host: String
   /// The life of the job on the host; empty if unknown.
   package var incarnation: String
   /// The heartbeat timeout of its agent; 0 without one.
   package var leaseMilliseconds: Int64
-  /// The local number of each of its GPUs; empty if it shares none with the local node.
+  /// The local number of each of its GPUs; empty if it shares none.
   package var devicesHere: [Int?] = []
 
   package init(

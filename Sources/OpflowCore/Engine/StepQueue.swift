@@ -1,4 +1,4 @@
-/// The decided steps. They are moved, not copied: a step has a hundred bytes.
+/// Decided steps, moved and not copied: a step has a hundred bytes.
 struct StepQueue: ~Copyable {
   // SAFETY: `base` has room for `capacity` steps; those from `first` to `end` are initialized. Only
   // this type uses it.
@@ -27,14 +27,13 @@ struct StepQueue: ~Copyable {
     end += 1
   }
 
-  /// Whether the first step matches; requires one.
+  /// Requires a step.
   @inline(__always)
   func firstIs(_ such: (borrowing EngineStep) -> Bool) -> Bool {
     precondition(first < end)
     return such(base[first])
   }
 
-  /// Removes the first step; requires one.
   @inline(__always)
   mutating func removeFirst() -> EngineStep {
     precondition(first < end)

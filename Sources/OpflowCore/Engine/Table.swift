@@ -1,6 +1,5 @@
-/// A growable array for hot engine state, with bounds checks but without copy-on-write: the
-/// uniqueness check of `Array` was a quarter of the cost of a decision. Copies share their storage,
-/// so an engine cannot be copied, and its parts only for reading.
+/// A growable array for hot state, with bounds checks but without copy-on-write: the uniqueness
+/// check of `Array` was a quarter of a decision's cost. Copies share their storage.
 struct Table<Element> {
   private struct Storage {
     var base: UnsafeMutablePointer<Element>
@@ -53,7 +52,6 @@ struct Table<Element> {
   @inline(__always)
   var indices: Range<Int> { 0..<count }
 
-  /// A copy of all elements.
   var all: [Element] { Array(UnsafeBufferPointer(start: storage.pointee.base, count: count)) }
 
   @inline(__always)
@@ -89,7 +87,7 @@ struct Table<Element> {
     storage.pointee.count = end + added
   }
 
-  /// Removes the last element; requires one.
+  /// Requires an element.
   @inline(__always)
   mutating func removeLast() -> Element {
     precondition(!isEmpty)
@@ -100,7 +98,7 @@ struct Table<Element> {
   @inline(__always)
   mutating func popLast() -> Element? { isEmpty ? nil : removeLast() }
 
-  /// Moves the last element to its place, and returns that; nil if the last one was removed.
+  /// Puts the last element in the place of another one; returns it, or nil if it was the last one.
   @inline(__always)
   mutating func removeBySwapping(at place: Int) -> Element? {
     let last = removeLast()

@@ -1,6 +1,4 @@
-/// The tasks and services whose shares are held until they start, in the order of taking.
-///
-/// An entry waits for one of its services to be up, and then for a worker of its kind on its node.
+/// Tasks and services whose shares are held until they start, in the order of taking.
 struct TakenTasks {
   struct Entry {
     let task: TaskID
@@ -14,25 +12,24 @@ struct TakenTasks {
     fileprivate var crew: CrewID { CrewID(site: share.site, kind: kind) }
   }
 
-  /// The workers of a kind on a node.
   struct CrewID: Hashable {
     let site: SiteID
     let kind: WorkerKind
   }
 
   private struct Queue {
-    /// By number; may contain entries that were removed.
+    /// By number; may contain removed entries.
     var heap = BinaryHeap<Ranked<Int, TaskID>>()
     var count = 0
   }
 
   private var entries: [TaskID: Entry] = [:]
   private var lastNumber = 0
-  /// The entries that wait for a worker.
+  /// They wait for a worker.
   private var queues: [CrewID: Queue] = [:]
-  /// The entries that wait for a service, with its place among theirs; may contain removed ones.
+  /// They wait for a service, with its place among theirs; may contain removed ones.
   private var behind: [TaskID: [(task: TaskID, place: Int)]] = [:]
-  /// The entries of which it is not known what they wait for: the services before the place are up.
+  /// Still to be classified; the services before the place are up.
   private var unsettled: [(task: TaskID, place: Int)] = []
 
   var isEmpty: Bool { entries.isEmpty }
@@ -41,7 +38,6 @@ struct TakenTasks {
 
   subscript(task: TaskID) -> Entry? { entries[task] }
 
-  /// - Parameter services: its direct ones.
   mutating func append(
     _ task: TaskID, lane: Int, _ share: Share, kind: WorkerKind, having services: [TaskID]
   ) {
@@ -80,7 +76,7 @@ struct TakenTasks {
     queues[entry.crew]?.count += 1
   }
 
-  /// Notes that a service is up, or has ended.
+  /// The service is up, or has ended.
   mutating func settle(_ service: TaskID) {
     if let tasks = behind.removeValue(forKey: service) { unsettled += tasks }
   }
@@ -92,7 +88,7 @@ struct TakenTasks {
 
   // MARK: - Starting
 
-  /// Those with entries that lack only a worker.
+  /// With entries that lack only a worker.
   var crews: [CrewID] {
     queues.keys.sorted {
       ($0.site.rawValue, $0.kind.rawValue) < ($1.site.rawValue, $1.kind.rawValue)
@@ -101,7 +97,6 @@ struct TakenTasks {
 
   func count(of crew: CrewID) -> Int { queues[crew]?.count ?? 0 }
 
-  /// Returns the first of the entries that lack only a worker of these crews.
   mutating func first(of crews: [CrewID]) -> Entry? {
     var first: Entry?
     for crew in crews {

@@ -1,54 +1,47 @@
 /// The states of tasks, their unmet dependencies, and the propagation of ends. Hot state only; the
-/// rest is read from the plan.
+/// rest is in the plan.
 struct TaskGraph {
-  /// The effect of an end on another task.
   enum Change {
-    /// All dependencies of the task are met.
     case ready(TaskID)
-    /// The task was skipped for that dependency.
     case skipped(TaskID, for: TaskID)
-    /// The task keeps its earlier result.
     case kept(TaskID)
-    /// The task loses its earlier result because that dependency ran again; `none` for a `finally`
-    /// task.
+    /// Because that dependency ran again; `none` for a `finally` task.
     case taken(TaskID, for: TaskID)
   }
 
   private struct Standing {
     var state = TaskState.waiting
     var marks: TaskMarks = []
-    /// The number of unmet edges, plus one for a `finally` task before its phase.
+    /// Unmet edges, plus one for a `finally` task before its phase.
     var unmet: Int32 = 0
   }
 
   private(set) var plan: Plan
   private var standings: Table<Standing>
-  /// Tasks that ended in an earlier session, and tasks that are not part of this one.
+  /// Ended in an earlier session; not part of this one.
   private(set) var endedBefore: TaskSet?
   private(set) var leftOut: TaskSet?
   private(set) var changes = Table<Change>()
-  /// Ends that are still to be propagated.
+  /// Ends to propagate.
   private var ended = Table<TaskID>()
-  /// The number of tasks that stay failed, counted by their session.
+  /// Tasks that stay failed, counted by their session.
   private(set) var earlierFailures = 0
   private(set) var earlierCancelled = 0
-  /// Tasks that may be retried though they ended in an earlier session.
+  /// They may be retried though they ended in an earlier session.
   private var goneOnWith: TaskSet?
-  /// The number of unfinished tasks left out by `--only` or `--skip`.
+  /// Unfinished tasks left out by `--only` or `--skip`.
   private(set) var leftOpen = 0
-  /// The earlier results of tasks that may keep them.
+  /// Of tasks that may keep them.
   private var results: [TaskID: EarlierResult] = [:]
-  /// `finally` tasks that keep their earlier results unless a task starts.
+  /// They keep their earlier results unless a task starts.
   var finallyThatMayKeep: [TaskID] = []
-  /// Whether later ends of the main phase do not count for `finally` tasks.
+  /// Later ends of the main phase do not count for `finally` tasks.
   private var isFinallyOpen = false
   var wasReopened = false
-  /// In a plan with services: tasks whose state has changed since `takeMoved`.
+  /// In a plan with services: tasks that changed since `takeMoved`.
   private var moved: [TaskID] = []
-  /// The number of services that run.
   private(set) var runningServices = 0
 
-  /// - Parameter results: earlier results of tasks that may keep them.
   init(plan: Plan, initial: [InitialState], results: [TaskID: EarlierResult]) {
     precondition(initial.count == plan.taskCount)
     self.plan = plan
@@ -119,7 +112,7 @@ struct TaskGraph {
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
-  /// Makes dependents of generators wait for new matrix tasks too; returns whether there are any.
+  /// Dependents of generators wait for new matrix tasks too; returns whether there are any.
   mutating func awaitLegs(from first: Int) -> Bool {
     guard plan.hasMadeLegs else { return false }
     var hasLegs = false
@@ -134,10 +127,8 @@ struct TaskGraph {
     return hasLegs
   }
 
-  /// Meets the dependencies of new tasks on older ones that have ended. Services that may be
-  /// reopened (`servicesToReopen`) do not count.
-  ///
-  /// - Returns: tasks with a failed dependency, and that dependency.
+  /// Services that may be reopened (`servicesToReopen`) do not count. Returns tasks with a failed
+  /// dependency, and that dependency.
   mutating func meetNeeds(from first: Int) -> [TaskID: TaskID] {
     var lacking: [TaskID: TaskID] = [:]
     for index in first..<plan.taskCount {
@@ -170,7 +161,7 @@ struct TaskGraph {
   @inline(__always)
   func state(_ task: TaskID) -> TaskState { standings[task.index].state }
 
-  /// The only place where states change.
+  /// States change here, and in `takeBack`.
   @inline(__always)
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
@@ -202,7 +193,7 @@ struct TaskGraph {
 
   func unmetNeeds(of task: TaskID) -> Int32 { standings[task.index].unmet }
 
-  /// Reopens a task; only for requests, and for services.
+  /// Only for requests and services.
   mutating func takeBack(_ task: TaskID) {
     precondition(
       state(task).mayBeRetried || plan.isService(task),
@@ -217,7 +208,7 @@ struct TaskGraph {
 
   mutating func forgetEarlierEnd(of task: TaskID) { endedBefore?.remove(task) }
 
-  /// Uncounts an end; returns whether it was in an earlier session.
+  /// Returns whether it was in an earlier session.
   mutating func uncountEarlierEnd(of task: TaskID) -> Bool {
     guard goneOnWith?.contains(task) == true else { return false }
     goneOnWith?.remove(task)
@@ -226,7 +217,7 @@ struct TaskGraph {
     return true
   }
 
-  /// Sets the number of unmet dependencies; a ready task waits again if there are any.
+  /// A ready task waits again if `count` is not 0.
   mutating func setUnmet(_ count: Int32, of task: TaskID) {
     standings[task.index].unmet = count
     if count > 0, state(task) == .ready || state(task) == .checking {
@@ -241,12 +232,12 @@ struct TaskGraph {
 
   // MARK: - Ends
 
-  /// Whether the session's beginning or its earlier result may settle the task.
+  /// Whether the session's beginning or an earlier result may settle the task.
   func hasOwnFate(_ task: TaskID) -> Bool {
     Self.haveOwnFate(standings[task.index].marks, plan.flags(task)) || has(.mayKeep, task)
   }
 
-  /// Whether the session's beginning settles the task, whatever its dependencies do.
+  /// Whether the beginning settles the task, whatever its dependencies do.
   private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
     !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin, .cancelling])
       || flags.contains(.conditionFalse)
@@ -257,11 +248,10 @@ struct TaskGraph {
     standings[task.index].marks.remove(.delayed)
   }
 
-  /// Propagates an end: meets and skips dependents, and so on. Iterative: a chain of skips may have
-  /// a million tasks.
+  /// Iterative: a chain of skips may have a million tasks.
   ///
   /// - Parameters:
-  ///   - isStopping: dependents of cancelled tasks are left to a resume, like these.
+  ///   - isStopping: dependents of cancelled tasks are left to a resume.
   ///   - isFinally: pending tasks of the main phase stay as they are.
   mutating func spread(from first: TaskID, isStopping: Bool, isFinally: Bool) {
     ended.append(first)
@@ -284,7 +274,7 @@ struct TaskGraph {
       for edge in plan.dependents(need) {
         let dependent = plan.dependent(edge)
         let standing = standings[dependent.index]
-        // A task between two attempts has all that it needs.
+        // A task between two attempts has all its dependencies.
         let waits =
           standing.state == .waiting
           ? !standing.marks.contains(.delayed) : wasOffered && standing.state == .ready
@@ -317,7 +307,6 @@ struct TaskGraph {
     }
   }
 
-  /// Keeps the result of a task whose dependencies are met, skips it, or makes it ready.
   mutating func release(_ task: TaskID) {
     let idle = noNeedRan(task)
     if standings[task.index].marks.contains(.mayKeep), keepsOrTakesBack(task, isIdle: idle != nil) {
@@ -332,9 +321,7 @@ struct TaskGraph {
     }
   }
 
-  /// Decides whether a task keeps its result, unless an up-to-date check must decide.
-  ///
-  /// - Returns: whether it keeps it.
+  /// Decides whether a task keeps its result, unless a check must; returns whether it keeps it.
   private mutating func keepsOrTakesBack(_ task: TaskID, isIdle: Bool) -> Bool {
     // A false `if` comes before any file check.
     let wasRuledOut = results[task].map { $0.state == .skipped && !$0.isSkippedUpstream } ?? false
@@ -353,8 +340,7 @@ struct TaskGraph {
     plan.isService(task) && !standings[task.index].marks.contains(.offered)
   }
 
-  /// Returns the first dependency that did not keep its result. Services have none, but a task may
-  /// have been skipped for one.
+  /// Services have no result to keep, but a task may have been skipped for one.
   private func firstNeedNotKept(of task: TaskID) -> TaskID? {
     let lackedService = results[task]?.isSkippedUpstream ?? false
     for edge in plan.needs(task) {
@@ -373,7 +359,6 @@ struct TaskGraph {
     has(.mayKeep, task) && !plan.isChecked(task) && !plan.flags(task).contains(.finally)
   }
 
-  /// Whether a dependency other than a service has not ended.
   private func waitsForResults(_ task: TaskID) -> Bool {
     plan.needs(task).contains {
       let need = TaskID(plan.needTargets[$0])
@@ -381,7 +366,7 @@ struct TaskGraph {
     }
   }
 
-  /// Returns the failed service of a task that may keep its result.
+  /// Of a task that may keep its result.
   private func serviceLacked(by task: TaskID) -> TaskID? {
     guard plan.hasServices, mayKeepWithoutService(task) else { return nil }
     return plan.services(neededBy: task).first {
@@ -428,7 +413,7 @@ struct TaskGraph {
     ended.append(task)
   }
 
-  /// Returns the first dependency of a `finally` task of named tasks if none of them ran.
+  /// Returns the first dependency of a `finally` task of named tasks if none ran.
   private func noNeedRan(_ task: TaskID) -> TaskID? {
     guard standings[task.index].marks.contains(.afterNeeds) else { return nil }
     let needs = plan.needs(task)

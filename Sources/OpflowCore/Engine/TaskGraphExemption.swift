@@ -1,6 +1,5 @@
-/// Exemptions from `max_failures`.
 extension TaskGraph {
-  /// Exempts a task and its dependencies; returns the newly exempt tasks.
+  /// Dependencies are exempt too; returns the newly exempt tasks.
   mutating func exempt(_ first: TaskID) -> [TaskID] {
     guard needsExemption(first) else { return [] }
     var exempted: [TaskID] = []

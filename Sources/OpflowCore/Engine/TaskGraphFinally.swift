@@ -1,4 +1,3 @@
-/// The `finally` tasks.
 extension TaskGraph {
   var hasOpenFinally: Bool {
     plan.tasks.contains {
@@ -6,8 +5,8 @@ extension TaskGraph {
     }
   }
 
-  /// Removes and returns the `finally` tasks that must run because this task starts; with
-  /// `afterNeeds` only after their own dependencies.
+  /// Takes the `finally` tasks that must run because this task starts; with `afterNeeds` only after
+  /// their own dependencies.
   mutating func takeFinallyDue(after task: TaskID) -> [TaskID] {
     let due = finallyThatMayKeep.filter { (finally) in
       !has(.afterNeeds, finally)
@@ -17,7 +16,7 @@ extension TaskGraph {
     return due
   }
 
-  /// Opens the `finally` phase. A dependency that never ran meets only `finished`.
+  /// A dependency that never ran meets only `finished`.
   mutating func openFinally() {
     defer { noteFinallyOpen() }
     for position in 0..<plan.taskCount {

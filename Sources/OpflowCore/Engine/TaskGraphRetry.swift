@@ -1,6 +1,5 @@
 extension TaskGraph {
-  /// Reopens tasks and their skipped dependents. Pending dependents wait again; tasks that ran
-  /// stay.
+  /// Reopens tasks and their skipped dependents; pending ones wait again.
   ///
   /// - Parameter tasks: without failed dependencies.
   /// - Returns: reopened dependents and services in topological order.
@@ -18,8 +17,7 @@ extension TaskGraph {
     return back
   }
 
-  /// Reopens services that were unneeded, and that these tasks need directly or indirectly. In
-  /// topological order.
+  /// Reopens unneeded services that these tasks need directly or indirectly. In topological order.
   mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
     guard plan.hasServices else { return [] }
     var found: Set<TaskID> = []
@@ -40,7 +38,7 @@ extension TaskGraph {
     return Array(services)
   }
 
-  /// Recounts what reopened tasks wait for; a dependency may have failed meanwhile.
+  /// A dependency may have failed meanwhile.
   mutating func offerAnew(_ tasks: [TaskID]) {
     if tasks.isEmpty { return }
     wasReopened = true
@@ -64,8 +62,7 @@ extension TaskGraph {
 
   func isPending(_ task: TaskID) -> Bool { mayWait(task) && !has(.ran, task) }
 
-  /// Whether a task waits or is ready. One in a retry delay is not: its dependencies are counted
-  /// again later.
+  /// Whether a task waits or is ready. After a retry delay, dependencies are counted again.
   func mayWait(_ task: TaskID) -> Bool {
     let state = state(task)
     return (state == .waiting || state == .ready || state == .checking) && !has(.delayed, task)
@@ -84,7 +81,7 @@ extension TaskGraph {
     plan.needs(task).contains { isLacked($0) }
   }
 
-  /// Whether a dependency has ended without meeting the condition.
+  /// It has ended without meeting the condition.
   func isLacked(_ edge: Int) -> Bool {
     let need = TaskID(plan.needTargets[edge])
     let state = state(need)
@@ -92,7 +89,7 @@ extension TaskGraph {
       && !state.meets(plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
   }
 
-  /// Returns tasks skipped for these in this session, directly or indirectly, in topological order.
+  /// Those skipped for these in this session, also indirectly; in topological order.
   func skippedForWant(of tasks: [TaskID]) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks

@@ -1,17 +1,13 @@
-/// Services that were taken over from the previous session.
 extension TaskGraph {
   enum KeptNeeds: Equatable {
-    /// Some are not settled yet.
+    /// Some are not settled.
     case open
-    /// All are unchanged.
     case met
-    /// This dependency runs again, or has ended without meeting its condition.
+    /// This one runs again, or has ended without meeting its condition.
     case changed(TaskID)
   }
 
-  /// Returns whether the dependencies of a service are unchanged.
-  ///
-  /// - Parameter stays: asked for services among them.
+  /// Whether a service's dependencies are unchanged; `stays` is asked for services among them.
   func needsOfKept(_ service: TaskID, stays: (TaskID) -> KeptNeeds) -> KeptNeeds {
     var found = KeptNeeds.met
     for edge in plan.needs(service) {
@@ -34,8 +30,7 @@ extension TaskGraph {
 
   mutating func meetAll(of service: TaskID) { setUnmet(0, of: service) }
 
-  /// Makes a task wait again that had begun: a service that was taken over, or a task with a
-  /// retried dependency.
+  /// For a service that was taken over, or a task with a retried dependency.
   mutating func waitAnew(_ task: TaskID) {
     countNeeds(of: task)
     if let lacked = firstLackedNeed(of: task) {
@@ -49,7 +44,7 @@ extension TaskGraph {
     spreadSkips()
   }
 
-  /// Recounts the dependencies of users. A service that waits again is not there for them.
+  /// A service that waits again is not there for its users.
   mutating func recountUsers(of tasks: [TaskID]) {
     var open = tasks
     while let task = open.popLast() {

@@ -1,30 +1,26 @@
 /// Tasks that a generator added in an earlier attempt and that are retracted because it runs again.
-/// What it adds then may have the same IDs, with equal or different definitions.
-///
-/// States and races
-/// ----------------
+/// It may then add the same IDs, with equal or different definitions.
 ///
 ///     added ─► let go ─► renamed ─► journaled
 ///                └► kept
 ///
-/// - *added*: they wait for the end of their generator. If one has begun nevertheless (after a
-///   failure that a request then retried), was cancelled or skipped by a request, or is needed by
-///   other tasks, all stay. Adding an equal definition then has no effect, and a different one is
-///   refused.
-/// - *let go*: the generator starts (`Scheduler.start`), and the caller gets `EngineStep.withdraw`
+/// - *added*: they wait for the end of their generator. If one has begun nevertheless (a request
+///   retried a failure), was cancelled or skipped by a request, or is needed by others, all stay:
+///   an equal definition then has no effect, and a different one is refused.
+/// - *let go*: the generator starts (`Scheduler.start`). The caller gets `EngineStep.withdraw`
 ///   before the line of the start. Tasks that have ended (by `if`, or for another dependency) are
-///   reopened on lines with their old names. The start is sent after all this is written. After a
-///   crash here or below, the generator has not ended, and a resume leaves out what it added.
-/// - *renamed*: the plan file was replaced by one in which they have names that cannot be declared
+///   reopened by their old names. The start is sent after all this is written. After a crash from
+///   here on, a resume leaves out what the unfinished generator added.
+/// - *renamed*: the plan file was replaced by one with names that cannot be declared
 ///   (`PlanGrowth`). Readers of the old file go on: numbers are unchanged. New tasks find the IDs
 ///   free.
 /// - *journaled*: `withdraw`, then a `skip` for each by its new name. Readers now reopen the plan.
 /// - *kept*: the file could not be written. Tasks that had ended get their ends again.
 package struct Withdrawal: Sendable, Equatable {
   package let entry: WithdrawEntry
-  /// The added ranges, in order.
+  /// In order.
   package let tasks: [Range<Int>]
-  /// The renamed plan; nil if it could not be written.
+  /// Nil if it could not be written.
   package var plan: Plan?
 
   package var numbers: some Sequence<Int> { tasks.joined() }
@@ -34,10 +30,10 @@ package struct Withdrawal: Sendable, Equatable {
   }
 }
 
-/// The tasks added in this session, by generator.
+/// Tasks added in this session, by generator.
 struct OwnAdditions: Sendable {
   private var additions: [TaskID: [(order: OrderID, tasks: Range<Int>)]] = [:]
-  /// Tasks let go, while the caller's answer is open.
+  /// While the caller's answer is open.
   private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }

@@ -1,4 +1,4 @@
-/// A prefetched task, which starts when the task before it has succeeded.
+/// It starts when the task before it has succeeded.
 struct HandedAhead {
   var task: TaskID
   var isRevoking = false
@@ -9,30 +9,30 @@ struct WorkerRecord {
   let kind: WorkerKind
   let site: SiteID
   var phase = Phase.launching
-  /// The running task, or the first one after the hello.
+  /// Running, or the first after the hello.
   var current = TaskID.none
-  /// The prefetched tasks in start order, of one demand class.
+  /// In start order, of one demand class.
   var ahead: [HandedAhead] = []
-  /// The resources and the class of `current`; nil and -1 while idle.
+  /// Of `current`; nil and -1 while idle.
   var share: Share?
   var lane: Int32 = -1
   /// `current` was told to stop.
   var isStopping = false
   /// A request suspended `current`.
   var standsStill = false
-  /// Whether it was told to end; it keeps its resources until it is known to be gone.
+  /// Told to end; it keeps its resources until it is known to be gone.
   var isDiscarded = false
-  /// Whether it is not replaced, and its loss is not held against the node.
+  /// Not replaced, and its loss is not held against the node.
   var isSpared = false
   var complaint = ""
   var knowsRunState = false
-  /// Whether it knows an earlier session's plan, and gets no other task.
+  /// It knows an earlier session's plan, and gets no other task.
   var isOfEarlierDrive = false
-  /// The places in its node, its pool and the `Backlogs`; -1 if absent.
+  /// Places in its node, its pool and the `Backlogs`; -1 if absent.
   var place: Int32 = -1
   var idlePlace: Int32 = -1
   var backlogPlace: Int32 = -1
-  /// The class and backlog with which it was put into the `Backlogs`.
+  /// With which it was put into the `Backlogs`.
   var backlogLane: Int32 = 0
   var backlogDepth: Int32 = 0
 
@@ -47,7 +47,7 @@ struct WorkerRecord {
     self.share = share
   }
 
-  /// Clears the task and returns its resources.
+  /// Returns its resources.
   mutating func letGo() -> Share? {
     current = .none
     lane = -1
@@ -61,7 +61,7 @@ struct WorkerRecord {
     idlePlace = Int32(truncatingIfNeeded: place)
   }
 
-  /// Whether tasks can be prefetched behind its own.
+  /// Tasks can be prefetched behind its own.
   var mayHaveMore: Bool {
     phase == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
   }

@@ -1,11 +1,11 @@
-/// Deadlines and pings for workers that may hang.
+/// For workers that may hang.
 struct WorkerWatch {
   private struct Entry {
-    /// The deadline for a hello, or for the end of a task that should have ended.
+    /// For a hello, or for the end of a task that should have ended.
     var deadline = Deadline()
-    /// The deadline for the answer to a ping.
+    /// For the answer to a ping.
     var answerBy: Instant?
-    /// Whether it said something since the last check.
+    /// Since the last check.
     var wasHeard = true
     var isListenedTo = false
 
@@ -15,11 +15,11 @@ struct WorkerWatch {
     }
   }
 
-  /// The watched workers, by number.
+  /// By number.
   private var entries = Table<Entry>()
   private var due = IndexedHeap<Instant>()
   private var listenedCount = 0
-  /// The time of the next check for silence.
+  /// The next check for silence.
   private var listenAt: Instant?
 
   // MARK: - Watched workers
@@ -55,7 +55,6 @@ struct WorkerWatch {
     change(worker) { $0.deadline.clear() }
   }
 
-  /// Stops a worker's clock until `proceed`.
   mutating func pause(_ worker: WorkerID, at now: Instant) {
     change(worker) { $0.deadline.pause(at: now) }
   }
@@ -90,7 +89,7 @@ struct WorkerWatch {
     if entries[worker.index].answerBy != nil { change(worker) { $0.answerBy = nil } }
   }
 
-  /// Notes a ping; returns false if one is unanswered.
+  /// False if a ping is unanswered.
   mutating func ask(_ worker: WorkerID, at now: Instant) -> Bool {
     guard entries[worker.index].answerBy == nil else { return false }
     let answerBy = now.advanced(byMilliseconds: SchedulerOptions.pulseMilliseconds)
@@ -112,7 +111,7 @@ struct WorkerWatch {
 
   var isListening: Bool { listenAt != nil }
 
-  /// Returns the workers that said nothing since the last check, if one is due.
+  /// Workers that said nothing since the last check, if one is due.
   mutating func silent(at now: Instant) -> [WorkerID] {
     guard let listenAt, listenAt <= now else { return [] }
     self.listenAt = now.advanced(byMilliseconds: SchedulerOptions.listenMilliseconds)
@@ -124,7 +123,7 @@ struct WorkerWatch {
     return silent
   }
 
-  /// Returns the next deadline or check; silence does not count while the run is suspended.
+  /// Silence does not count while the run is suspended.
   func nextWake(isSuspended: Bool) -> Instant? {
     let first = due.first?.key
     guard let listenAt, listenedCount > 0, !isSuspended else { return first }

@@ -2,12 +2,12 @@
 /// changes return what they release.
 struct Workforce {
   private(set) var sites = Table<Site>()
-  /// All workers by number, including those that are gone.
+  /// By number, including those that are gone.
   private(set) var workers = Table<WorkerRecord>()
   private(set) var paces: ByKind<Pace>
   private(set) var backlogs: Backlogs
   var watch = WorkerWatch()
-  /// The number of tasks that workers have, or will get.
+  /// Tasks that workers have, or will get.
   private(set) var heldCount = 0
   private(set) var aheadCount = 0
   private(set) var revokingCount = 0
@@ -28,7 +28,7 @@ struct Workforce {
 
   // MARK: - Nodes
 
-  /// Adds a node; without an offer the first worker reports the resources.
+  /// Without an offer, the first worker reports the resources.
   mutating func join(_ offer: SiteOffer?) -> SiteID {
     var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
     site.isUnknown = offer == nil
@@ -45,7 +45,7 @@ struct Workforce {
     }
   }
 
-  /// Sets the limit of service workers: each service may have one on the same node.
+  /// Each service may have a worker on the same node.
   mutating func setServices(_ count: Int) {
     for site in sites.indices {
       sites[site].crews[.service].limit = max(count, 1)
@@ -54,20 +54,19 @@ struct Workforce {
 
   mutating func grow(laneCount: Int) { backlogs.grow(to: laneCount) }
 
-  /// Sets the limit of workers on the local node.
   mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
     let crews = Self.crews(cpu: capacity, downloads: capacity)
     sites[0].crews[kind].limit = crews[kind].limit
   }
 
-  /// Marks a node as gone; its workers are lost one by one after it.
+  /// Its workers are lost one by one after it.
   mutating func leave(_ site: SiteID) { sites[site.index].isGone = true }
 
   func isThere(_ site: SiteID) -> Bool {
     sites.indices.contains(site.index) && !sites[site.index].isGone
   }
 
-  /// Returns why local tasks of a kind cannot run.
+  /// Why local tasks of a kind cannot run.
   func complaint(of kind: WorkerKind) -> String? { sites[0].crews[kind].complaint }
 
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
@@ -94,7 +93,7 @@ struct Workforce {
 
   func count(of kind: WorkerKind) -> Int { alive[kind] }
 
-  /// Whether every worker is idle or can have tasks prefetched.
+  /// Each is idle, or can have tasks prefetched.
   func areAllAtWork(_ kind: WorkerKind) -> Bool {
     alive[kind] == idle[kind] + backlogs.count(of: kind)
   }
@@ -117,7 +116,7 @@ struct Workforce {
     sites[site.index].crews[kind].hasRoom
   }
 
-  /// Returns how many tasks could start there at once if resources allow.
+  /// How many tasks can start there at once if resources allow.
   func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
     let crew = sites[site.index].crews[kind]
     if crew.isPaused { return 0 }
@@ -128,7 +127,7 @@ struct Workforce {
 
   // MARK: - Launching
 
-  /// Returns an idle worker, or a new one to launch; requires `canTake`.
+  /// An idle worker, or a new one to launch; requires `canTake`.
   mutating func claim(
     _ kind: WorkerKind, at site: SiteID, now: Instant
   ) -> (worker: WorkerID, isNew: Bool) {
@@ -156,7 +155,7 @@ struct Workforce {
     return worker
   }
 
-  /// Adds a worker that was not launched; it gets a task at once.
+  /// Not launched; it gets a task at once.
   mutating func enlist(_ kind: WorkerKind, at now: Instant) -> WorkerID {
     let worker = launch(kind, at: .local, now: now)
     _ = welcome(worker)
@@ -164,7 +163,6 @@ struct Workforce {
     return worker
   }
 
-  /// Takes an idle worker that gets a task at once.
   mutating func engage(_ worker: WorkerID) { leaveIdle(worker) }
 
   mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
@@ -174,9 +172,8 @@ struct Workforce {
     return worker
   }
 
-  /// Notes a hello.
-  ///
-  /// - Returns: the assigned task, which was not journaled; nil if the worker was not launching.
+  /// Notes a hello; returns the assigned task, which was not journaled, or nil if it was not
+  /// launching.
   mutating func welcome(_ worker: WorkerID) -> Freed? {
     guard isAlive(worker), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
@@ -203,7 +200,7 @@ struct Workforce {
 
   // MARK: - Tasks
 
-  /// Gives a task to a worker; returns whether it starts now.
+  /// Whether the task starts now.
   mutating func assign(
     _ task: TaskID, lane: Int, _ share: Share, to worker: WorkerID, at now: Instant
   ) -> Bool {
@@ -227,7 +224,7 @@ struct Workforce {
     backlogs.update(worker, in: &workers)
   }
 
-  /// Notes a recall; returns false if there was one already.
+  /// Notes a recall; false if there was one already.
   mutating func noteRevoking(_ place: Int, of worker: WorkerID) -> Bool {
     if workers[worker.index].ahead[place].isRevoking { return false }
     workers[worker.index].ahead[place].isRevoking = true
@@ -268,8 +265,8 @@ struct Workforce {
     workers[worker.index].knowsRunState = true
   }
 
-  /// Notes the end of the running task. After a success the worker starts the next prefetched task
-  /// by itself; otherwise it returns all.
+  /// After a success the worker starts the next prefetched task by itself; otherwise it returns
+  /// all.
   mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
     let kind = workers[worker.index].kind
     paces[kind].noteEnd(
@@ -298,7 +295,7 @@ struct Workforce {
     return Freed(task: task)
   }
 
-  /// Notes that a task comes back unstarted; nil if the worker does not have it.
+  /// Nil if the worker does not have the task.
   mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
       _ = removeAhead(place, of: worker)
@@ -327,8 +324,8 @@ struct Workforce {
 
   // MARK: - Ends
 
-  /// Marks a worker that must end; it keeps its resources until its processes are gone, since its
-  /// task may run until then. Returns false if it was marked already.
+  /// It keeps its resources until its processes are gone, since its task may run until then. False
+  /// if it was marked already.
   mutating func discard(_ worker: WorkerID, complaint: String) -> Bool {
     guard isAlive(worker), !workers[worker.index].isDiscarded else { return false }
     workers[worker.index].isDiscarded = true
@@ -358,15 +355,14 @@ struct Workforce {
     return loss
   }
 
-  /// Handles a failed launch. The run continues with the other workers of the kind. Service workers
-  /// cannot take over: each keeps its service for as long as that is needed.
+  /// The other workers of the kind go on. Service workers cannot take over: each keeps its service.
   ///
-  /// - Parameter waits: Whether the kind waits if there are no other workers.
+  /// - Parameter waits: whether the kind waits without other workers.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
     let crew = crew(of: worker)
     let isService = workers[worker.index].kind == .service
-    // Of those that have not come up yet none may.
+    // Workers that have not come up yet may fail too.
     if waits, isService || crew.alive == crew.launching {
       var loss = bury(worker, complaint: complaint)
       loss.waits = true
@@ -381,7 +377,7 @@ struct Workforce {
     return loss
   }
 
-  /// Whether the run can go on without the worker, which is then not replaced.
+  /// The run can go on without the worker, which is then not replaced.
   mutating func spare(_ worker: WorkerID) -> Bool {
     let alive = crew(of: worker).alive
     guard alive > 1, workers[worker.index].kind != .service else { return false }

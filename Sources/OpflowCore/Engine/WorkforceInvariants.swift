@@ -1,5 +1,4 @@
 extension Workforce {
-  /// Describes a violated invariant, or returns nil; scans everything.
   func checkInvariants() -> String? {
     for index in sites.indices {
       if let problem = check(sites[index], SiteID(Int32(truncatingIfNeeded: index))) {

@@ -1,8 +1,8 @@
-/// The longest chain of tasks: a run takes at least as long with any number of workers.
+/// A run takes at least as long with any number of workers.
 package struct CriticalPath {
-  /// The tasks of the chain, in start order.
+  /// In start order.
   package let tasks: [TaskID]
-  /// The duration, in the units of `TaskDurations`.
+  /// In the units of `TaskDurations`.
   package let length: Int64
 
   /// - Parameter starts: the tasks that run; others take no time.
@@ -21,7 +21,7 @@ private struct PathSearch {
   let plan: Plan
   let durations: TaskDurations
   let runs: [Bool]
-  /// Columns by task: the earliest end, and the last dependency before it.
+  /// By task: the earliest end, and the last dependency before it.
   private var ends: [Int64]
   private var previous: [TaskID]
   private var last = TaskID.none
@@ -61,7 +61,7 @@ private struct PathSearch {
         ends[task.index] = start
         continue
       }
-      // A service is up as long as its users run, which count themselves.
+      // A service is up as long as its users, which count themselves.
       let length = plan.isService(task) ? 0 : durations[task]
       let end = start.addingReportingOverflow(length)
       ends[task.index] = end.overflow ? .max : end.partialValue

@@ -1,15 +1,14 @@
 /// A lower bound for any order of the tasks.
 package enum MakespanBound {
-  /// Returns the critical path, or the largest resource use over time by capacity if that is
-  /// longer; in the units of `TaskDurations`.
+  /// Returns the critical path, or the largest resource use over time by capacity if longer; in the
+  /// units of `TaskDurations`.
   package static func of(
     plan: Plan, options: SchedulerOptions, starts: [TaskID], durations: TaskDurations,
     criticalPath: Int64
   ) -> Int64 {
     let capacities = options.capacities(of: plan)
-    // One per demand. Doubles, since bytes times microseconds exceed 64 bits.
+    // By demand. Doubles, since bytes times microseconds exceed 64 bits.
     var time = [Double](repeating: 0, count: plan.demandCount)
-    // The uptime of a service follows from its users.
     for task in starts where !plan.isService(task) {
       time[Int(plan.demand[task.index])] += Double(durations[task])
     }

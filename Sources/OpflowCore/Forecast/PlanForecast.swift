@@ -1,20 +1,20 @@
-/// The forecast of a session: what it would do, and its duration with each capacity of `cpu`.
+/// What a session would do, and how long it takes with each capacity of `cpu`.
 package struct PlanForecast {
-  /// The result for one capacity, in the units of `TaskDurations`.
+  /// For one capacity, in the units of `TaskDurations`.
   package struct Row {
     package let maxParallel: UInt64
     package let makespan: Int64
-    /// The lower bound: no order of the tasks is faster.
+    /// No order of the tasks is faster.
     package let bound: Int64
   }
 
-  /// The started tasks with the first capacity, in order.
+  /// With the first capacity, in order.
   package let starts: [TaskID]
   /// Skips, and failures of tasks that an earlier crash interrupted.
   package let settled: [Transition]
   package let files: FilesForeseen
   package let path: CriticalPath
-  /// The results, one per capacity; empty if nothing starts.
+  /// One per capacity; empty if nothing starts.
   package let rows: [Row]
   package let durations: TaskDurations
 

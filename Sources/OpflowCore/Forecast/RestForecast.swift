@@ -1,21 +1,17 @@
 /// The remaining time of a session as a range, if tasks succeed and last as long as expected.
 ///
-/// The lower bound is the longest remaining chain, or the work left by capacity: no order is
-/// faster. The upper one is Graham's bound for list scheduling: that work, plus the part of the
-/// chain outside it. The measured speed of this session widens the range.
+/// The lower bound is the longest remaining chain, or the work left by capacity. The upper one is
+/// Graham's bound for list scheduling: that work, plus the part of the chain outside it. The
+/// session's measured speed widens the range.
 ///
-/// Cost
-/// ----
-///
-/// Making it visits all tasks and edges once. A state change costs the task's number of resources,
-/// and `range` the running tasks. The longest waiting chain is found in a list of all tasks,
-/// longest first, which steps back only for retries. Chains are rebuilt when some tasks (with many:
-/// a share) ended without a start.
+/// Making it visits all tasks and edges once; a state change costs the task's number of resources,
+/// `range` the running tasks. The longest waiting chain is found in a list by length, which steps
+/// back only for retries. Chains are rebuilt when some tasks (with many: a share) ended without a
+/// start.
 package struct RestForecast {
-  /// A running task.
   package struct Running {
     package let task: TaskID
-    /// The time since its start.
+    /// Since its start.
     package let elapsedMilliseconds: Int64
 
     package init(task: TaskID, elapsedMilliseconds: Int64) {
@@ -26,36 +22,35 @@ package struct RestForecast {
 
   private let plan: Plan
   private let durations: TaskDurations
-  /// The chain behind each task in microseconds, itself included; `finally` tasks follow all
-  /// others.
+  /// Behind each task in microseconds, itself included; `finally` tasks follow all others.
   private var chains: [Int64] = []
-  /// The tasks by chain, longest first; the tasks before `next` do not wait.
+  /// By chain, longest first; the tasks before `next` do not wait.
   private var order: [Int32] = []
   private var places: [Int32] = []
   private var next = 0
   private var waits: [Bool]
-  /// Whether a task has not ended, by task.
+  /// By task: it has not ended.
   private var isOpen: [Bool]
-  /// The number of ends without a start since the chains were built.
+  /// Ends without a start since the chains were built.
   private var unstartedEnds = 0
   private let capacities: [UInt64]
-  /// The use of each resource over time by tasks that have not ended. Doubles, since bytes times
-  /// microseconds exceed 64 bits.
+  /// Resource use over time of tasks that have not ended. Doubles, since bytes times microseconds
+  /// exceed 64 bits.
   private var held: [Double]
-  /// The microseconds of tasks that have not ended, and how much of it is a guess.
+  /// Microseconds of tasks that have not ended, and how much of it is a guess.
   private var left: Int64 = 0
   private var guessed: Int64 = 0
-  /// The microseconds of this session's successes: measured and expected.
+  /// Microseconds of this session's successes.
   private var took: Int64 = 0
   private var expected: Int64 = 0
 
   /// The divisor for the most work that may be a guess; with more there is no range.
   private static let mostGuessedShare = 5
   private static let manyTasks = 1000
-  /// The least measured work for a speed, in microseconds.
+  /// Measured work that a speed needs, in microseconds.
   private static let leastExpected: Int64 = 1_000_000
 
-  /// - Parameter state: nil for tasks outside the session.
+  /// - Parameter state: nil outside the session.
   package init(
     plan: Plan, durations: TaskDurations, capacities: [UInt64], state: (TaskID) -> TaskState?
   ) {
@@ -117,9 +112,7 @@ package struct RestForecast {
 
   // MARK: - Changes
 
-  /// Notes a state change.
-  ///
-  /// - Parameter wallMicroseconds: the duration of a success; otherwise 0.
+  /// - Parameter wallMicroseconds: of a success; otherwise 0.
   package mutating func move(
     _ task: TaskID, from old: TaskState, to new: TaskState, wallMicroseconds: Int64
   ) {
@@ -135,14 +128,12 @@ package struct RestForecast {
   }
 
   private mutating func count(_ task: TaskID, _ sign: Int64) {
-    // A service lasts as long as its users.
     if plan.isService(task) { return }
     let length = durations[task]
     left += sign * length
     if durations.isGuess(task) { guessed += sign * length }
     for item in plan.demandList(plan.demand[task.index]) {
       let resource = Int(item.resource)
-      // A task that wants more runs alone.
       held[resource] += Double(sign * length) * Double(min(item.amount, capacities[resource]))
     }
   }
@@ -151,7 +142,7 @@ package struct RestForecast {
 
   /// Returns the rest in milliseconds; nil if too much is unknown or nothing is left.
   ///
-  /// - Parameter capacity: returns a capacity that was changed.
+  /// - Parameter capacity: returns a changed one.
   package mutating func range(
     _ running: [Running], capacity: (_ resource: Int) -> UInt64? = { _ in nil }
   ) -> ClosedRange<Int64>? {

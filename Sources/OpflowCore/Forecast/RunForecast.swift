@@ -1,14 +1,14 @@
 /// The forecast of a session whose tasks all succeed on time and whose approvals are all given.
 package struct RunForecast {
-  /// The started tasks, in order.
+  /// In order.
   package fileprivate(set) var starts: [TaskID] = []
   /// Skips, and failures of interrupted tasks.
   package fileprivate(set) var settled: [Transition] = []
-  /// The results of file checks; empty without `foresight`.
+  /// Empty without `foresight`.
   package fileprivate(set) var files = FilesForeseen()
-  /// The duration, in the units of `TaskDurations`.
+  /// In the units of `TaskDurations`.
   package fileprivate(set) var makespan: Int64 = 0
-  /// The number of classes and services that the engine looked at, which measures its work.
+  /// See `Engine.lookCount`.
   package fileprivate(set) var lookCount = 0
 
   fileprivate init() {}
@@ -28,13 +28,13 @@ package struct RunForecast {
 private struct ForecastPlayer: ~Copyable {
   private(set) var found = RunForecast()
   private let foresight: FileForesight?
-  /// Whether a task is in `found.starts`, by task.
+  /// Whether a task is in `found.starts`.
   private var isStarted: [Bool] = []
   /// Tasks that lost an earlier result because a dependency runs.
   private var taken: Set<TaskID> = []
 
   private let durations: TaskDurations
-  /// The length of a unit of `TaskDurations`.
+  /// Of `TaskDurations`.
   private let unitNanoseconds: Int64
   private var clock = Instant(nanoseconds: 0)
   private var engine: Engine
@@ -83,8 +83,7 @@ private struct ForecastPlayer: ~Copyable {
     }
   }
 
-  /// The length of a task that counts as one unit: longer than the scheduler's own timers, which
-  /// would add workers.
+  /// The length of one unit, longer than the scheduler's own timers, which would add workers.
   private static let taskNanoseconds: Int64 = 100_000_000_000
 
   private mutating func tell(_ event: SchedulerEvent) {
@@ -167,7 +166,6 @@ private struct ForecastPlayer: ~Copyable {
       .filter { isStarted[$0.index] }
   }
 
-  /// Whether all of these may turn out to be up to date.
   private func areUnsure(_ tasks: [TaskID]) -> Bool {
     !tasks.isEmpty && tasks.allSatisfy { found.files.unsure[$0] != nil }
   }
@@ -222,7 +220,7 @@ private struct ForecastPlayer: ~Copyable {
 
 private struct ForecastEnd: HeapElement {
   var at: Instant
-  /// The start order, for ends at the same time.
+  /// For ends at the same time.
   var order: Int
   var worker: WorkerID
   var task: TaskID

@@ -1,9 +1,8 @@
-/// What holds the resources of a live run, and the order of ready tasks, according to the journal.
+/// What holds the resources of a live run, and the order of ready tasks, by the journal.
 package struct RunQueue {
   private let status: RunStatus
   private let plan: Plan
   package let running: [TaskID]
-  /// Tasks that are ready, in the order in which they will start.
   package let ready: [TaskID]
   /// By resource.
   private let held: [UInt64]
@@ -41,7 +40,7 @@ package struct RunQueue {
     self.held = held
   }
 
-  /// Returns the demand of a task, limited to the `cpu` and `memory` that exist where it runs.
+  /// The demand of a task, limited to the `cpu` and `memory` that exist where it runs.
   package static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
     let site = status.history.site(of: task)
@@ -57,13 +56,13 @@ package struct RunQueue {
     }
   }
 
-  /// A resource of which less is free than a task demands.
+  /// A resource with less free than a task demands.
   package struct Lack {
     package let resource: UInt32
     package let wanted: UInt64
     package let free: UInt64
     package let capacity: UInt64
-    /// The tasks that hold it, in manifest order, with their amounts.
+    /// In manifest order, with their amounts.
     package let holders: [(task: TaskID, amount: UInt64)]
   }
 
@@ -96,7 +95,7 @@ package struct RunQueue {
 }
 
 extension RunStatus {
-  /// The number of unfinished tasks that precede `finally` tasks.
+  /// Unfinished tasks that precede `finally` tasks.
   package var openBeforeFinally: Int {
     plan.tasks.count {
       let task = TaskID($0)
@@ -105,7 +104,7 @@ extension RunStatus {
     }
   }
 
-  /// Tasks whose failure in the newest session fails the run.
+  /// Their failure in the newest session fails the run.
   package var failuresOfDrive: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter {
       included.contains($0) && history.state($0) == .failed
