@@ -1,20 +1,20 @@
-/// A request to add tasks to a live run. The run folder has them already, as a plan segment named
-/// by the ID, or the line carries them.
+/// A request to add tasks to a live run. The run folder has a plan segment named by the ID, or the
+/// request carries it.
 package struct AddRequest: Equatable, Sendable {
   package var id: OrderID
   /// The plan that the segment was compiled against.
   package var planKey: String
-  /// The generator, on which the new tasks depend; `none` for another process.
+  /// The generator; `none` for another process.
   package var adder = TaskID.none
-  /// The real path of the manifest; `-` for standard input.
+  /// Real path; `-` for standard input.
   package var manifestPath: String
-  /// The folder of relative paths.
+  /// Of relative paths.
   package var folder: String
   /// `HASH PATH` of each source file, as in `OpenEntry`.
   package var files: [String] = []
-  /// The addition itself, if the run folder does not have it.
+  /// Set if the run folder does not have the addition.
   package var carried: CarriedAddition?
-  /// The name that the requester gives itself.
+  /// As given by the requester.
   package var by = ""
 
   package init(id: OrderID, planKey: String, manifestPath: String, folder: String) {
@@ -24,14 +24,13 @@ package struct AddRequest: Equatable, Sendable {
     self.folder = folder
   }
 
-  /// The start of a refusal if the plan has changed: compiled again the addition may be accepted.
+  /// Begins a refusal if the plan has changed: compiled again, the addition may be accepted.
   package static let outdated = "the run has grown meanwhile"
-  /// The start of a refusal for an output error, such as a full disk.
+  /// Begins a refusal for an output error.
   package static let unwritable = "cannot write"
 
-  /// Returns why it is invalid in any run.
+  /// Why it is invalid in any run.
   var fault: String? {
-    // The ID is a folder name.
     if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
     if planKey.isEmpty { return "it names no plan" }
     if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
@@ -44,8 +43,6 @@ package struct AddRequest: Equatable, Sendable {
 }
 
 extension AddRequest {
-  /// Checks it against the plan and the requester.
-  ///
   /// - Parameter task: the requesting task, found by process; `none` from outside.
   package func expectFit(_ plan: Plan, from task: TaskID) throws(OrderRefusal) {
     let key = plan.key.description
@@ -57,7 +54,7 @@ extension AddRequest {
       throw OrderRefusal(
         what: "the plan has \(plan.taskCount) tasks, and no task number \(adder.rawValue)")
     }
-    // Otherwise its additions would be lost when it runs again.
+    // Otherwise its additions are lost when it runs again.
     guard task.isNone || task == adder else {
       throw OrderRefusal(
         what: "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its"
@@ -71,7 +68,6 @@ extension AddRequest {
   }
 }
 
-/// A request on control.sock.
 package enum ControlRequest: Equatable, Sendable {
   case order(OrderRequest)
   case add(AddRequest)
@@ -88,15 +84,14 @@ extension ControlRequest {
   }
 }
 
-/// A short addition that goes into the journal without a file. Nothing is synced before its line,
-/// from which a resume can compile it.
+/// A short addition that goes into the journal without a file, so nothing is synced before its
+/// line. A resume compiles it from there.
 package struct CarriedAddition: Equatable, Sendable {
-  /// The manifest as read; it includes no other file.
+  /// Includes no other file.
   package var copy: [UInt8]
-  /// The compiled plan file.
   package var segment: [UInt8]
 
-  /// Longer ones are kept in files: views read every journal line.
+  /// Views read every journal line, so longer ones are kept in files.
   private static let mostCopyBytes = 1 << 14
   private static let mostSegmentBytes = 1 << 17
 

@@ -1,9 +1,9 @@
-/// Registers a client that the run is for, and that may end before the run.
+/// Registers a client that the run is for. It may end before the run.
 package struct HostRequest: Equatable, Sendable {
   package var id: OrderID
   package var afterHost: AfterHost
 
-  /// The refusal of an ending run: the client must begin another one, or resume this one.
+  /// Refused while a run ends: the client must resume it or begin another one.
   package static let leaving = "the run is ending"
 
   package init(id: OrderID, afterHost: AfterHost) {
@@ -12,9 +12,9 @@ package struct HostRequest: Equatable, Sendable {
   }
 }
 
-/// The effect on the run when its last client has ended.
+/// What the run does when its last client has ended.
 package enum AfterHost: String, CaseIterable, Sendable {
-  /// The run stops as by SIGTERM, and can be resumed.
+  /// Stops as by SIGTERM; can be resumed.
   case stop
   case goOn = "go-on"
 }

@@ -1,8 +1,8 @@
 // The lines of control.sock
 // =========================
 //
-// One line in each direction, a request and its answer, in the alphabet and escapes of the journal:
-// fields separated by TAB, ended by LF, at most 1 MiB with the LF.
+// One line in each direction, in the alphabet and escapes of the journal: fields separated by TAB,
+// ended by LF, at most 1 MiB with the LF.
 //
 //   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N]
 //         [by=TEXT]
@@ -20,20 +20,19 @@
 // - RANGES: ascending task numbers in the plan with that key, as `0-4,7`. The requester has mapped
 //   the plan and resolved names and patterns.
 //
-// Keys come in any order, each once except `file`. An unknown key refuses the request, since its
-// meaning is unknown. ID is empty in the refusal of a line without one. Input from the socket is
-// not trusted: an invalid line is refused with the reason, and the next one is read as if it had
-// not been there.
+// Keys come in any order, each once except `file`. An unknown key refuses the request. ID is empty
+// in the refusal of a line without one. An invalid line is refused with the reason, and the next
+// one is read.
 
 package enum OrderLines {
-  /// The longest line, including the LF.
+  /// With the LF.
   package static let longestLineBytes = 1 << 20
-  /// The longest reason, in Unicode scalars.
+  /// In Unicode scalars.
   private static let longestReason = 1000
 
   // MARK: - Requests
 
-  /// Returns the line of a request; nil if it is too long, with many scattered tasks.
+  /// Nil if too long, with many scattered tasks.
   package static func line(_ request: OrderRequest) -> [UInt8]? {
     var writer = FieldWriter()
     writer.raw("order\t")
@@ -56,8 +55,6 @@ package enum OrderLines {
     tasks.write(to: &writer)
   }
 
-  /// Parses a line without its LF.
-  ///
   /// - Throws: the ID, if there is one, and the reason.
   package static func request(
     _ line: UnsafeRawBufferPointer
@@ -104,7 +101,6 @@ package enum OrderLines {
     return request
   }
 
-  /// - Parameter take: returns whether the value is valid.
   private static func forEachField(
     of id: OrderID, _ fields: inout MessageFields, _ isKnown: (Key) -> Bool,
     take: (Key, UnsafeRawBufferPointer) -> Bool
@@ -139,7 +135,6 @@ package enum OrderLines {
     }
   }
 
-  /// Returns whether the value is valid.
   private static func take(
     _ key: Key, _ value: UnsafeRawBufferPointer, into request: inout OrderRequest
   ) -> Bool {
@@ -166,7 +161,7 @@ package enum OrderLines {
 
   // MARK: - Additions
 
-  /// Returns the line of an addition; nil if it is too long, with many files.
+  /// Nil if too long, with many files.
   package static func line(_ request: AddRequest) -> [UInt8]? {
     var writer = FieldWriter()
     writer.raw("add\t")
@@ -243,7 +238,6 @@ package enum OrderLines {
 
   // MARK: - Answers
 
-  /// - Parameter id: nil if the line had none.
   package static func line(_ answer: OrderAnswer, to id: OrderID?) -> [UInt8] {
     var writer = FieldWriter()
     switch answer {
@@ -259,7 +253,6 @@ package enum OrderLines {
     return writer.bytes
   }
 
-  /// Parses a line without its LF.
   package static func answer(
     _ line: UnsafeRawBufferPointer
   ) -> (id: OrderID?, answer: OrderAnswer)? {
@@ -294,7 +287,7 @@ package enum OrderLines {
       + (short.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")
   }
 
-  /// Counts scalars, since a character may have any length.
+  /// A character may have any length.
   private static func cut(_ text: String, to count: Int) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
   }
@@ -303,7 +296,6 @@ package enum OrderLines {
 /// A line that is not a valid request.
 package struct UnreadableOrder: Error, Equatable, Sendable {
   package let id: OrderID?
-  /// The reason, for a refusal.
   package let what: String
 
   init(_ id: OrderID?, _ what: String) {

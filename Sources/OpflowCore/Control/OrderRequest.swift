@@ -2,14 +2,13 @@
 package struct OrderRequest: Equatable, Sendable {
   package var id: OrderID
   package var verb: OrderVerb
-  /// The plan of the task numbers.
+  /// Task numbers refer to it.
   package var planKey: String
   package var tasks = TaskRanges()
   package var among = TaskRanges()
   package var carried = CarriedValue()
-  /// The expected attempt; see `Order`.
+  /// See `Order`.
   package var expects: Int32 = 0
-  /// The name that the requester gives itself.
   package var by = ""
 
   package init(id: OrderID, verb: OrderVerb, planKey: String) {
@@ -19,10 +18,9 @@ package struct OrderRequest: Equatable, Sendable {
   }
 
   package static let longestNameBytes = 255
-  /// The most that `expects` may be.
   static let mostAttempts: Int32 = 1_000_000_000
 
-  /// Returns why it is invalid in any run.
+  /// Why it is invalid in any run.
   package var fault: String? {
     let namesTasks = !tasks.isEmpty || !among.isEmpty
     switch verb.row.about {
@@ -39,9 +37,6 @@ package struct OrderRequest: Equatable, Sendable {
     return carried.fault(of: verb)
   }
 
-  /// Returns the request for a run of `plan`.
-  ///
-  /// - Throws: the reason of a refusal.
   package func order(of plan: Plan, from asker: OrderAsker) throws(OrderRefusal) -> Order {
     if let fault { throw OrderRefusal(what: fault) }
     let key = plan.key.description

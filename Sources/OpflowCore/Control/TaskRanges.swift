@@ -1,9 +1,7 @@
-/// Ascending task numbers of a plan, each once: `0-4,7`.
-///
-/// A few bytes may name all numbers, so only a caller that knows the plan's task count expands
-/// them.
+/// Ascending task numbers of a plan: `0-4,7`. A few bytes may name all numbers: check `last` before
+/// you expand them.
 package struct TaskRanges: Equatable, Sendable {
-  /// The ranges, neither adjacent nor empty.
+  /// Neither adjacent nor empty.
   package private(set) var ranges: [ClosedRange<Int32>] = []
 
   package init() {}
@@ -15,10 +13,8 @@ package struct TaskRanges: Equatable, Sendable {
   package var isEmpty: Bool { ranges.isEmpty }
   package var count: Int { ranges.reduce(0) { $0 + $1.count } }
 
-  /// The last task; `none` if empty.
   package var last: TaskID { ranges.last.map { TaskID($0.upperBound) } ?? .none }
 
-  /// All tasks; check `last` before.
   package var tasks: [TaskID] {
     var tasks: [TaskID] = []
     tasks.reserveCapacity(count)
@@ -28,7 +24,6 @@ package struct TaskRanges: Equatable, Sendable {
     return tasks
   }
 
-  /// - Parameter range: after the last one.
   private mutating func append(_ range: ClosedRange<Int32>) {
     guard let last = ranges.last else {
       ranges.append(range)
@@ -57,7 +52,6 @@ package struct TaskRanges: Equatable, Sendable {
     }
   }
 
-  /// Parses ascending ranges; nil for anything else.
   init?(_ field: UnsafeRawBufferPointer) {
     var start = 0
     while start <= field.count {

@@ -2,7 +2,7 @@
 package enum Credentials {
   package static let mark = "***"
 
-  /// Replaces `NAME:PASSWORD` in all URLs of a text.
+  /// Hides the credentials of all URLs.
   package static func hidden(in text: String) -> String {
     let bytes = Array(text.utf8)
     let ranges = bytes.withUnsafeBytes { Self.ranges(in: $0) }
@@ -16,8 +16,7 @@ package enum Credentials {
     return String(decoding: result + bytes[place...], as: UTF8.self)
   }
 
-  /// Hides the credentials of one URL. In an invalid URL, everything up to the last `@` may be a
-  /// password.
+  /// For one URL. In an invalid one, everything up to the last `@` may be a password.
   package static func hidden(inAddress text: String) -> String {
     if let address = try? WebAddress(text) { return address.text }
     let bytes = Array(text.utf8)
@@ -27,14 +26,14 @@ package enum Credentials {
     return String(decoding: bytes[..<start] + Array(mark.utf8) + bytes[at...], as: UTF8.self)
   }
 
-  /// Removes the credentials of a valid URL, for the record of a partial download.
+  /// For the record of a partial download.
   package static func removed(from text: String) -> String {
     guard let address = try? WebAddress(text), address.userInfo != nil else { return text }
     return address.text
   }
 
-  /// The positions of credentials: from `://` to the last `@` before the host's end, or to the last
-  /// `@` of the line if that end may be within a password.
+  /// From `://` to the last `@` before the host's end, or of the line if that end may be within a
+  /// password.
   package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = 0
@@ -72,8 +71,7 @@ package enum Credentials {
       && bytes[index + 1] == UInt8(ascii: "/") && bytes[index + 2] == UInt8(ascii: "/")
   }
 
-  /// Whether the part after the first colon may start a password: it is not a port, IPv6 address or
-  /// variable.
+  /// The part after the colon is not a port, IPv6 address or variable.
   private static func hasOpenPassword(_ authority: UnsafeRawBufferPointer) -> Bool {
     guard authority.first != UInt8(ascii: "["),
       let colon = authority.firstIndex(of: UInt8(ascii: ":")), colon > 0

@@ -1,31 +1,30 @@
-/// The result of a download attempt, as reported by the worker and kept in the journal.
+/// The result of a download attempt.
 package struct FetchReport: Equatable, Sendable {
-  /// Bytes of an earlier partial file that were not fetched again.
+  /// Of an earlier partial file.
   package var resumedBytes: Int64 = 0
   package var sizeBytes: Int64 = 0
-  /// Bytes that the attempt added to the partial file.
   package var gainedBytes: Int64 = 0
-  /// The delay that the server requests; 0 for none.
+  /// The delay that the server requests.
   package var waitMilliseconds: Int64 = 0
-  /// Whether nothing was fetched because the file was already correct.
+  /// Nothing was fetched because the file was already correct.
   package var isKept = false
-  /// In lower-case hexadecimal: the hash that the manifest has, otherwise SHA-256.
+  /// Lower-case hexadecimal: the manifest's hash, otherwise SHA-256.
   package var sha256 = ""
   package var sha512 = ""
-  /// XXH3 of the URL in the manifest; never 0 in a report of an attempt.
+  /// XXH3 of the manifest's URL; never 0 in an attempt's report.
   package var source: UInt64 = 0
   package var validator = Validator()
-  /// The URL after redirects, truncated if very long.
+  /// After redirects; truncated if very long.
   package var url = ""
   package var what = ""
 
   package init() {}
 
-  /// Bytes of the file that came over the network.
+  /// Bytes that came over the network.
   package var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
 }
 
-/// A report by reference, to keep the values small that contain it.
+/// By reference, to keep the values small that contain it.
 package final class FetchRecord: Sendable, Equatable {
   package let report: FetchReport
   package init(_ report: FetchReport) { self.report = report }
@@ -36,13 +35,12 @@ package final class FetchRecord: Sendable, Equatable {
 }
 
 extension FetchReport {
-  /// A longer validator is omitted; truncating it would change it.
+  /// A longer validator is omitted: truncated, it would be another one.
   private static let longestETagBytes = 160
   private static let longestBytes = 960
   private static let longestURLBytes = 200
 
-  /// Appends the fields of messages and journal lines that are not empty, at most 960 bytes: `what`
-  /// is truncated. Journal lines have `what` already.
+  /// Writes at most 960 bytes: `what` is truncated. Journal lines have `what` already.
   package func write(to writer: inout FieldWriter, withWhat: Bool) {
     let start = writer.bytes.count
     writer.fieldUnlessZero(.from, resumedBytes)
@@ -66,7 +64,7 @@ extension FetchReport {
     }
   }
 
-  /// Truncates to whole characters; escapes count as two bytes.
+  /// Escapes count as two bytes.
   private static func cut(_ text: String, to limit: Int) -> String {
     if 2 * text.utf8.count <= limit { return text }
     var room = limit
@@ -77,13 +75,12 @@ extension FetchReport {
       })
   }
 
-  /// Limits the digits, since a longer line may exceed the reader's limit.
   private static func isDigest(_ text: String, digitCount: Int) -> Bool {
     text.utf8.count <= digitCount
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 
-  /// Sets the value of a field; false if it is invalid or not part of a report.
+  /// Returns whether the field is valid and part of a report.
   mutating func take(_ key: Key, _ value: UnsafeRawBufferPointer) -> Bool {
     func natural() -> Int64? {
       guard let number: Int64 = Field.number(value), number >= 0 else { return nil }

@@ -3,7 +3,7 @@ package struct Validator: Equatable, Sendable {
   /// With quotes, and `W/` if weak.
   package var etag = ""
   package var lastModified = ""
-  /// Whether another version could have the same date.
+  /// Another version could have the same date.
   package var hasFreshDate = false
 
   package init(etag: String = "", lastModified: String = "") {
@@ -15,7 +15,7 @@ package struct Validator: Equatable, Sendable {
 
   private var isStrongETag: Bool { etag.hasPrefix("\"") && etag.count >= 2 }
 
-  /// For If-Range: the strong ETag, or a reliable date, but not a weak ETag (RFC 9110, 13.1.5).
+  /// For If-Range, which a weak ETag cannot have (RFC 9110, 13.1.5).
   package var forRange: String? {
     if isStrongETag { return etag }
     return lastModified.isEmpty || hasFreshDate ? nil : lastModified
@@ -23,23 +23,22 @@ package struct Validator: Equatable, Sendable {
 
   package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
 
-  /// For a later run's conditional request. Omits a fresh date, which can hide a change within its
-  /// second.
+  /// For a later run's conditional request, without a fresh date, which can hide a change within
+  /// its second.
   package var forLater: Validator {
     Validator(etag: etag, lastModified: hasFreshDate ? "" : lastModified)
   }
 
-  /// Whether both identify the same version.
   package func confirms(_ other: Validator) -> Bool {
     !contradicts(other)
       && ((!etag.isEmpty && !other.etag.isEmpty)
         || (!lastModified.isEmpty && !other.lastModified.isEmpty))
   }
 
-  /// Whether they identify different versions. A value that only one of them has is ignored.
+  /// Ignores a value that only one of them has.
   package func contradicts(_ other: Validator) -> Bool {
     if !etag.isEmpty, !other.etag.isEmpty {
-      // Some servers mark a fresh file's ETag as weak, and as strong one second later.
+      // Some servers mark a fresh file's ETag as weak, and as strong a second later.
       if isStrongETag, other.isStrongETag { return etag != other.etag }
       return opaqueTag != other.opaqueTag
     }
@@ -51,7 +50,7 @@ package struct Validator: Equatable, Sendable {
 }
 
 extension Validator {
-  /// Drops values that contain secrets; masking them would give different validators.
+  /// Drops values that contain secrets: masked, they would be other validators.
   package func masked(by masker: Masker) -> Validator {
     var validator = self
     if masker.finds(etag) { validator.etag = "" }

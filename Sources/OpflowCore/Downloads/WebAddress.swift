@@ -1,5 +1,5 @@
-/// An absolute http, https or file URL (RFC 3986), as far as decisions need it. The transfer
-/// library gets `text`, composed from these parts, so it connects to the host that was checked.
+/// An absolute http, https or file URL (RFC 3986). The transfer library gets `text`, composed from
+/// these parts, so it connects to the host that was checked.
 package struct WebAddress: Hashable, Sendable {
   package enum Scheme: String, Sendable {
     case http, https, file
@@ -31,14 +31,14 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   package let scheme: Scheme
-  /// `NAME:PASSWORD` as written, percent-encoded.
+  /// As written, percent-encoded.
   package private(set) var userInfo: String?
-  /// In lower case; an IPv6 address in brackets. Empty for a file.
+  /// In lower case; IPv6 in brackets. Empty for a file.
   package let host: String
   package let port: Int?
   /// From the first slash on; invalid characters are percent-encoded.
   package let pathAndQuery: String
-  /// The URL for requests, without credentials and fragment.
+  /// Without credentials and fragment.
   package let text: String
 
   private init(
@@ -116,14 +116,13 @@ package struct WebAddress: Hashable, Sendable {
       pathAndQuery: Self.encoded(bytes[end...]))
   }
 
-  /// Whether scheme, host and port are the same, so that credentials for one are valid for the
-  /// other.
+  /// Credentials for one origin are not sent to another.
   package func isSameOrigin(as other: WebAddress) -> Bool {
     scheme == other.scheme && host == other.host
       && (port ?? scheme.defaultPort) == (other.port ?? other.scheme.defaultPort)
   }
 
-  /// The decoded path of a file URL; nil for others.
+  /// Decoded; nil for other schemes.
   package var filePath: String? {
     guard scheme == .file else { return nil }
     var bytes: [UInt8] = []
@@ -141,13 +140,11 @@ package struct WebAddress: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The last path component, to guess the type of the file.
   package var lastPathPart: Substring {
     pathAndQuery.prefix { $0 != "?" }.split(separator: "/").last ?? ""
   }
 
-  /// The target of a Location header (RFC 3986, 5.2). Credentials are kept for the same origin
-  /// only.
+  /// The target of a Location header (RFC 3986, 5.2). Only the same origin keeps credentials.
   package func resolving(_ reference: String) throws(Mistake) -> WebAddress {
     let bytes = Self.trimmed(Array(reference.utf8)[...])
     var target: WebAddress
@@ -164,8 +161,7 @@ package struct WebAddress: Hashable, Sendable {
     return target
   }
 
-  /// Repairs `http:` and `https:` with one or three slashes, as some servers write; only a host can
-  /// follow.
+  /// Some servers write `http:` with one or three slashes; only a host can follow.
   private static func withTwoSlashes(_ bytes: ArraySlice<UInt8>, behind colon: Int) -> String {
     let scheme = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
     let slashes = bytes[(colon + 1)...].prefix { $0 == UInt8(ascii: "/") }.count
@@ -188,7 +184,7 @@ package struct WebAddress: Hashable, Sendable {
     }
   }
 
-  /// Removes `.` and `..` from the path (RFC 3986, 5.2.4).
+  /// RFC 3986, 5.2.4.
   private static func withoutDots(_ text: String) -> String {
     let pathEnd = text.firstIndex(of: "?") ?? text.endIndex
     var kept: [Substring] = []
@@ -216,7 +212,7 @@ package struct WebAddress: Hashable, Sendable {
     return bytes
   }
 
-  /// The position of the first colon, unless another delimiter precedes it.
+  /// Nil if another delimiter precedes it.
   private static func schemeEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
     let colon = UInt8(ascii: ":")
     guard let end = bytes.firstIndex(where: { $0 == colon || endsAuthority($0) }),
@@ -238,7 +234,7 @@ package struct WebAddress: Hashable, Sendable {
     (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
   }
 
-  /// Allows international names; the transfer library converts them for DNS.
+  /// International names pass; the transfer library converts them.
   private static func isHostByte(_ byte: UInt8) -> Bool {
     isAlphanumeric(byte) || "-._~".utf8.contains(byte) || byte >= 0x80
   }
@@ -247,8 +243,7 @@ package struct WebAddress: Hashable, Sendable {
     isAlphanumeric(byte) || ":.%".utf8.contains(byte)
   }
 
-  /// Path and query with a leading slash and without the fragment; invalid characters (also stray
-  /// percent signs) as %XX.
+  /// With a leading slash, without the fragment; invalid characters and stray percent signs as %XX.
   private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
     let bytes = bytes.prefix { $0 != UInt8(ascii: "#") }
     if bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ isPlain($0) }) {
@@ -270,7 +265,7 @@ package struct WebAddress: Hashable, Sendable {
 
   private static let upperDigits = Array("0123456789ABCDEF".utf8)
 
-  /// Whether the byte is valid in a path or query, not counting `%`.
+  /// For path and query, `%` excluded.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...32, 127..., UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"),

@@ -1,6 +1,5 @@
 extension FixedWidthInteger {
-  /// A saturating sum. Numbers in a journal are untrusted, and a view that adds them up must not
-  /// trap.
+  /// A saturating sum: numbers in a journal are untrusted and must not trap a view.
   package func plus(_ other: Self) -> Self {
     let (sum, isTooMuch) = addingReportingOverflow(other)
     return !isTooMuch ? sum : other < 0 ? .min : .max

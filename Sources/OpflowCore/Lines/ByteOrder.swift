@@ -1,6 +1,6 @@
 internal import CHash
 
-/// The order of two byte strings, compared as unsigned bytes.
+/// The order of two byte strings as unsigned bytes.
 package enum ByteOrder: Equatable, Sendable {
   case before
   case same

@@ -1,11 +1,11 @@
 extension UnsafeRawBufferPointer {
-  /// The first position of `byte` (not zero) from `start` on; `count` if there is none.
+  /// The first position of `byte` (not zero); `count` if there is none.
   @inline(__always)
   package func position(of byte: UInt8, from start: Int) -> Int {
     position(of: byte, from: start, to: count)
   }
 
-  /// The first position of `byte` (not zero) from `start` on; `end` if there is none before it.
+  /// The first position of `byte` (not zero); `end` if there is none before it.
   @inline(__always)
   func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     var position = start
@@ -22,7 +22,6 @@ extension UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 
-  /// Compares up to eight bytes at a time.
   @inline(__always)
   package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
@@ -32,7 +31,7 @@ extension UnsafeRawBufferPointer {
       if !hasSame(at: position, as: UInt64.self, in: other) { return false }
       position &+= 8
     }
-    // The last eight bytes may overlap those compared before.
+    // These may overlap those compared before.
     return hasSame(at: count &- 8, as: UInt64.self, in: other)
   }
 

@@ -1,7 +1,6 @@
-/// Byte strings in one buffer. Objects would be most of the memory of a million names.
+/// Byte strings in one buffer: as objects, a million names would take most of the memory.
 package struct ByteStrings: Equatable, Sendable {
   private var bytes: [UInt8] = []
-  /// The end of each string in `bytes`.
   private var ends: [Int] = []
 
   package init() {}
@@ -20,7 +19,6 @@ package struct ByteStrings: Equatable, Sendable {
     ends.append(bytes.count)
   }
 
-  /// Appends a string that is given in two parts.
   package mutating func append(_ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer) {
     bytes.append(contentsOf: head)
     append(tail)
@@ -31,7 +29,6 @@ package struct ByteStrings: Equatable, Sendable {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends the first `count` strings of another list.
   package mutating func append(_ count: Int, of other: ByteStrings) {
     let start = bytes.count
     bytes.append(contentsOf: other.bytes[..<other.start(of: count)])
@@ -40,14 +37,13 @@ package struct ByteStrings: Equatable, Sendable {
 
   private func start(of place: Int) -> Int { place == 0 ? 0 : ends[place - 1] }
 
-  /// Passes a string to `body`; the bytes are valid during the call only.
+  /// The bytes are valid during the call only.
   @inline(__always)
   package func with<Result>(_ place: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let (start, end) = (start(of: place), ends[place])
     return bytes.withUnsafeBytes { body($0.part(start, end)) }
   }
 
-  /// Passes the concatenation of all strings to `body`.
   package func withAll<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     bytes.withUnsafeBytes(body)
   }
@@ -67,7 +63,7 @@ package struct ByteStrings: Equatable, Sendable {
     }
   }
 
-  /// The indexes in byte order, only the first of equal strings; nil if the list is sorted already.
+  /// Indexes in byte order, the first of equal strings; nil if already sorted without equals.
   package func ordered() -> [Int32]? {
     var place = 1
     while place < count, order(place - 1, place) == .before { place += 1 }
@@ -96,7 +92,6 @@ package struct ByteStrings: Equatable, Sendable {
     return picked
   }
 
-  /// Sorts by bytes and removes duplicates.
   package mutating func sort() {
     if let places = ordered() { self = picked(places) }
   }

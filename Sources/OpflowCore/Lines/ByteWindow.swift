@@ -16,7 +16,6 @@ struct ByteWindow {
   @inline(__always)
   private var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// The byte at `position`, which must be in the window.
   @inline(__always)
   subscript(position: Int) -> UInt8 {
     assert(position >= 0 && position < count)
@@ -36,14 +35,12 @@ struct ByteWindow {
   @inline(never)
   private func eightAtEnd(_ position: Int) -> EightBytes { bytes.eight(at: position) }
 
-  /// The first position of `byte` (not zero) from `start` on; `end` if there is none before it.
   @inline(__always)
   func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     bytes.position(of: byte, from: start, to: end)
   }
 
-  /// The number at `start` and its end, which is `start` without a digit. Nil for more than 15
-  /// digits.
+  /// The number and its end, which is `start` without a digit; nil for more than 15 digits.
   @inline(__always)
   func natural(at start: Int) -> (value: Int64, end: Int)? {
     let first = eight(at: start)
@@ -59,14 +56,12 @@ struct ByteWindow {
     )
   }
 
-  /// The bytes from `start` up to `end`, which must be in the window.
   @inline(__always)
   func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     assert(start >= 0 && start <= end && end <= count)
     return UnsafeRawBufferPointer(start: base + start, count: end &- start)
   }
 
-  /// The value of 1 to 16 lower-case hexadecimal digits from `start` on; nil for other bytes.
   @inline(__always)
   func hexadecimal(_ start: Int, digitCount count: Int) -> UInt64? {
     if count <= 8 { return eight(at: start).hexadecimal(count).map { UInt64($0) } }

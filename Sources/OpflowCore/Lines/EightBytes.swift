@@ -1,5 +1,4 @@
-/// Eight bytes in one integer, the first one lowest, examined together without branches. Readers of
-/// long files spend most of their time here.
+/// Eight bytes in one integer, the first one lowest, examined together without branches.
 struct EightBytes {
   let bits: UInt64
 
@@ -11,8 +10,7 @@ struct EightBytes {
 
   /// The first position of `byte`; 8 if there is none.
   ///
-  /// The difference is zero at each match, and the subtraction is sure to set the high bit of the
-  /// lowest one only.
+  /// The subtraction sets the high bit of the lowest match for sure; higher bits may be wrong.
   @inline(__always)
   func position(of byte: UInt8) -> Int {
     let difference = bits ^ (UInt64(byte) &* Self.ones)
@@ -24,7 +22,7 @@ struct EightBytes {
   @inline(__always)
   subscript(place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits &>> UInt64(place &* 8)) }
 
-  /// Whether they begin with `text` and then `last`, at most eight bytes in total.
+  /// At most eight bytes in total.
   @inline(__always)
   func begins(with text: StaticString, _ last: UInt8) -> Bool {
     var wanted = UInt64(last) &<< UInt64(text.utf8CodeUnitCount &* 8)
@@ -38,7 +36,7 @@ struct EightBytes {
     return bits & mask == wanted
   }
 
-  /// Whether they begin with `shape` of at most eight bytes, in which `0` matches any digit.
+  /// In `shape` of at most eight bytes, `0` matches any digit.
   @_transparent
   func have(shape: StaticString) -> Bool {
     var wanted: UInt64 = 0
@@ -63,12 +61,12 @@ struct EightBytes {
   @inline(__always)
   var digitCount: Int {
     let values = bits ^ 0x3030_3030_3030_3030
-    // A value above 9 sets the high bit; a carry affects only later bytes.
+    // A carry affects only later bytes.
     let others = ((values &+ 0x7676_7676_7676_7676) | values) & Self.highBits
     return others.trailingZeroBitCount / 8
   }
 
-  /// The value of the first `count` bytes, which must be digits.
+  /// The first `count` bytes must be digits.
   @inline(__always)
   func decimal(_ count: Int) -> UInt64 {
     if count == 0 { return 0 }
@@ -83,7 +81,7 @@ struct EightBytes {
   @inline(__always)
   var decimalAtEnd: UInt64 {
     let values = bits ^ 0x3030_3030_3030_3030
-    // Seen from this end, a carry would give wrong results, so the halves of each byte are tested.
+    // A carry would give wrong results from this end, so the halves of each byte are tested.
     let low = values & 0x0F0F_0F0F_0F0F_0F0F
     let others =
       (values & 0xF0F0_F0F0_F0F0_F0F0)
@@ -94,8 +92,7 @@ struct EightBytes {
 
   // MARK: - Hexadecimal
 
-  /// The value of the first `count` (1 to 8) bytes; nil unless all are lower-case hexadecimal
-  /// digits.
+  /// The value of the first `count` (1 to 8) lower-case digits; nil for other bytes.
   @inline(__always)
   func hexadecimal(_ count: Int) -> UInt32? {
     if count == 8 { return Self.hexadecimal(bits) }
@@ -105,7 +102,6 @@ struct EightBytes {
 
   @inline(__always)
   static func hexadecimal(of number: UInt32) -> EightBytes {
-    // Spreads the bytes in reverse order, then the half-bytes.
     var digits = UInt64(number.byteSwapped)
     digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
     digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
@@ -114,8 +110,8 @@ struct EightBytes {
     return EightBytes(digits &+ 0x3030_3030_3030_3030 &+ letters &* 39)
   }
 
-  /// A digit is 0x30 plus its value, a letter 0x60 plus its value minus 9. So bit 6 marks letters,
-  /// which decides the high half and whether the value is above 9.
+  /// A letter is 0x60 plus its value minus 9, so bit 6 decides the high half and whether the value
+  /// is above 9.
   @inline(__always)
   private static func hexadecimal(_ bytes: UInt64) -> UInt32? {
     let letters = (bytes >> 6) & ones
@@ -133,7 +129,6 @@ struct EightBytes {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The eight bytes from `position` (at most `count`), with zeros after the end.
   @inline(__always)
   func eight(at position: Int) -> EightBytes {
     if position &+ 8 <= count {

@@ -1,17 +1,15 @@
 /// Reads the known keys of a line; points at the first byte of a field.
-///
-/// Short numbers are parsed without a search for their end: the byte after the line must not be a
-/// digit.
 struct FieldCursor {
   private let bytes: ByteWindow
   private let end: Int
   private(set) var position: Int
-  /// The next eight bytes, reused for several keys; zeros at the end.
+  /// The next eight bytes; zeros at the end.
   private var word: EightBytes
-  /// Whether a value was invalid. Journal readers ignore it.
+  /// Set by an invalid value. Journal readers ignore it.
   private(set) var isBroken = false
 
-  /// Reads up to `end`, where nothing or a byte must follow that no key or number has.
+  /// The byte at `end` must not be a digit: short numbers are parsed without a search for their
+  /// end.
   @inline(__always)
   init(_ bytes: ByteWindow, from start: Int, to end: Int) {
     self.bytes = bytes
@@ -30,7 +28,7 @@ struct FieldCursor {
       : standsLong(key)
   }
 
-  /// For keys that do not fit into eight bytes with the `=`.
+  /// For keys of eight bytes and more.
   @inline(never)
   private func standsLong(_ key: Key) -> Bool {
     let width = Self.width(key)
@@ -40,7 +38,6 @@ struct FieldCursor {
     return bytes.part(position, position &+ width &- 1).equals(key.name)
   }
 
-  /// Moves to the next field.
   @inline(__always)
   mutating func pass() { pass(behind: 0) }
 
@@ -58,7 +55,6 @@ struct FieldCursor {
   @_transparent
   private static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
 
-  /// Returns the value and moves to the next field.
   @_transparent
   mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
@@ -66,7 +62,7 @@ struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// Like `text`, but faster for values of more than sixteen bytes.
+  /// For values of more than sixteen bytes.
   @_transparent
   mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
@@ -77,7 +73,7 @@ struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// Returns a nonnegative number of at most 18 digits, or 0, and moves to the next field.
+  /// At most 18 digits; 0 if invalid.
   @_transparent
   mutating func natural(_ key: Key) -> Int64 {
     if let number = shortNumber(key) { return number }
@@ -91,7 +87,6 @@ struct FieldCursor {
     return 0
   }
 
-  /// Returns a 32-bit number, or nil, and moves to the next field.
   @_transparent
   mutating func small(_ key: Key) -> Int32? {
     if let number = shortNumber(key) { return Int32(truncatingIfNeeded: number) }
@@ -100,7 +95,7 @@ struct FieldCursor {
     return number
   }
 
-  /// Returns a number of one digit; otherwise returns nil and does not move.
+  /// If the number has not one digit, returns nil and does not move.
   @_transparent
   mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
@@ -111,7 +106,7 @@ struct FieldCursor {
     return Int64(value)
   }
 
-  /// Returns a number of 1 to 7 digits; otherwise returns nil and does not move.
+  /// If the number has not 1 to 7 digits, returns nil and does not move.
   @_transparent
   private mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
@@ -124,7 +119,7 @@ struct FieldCursor {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The value if these are 1 to 18 decimal digits, otherwise nil.
+  /// The value of 1 to 18 decimal digits.
   @inline(never)
   var natural: Int64? {
     guard count > 0, count <= 18 else { return nil }

@@ -1,6 +1,5 @@
-/// Writes lines of fields, separated by TAB and ended by LF, for journal and messages.
-///
-/// TAB, LF, CR, NUL and backslash become `\t`, `\n`, `\r`, `\0` and `\\`, so `awk -F'\t'` works.
+/// Writes lines of fields, separated by TAB and ended by LF, for journal and messages. TAB, LF, CR,
+/// NUL and backslash become `\t`, `\n`, `\r`, `\0` and `\\`.
 package struct FieldWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -12,7 +11,6 @@ package struct FieldWriter {
   package mutating func tab() { bytes.append(Field.tab) }
   package mutating func endLine() { bytes.append(Field.lineFeed) }
 
-  /// Appends text that needs no escapes.
   package mutating func raw(_ text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
@@ -31,7 +29,6 @@ package struct FieldWriter {
     endLine()
   }
 
-  /// Moves the bytes from `start` on to another writer.
   package mutating func moveEnd(from start: Int, to other: inout FieldWriter) {
     other.bytes += bytes[start...]
     bytes.removeSubrange(start...)
@@ -43,7 +40,6 @@ package struct FieldWriter {
     Hexadecimal.append(value, digitCount: digitCount, to: &bytes)
   }
 
-  /// Appends bytes, escaped.
   package mutating func escaped(_ text: some Sequence<UInt8>) {
     let isDone: Void? = text.withContiguousStorageIfAvailable {
       escape(UnsafeRawBufferPointer($0))
@@ -51,7 +47,7 @@ package struct FieldWriter {
     if isDone == nil { Array(text).withUnsafeBytes { escape($0) } }
   }
 
-  /// Copies the runs between escapes; most text has no escapes.
+  /// Most text has no escapes.
   private mutating func escape(_ text: UnsafeRawBufferPointer) {
     var start = 0
     for place in text.indices {
@@ -100,12 +96,12 @@ package struct FieldWriter {
     for value in values { field(key, value) }
   }
 
-  /// Appends at most `capacity` bytes, written by `body` without further allocation.
+  /// Appends at most `capacity` bytes without further allocation.
   mutating func add(capacity: Int, _ body: (inout LineSpan) -> Void) {
     bytes.append(addingCapacity: capacity) { body(&$0) }
   }
 
-  /// Appends a tab and `key=value`; nothing if the value is empty.
+  /// Writes nothing if the value is empty.
   package mutating func pair(_ key: StaticString, _ value: String) {
     if value.isEmpty { return }
     tab()
@@ -116,20 +112,18 @@ package struct FieldWriter {
 
   package mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 
-  /// Overwrites earlier bytes, for a checksum that precedes what it covers.
+  /// For a checksum that precedes what it covers.
   package mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
   }
 }
 
-/// The special bytes of a line.
 package enum Field {
   package static let tab: UInt8 = 9
   package static let lineFeed: UInt8 = 10
   package static let carriageReturn: UInt8 = 13
   package static let backslash: UInt8 = 92
 
-  /// The bytes that are escaped, with the letter after the backslash.
   private enum FieldEscape: UInt8, CaseIterable {
     case nul = 0
     case tab = 9
@@ -180,7 +174,7 @@ package enum Field {
     return pending ? nil : result
   }
 
-  /// Undoes escapes and decodes UTF-8, with U+FFFD for invalid bytes. Nil if an escape is invalid.
+  /// Decodes UTF-8, with U+FFFD for invalid bytes. Nil if an escape is invalid.
   package static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
@@ -189,7 +183,7 @@ package enum Field {
     return unescaped(field).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Parses a decimal number with an optional minus sign; nil if invalid.
+  /// Accepts a minus sign; nil if invalid.
   package static func number<Value: FixedWidthInteger>(
     _ field: some Collection<UInt8>, as type: Value.Type = Value.self
   ) -> Value? {

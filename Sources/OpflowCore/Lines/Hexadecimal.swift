@@ -17,7 +17,7 @@ package enum Hexadecimal {
     }
   }
 
-  /// The value of a digit in either case; nil for other bytes.
+  /// Accepts both cases.
   package static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case 48...57: byte - 48
@@ -41,8 +41,7 @@ package enum Hexadecimal {
     return value
   }
 
-  /// The value of 1 to 16 lower-case digits; nil for other input. Handles eight bytes at a time
-  /// without unpredictable branches.
+  /// Like the other `value`, eight bytes at a time without unpredictable branches.
   package static func value(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     guard let high = bytes.eight(at: 0).hexadecimal(min(bytes.count, 8)) else { return nil }

@@ -1,5 +1,4 @@
-/// All keys of `KEY=VALUE` in journal lines and messages. JournalFormat.swift and
-/// MessageCodec.swift define which lines have which keys.
+/// All keys of `KEY=VALUE`; JournalFormat.swift and MessageCodec.swift say which line has which.
 package enum Key: UInt8, CaseIterable, Sendable {
   // The end of an attempt
   case exit, signal, reason, errno
@@ -34,8 +33,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case site, gpus, incarnation, lease, until
   case time, job, step
 
-  /// The key in a line. Transparent, so that the switch folds for constants on hot paths; the
-  /// compiler rarely inlines one of this size.
+  /// Transparent, so that the switch folds for constants; the compiler rarely inlines one of this
+  /// size.
   @_transparent
   package var name: StaticString {
     switch self {

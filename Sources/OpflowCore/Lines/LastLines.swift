@@ -1,6 +1,5 @@
-/// Takes whole lines from the end of a text.
 package enum LastLines {
-  /// Returns the last `count` lines of `bytes`, the last one with a newline.
+  /// The last line gets a newline.
   package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }

@@ -1,11 +1,11 @@
-/// The fields of a line, including those with unknown keys.
+/// All fields of a line, also with unknown keys.
 package struct LineFields: Sequence, IteratorProtocol {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// The next field that has an `=`.
+  /// Skips fields without `=`.
   package mutating func next() -> LineField? {
     while position < bytes.count {
       let end = bytes.position(of: Field.tab, from: position)
@@ -18,9 +18,9 @@ package struct LineFields: Sequence, IteratorProtocol {
 }
 
 package struct LineField {
-  /// The key, possibly of a later opflow.
+  /// Possibly of a later opflow.
   package let name: UnsafeRawBufferPointer
-  /// The value, escaped.
+  /// Escaped.
   package let value: UnsafeRawBufferPointer
 
   init?(_ bytes: UnsafeRawBufferPointer) {
@@ -32,10 +32,10 @@ package struct LineField {
 
   package var key: Key? { Key(name: name) }
 
-  /// The unescaped value, with U+FFFD for bytes that are not UTF-8.
+  /// Unescaped, with U+FFFD for bytes that are not UTF-8.
   package var text: String { Field.text(value) ?? "" }
 
-  /// A nonnegative number of at most 18 digits; otherwise 0.
+  /// At most 18 digits; otherwise 0.
   var natural: Int64 { value.natural ?? 0 }
 
   var small: Int32? { Field.number(value) }

@@ -1,4 +1,4 @@
-/// Splits bytes into lines without line feeds; the last line need not end with one.
+/// Lines without their line feeds; the last one need not end with one.
 package struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 

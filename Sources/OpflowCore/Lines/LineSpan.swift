@@ -1,14 +1,12 @@
-/// A buffer for one line on hot paths. The caller sees to the capacity; a write beyond it traps.
+/// A buffer for one line on hot paths. A write beyond its capacity traps.
 typealias LineSpan = OutputSpan<UInt8>
 
 extension OutputSpan<UInt8> {
-  /// Appends text that needs no escapes.
   @inline(__always)
   mutating func appendText(_ text: StaticString) {
     text.withUTF8Buffer { appendBytes(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends a tab, the key and `=`; the caller appends the value.
   @_transparent
   mutating func begin(_ key: Key) {
     append(Field.tab)
@@ -27,7 +25,6 @@ extension OutputSpan<UInt8> {
     if value != 0 { append(key, value) }
   }
 
-  /// Appends bytes that need no escapes.
   @inline(__always)
   mutating func appendBytes(_ source: UnsafeRawBufferPointer) {
     withUnsafeMutableBufferPointer { room, used in
@@ -106,7 +103,7 @@ extension OutputSpan<UInt8> {
     return rest >= 10 ? count + 1 : count
   }
 
-  /// Appends the lowest `digitCount` digits of `value` in lower case.
+  /// Appends the lowest `digitCount` digits in lower case.
   @inline(__always)
   mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
     var shift = UInt64(digitCount * 4)
@@ -119,7 +116,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension Field {
-  /// Whether a byte may need an escape; never misses one.
+  /// Never misses a byte that needs an escape.
   @inline(__always)
   static func mayNeedEscape(_ bytes: UnsafeRawBufferPointer) -> Bool {
     // No early exit, so that the compiler can vectorize the loop.

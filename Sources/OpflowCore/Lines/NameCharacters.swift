@@ -1,4 +1,4 @@
-/// The characters of a file name. Bytes that are not UTF-8 count as characters above Unicode.
+/// The characters of a file name; a byte that is not UTF-8 counts as one above Unicode.
 package enum NameCharacters {
   private static let firstByte: UInt32 = 0x11_0000
   static let last = firstByte + 0xFF
@@ -21,7 +21,7 @@ package enum NameCharacters {
     }
   }
 
-  /// Formats a name for messages, reports and JSON; an invalid byte becomes `\xe9`.
+  /// For messages, reports and JSON; an invalid byte becomes `\xe9`.
   package static func text(_ name: some Collection<UInt8>) -> String {
     if let text = String(validating: name, as: UTF8.self) { return text }
     var text = String.UnicodeScalarView()

@@ -1,18 +1,18 @@
-/// The escapes that programs use. Each case decodes one of them, byte by byte.
+/// The escapes that programs use.
 enum Escape: CaseIterable {
-  /// `%2F` in URLs. The automaton handles `+` for a space.
+  /// `%2F`. The automaton handles `+` for a space.
   case percent
   /// `&lt;`, `&#60;`, `&#x3c;`
   case markup
-  /// `\n`, `\"`, `\/`, `\u003c`, `\x3c`, `\074`, as in JSON and in `$'…'` of shells.
+  /// `\n`, `\"`, `\/`, `\u003c`, `\x3c`, `\074`, as in JSON and `$'…'`.
   case backslash
   /// `\<` for any byte, as by `printf %q`.
   case shell
-  /// `'\''` and `'"'"'` for a quote, `'"''"'` for two, within single quotes.
+  /// `'\''` and `'"'"'` for a quote, `'"''"'` for two.
   case quotes
-  /// Line breaks in an encoding, and the indentation of the next line.
+  /// Line breaks in an encoding, with indentation.
   case lineBreak
-  /// What `CleanText` removes: control characters, terminal sequences, direction changes.
+  /// What `CleanText` removes.
   case hidden
 
   var leads: [UInt8] {
@@ -27,11 +27,10 @@ enum Escape: CaseIterable {
     }
   }
 
-  /// Whether it only removes bytes, so that it cannot change the start of a word.
+  /// Only removes bytes, so it cannot change the start of a word.
   var isGap: Bool { self == .lineBreak || self == .hidden }
 }
 
-/// The meaning of the pending bytes.
 enum EscapeStep: Equatable {
   /// The next byte decides.
   case needsMore
@@ -43,13 +42,10 @@ enum EscapeStep: Equatable {
   case scalar(UInt32, count: Int)
   /// `count` bytes stand for `times` equal bytes.
   case repeated(UInt8, times: Int, count: Int)
-  /// `count` bytes stand for nothing.
   case nothing(count: Int)
 }
 
 extension Escape {
-  /// Decodes the start of `bytes`, which must not be empty.
-  ///
   /// - Parameter isIndenting: whether a line break and spaces precede.
   func step(_ bytes: [UInt8], isIndenting: Bool) -> EscapeStep {
     let first = bytes[0]
@@ -82,7 +78,6 @@ extension Escape {
     return value < radix ? value : nil
   }
 
-  /// Matches one of several strings, each of which stands for a character.
   private static func word(
     _ bytes: [UInt8], among words: [(word: StaticString, scalar: UInt32)]
   ) -> EscapeStep {
@@ -97,7 +92,6 @@ extension Escape {
     return mayFollow ? .needsMore : .plain
   }
 
-  /// The limit for consecutive quotes in a value.
   private static let mostQuotes = 64
 
   private static func quotes(_ bytes: [UInt8]) -> EscapeStep {
@@ -113,7 +107,6 @@ extension Escape {
     return rest.count < 2 ? .needsMore : .repeated(39, times: count, count: count + 4)
   }
 
-  /// The limit for digits, including leading zeros.
   private static let mostMarkupDigits = 8
 
   private static func markup(_ bytes: [UInt8]) -> EscapeStep {
@@ -153,7 +146,6 @@ extension Escape {
     }
   }
 
-  /// Up to `limit` digits for a byte.
   private static func number(
     _ bytes: [UInt8], from start: Int, _ radix: UInt32, atMost limit: Int
   ) -> EscapeStep {
@@ -167,7 +159,7 @@ extension Escape {
     return place > start ? .byte(UInt8(truncatingIfNeeded: value), count: place) : .plain
   }
 
-  /// Up to `limit` digits for a character. A high surrogate needs a second escape.
+  /// A high surrogate needs a second escape.
   private static func character(_ bytes: [UInt8], atMost limit: Int) -> EscapeStep {
     guard let (value, end) = hexadecimal(bytes, from: 2, atMost: limit) else {
       return bytes.count < 2 + limit ? .needsMore : .plain
@@ -184,7 +176,7 @@ extension Escape {
     return .scalar(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00), count: lowEnd)
   }
 
-  /// The value and the end of its digits; nil if more digits may follow.
+  /// Nil if more digits may follow.
   private static func hexadecimal(
     _ bytes: [UInt8], from start: Int, atMost limit: Int
   ) -> (value: UInt32, end: Int)? {

@@ -1,23 +1,22 @@
 /// A stream with one kind of escape decoded. It is read apart from the stream only from an escape
-/// on, and while that may be part of a word, so most bytes are read once.
+/// on and while that may be part of a word, so most bytes are read once.
 struct EscapedView: Sendable {
   let escape: Escape
   private(set) var isApart = false
   private(set) var state: WordAutomaton.State = 0
   private(set) var tails = TailReader()
-  /// The bytes of a possible escape, and the position of the first.
+  /// A possible escape, and the position of its first byte.
   private var waiting: [UInt8] = []
   private var waitingStart = 0
   private var isIndenting = false
   private var forkPlace = 0
-  /// The origin of each byte since the fork, without those out of reach.
+  /// The origin of each byte since the fork, as far back as a word can reach.
   private var places: [Int] = []
   private var leftOut = 0
   private var plainBytes = 0
 
   init(_ escape: Escape) { self.escape = escape }
 
-  /// Starts to differ from the stream before the byte at `place`.
   mutating func fork(_ state: WordAutomaton.State, _ tails: TailReader, at place: Int) {
     isApart = true
     self.state = state
@@ -30,11 +29,9 @@ struct EscapedView: Sendable {
     isIndenting = false
   }
 
-  /// The limit of held bytes. A word with a longer gap is not found; `CleanText` shows an ellipsis
-  /// there.
+  /// A word with a longer gap is not found; `CleanText` shows an ellipsis there.
   private static let mostHeldBytes = 1 << 20
 
-  /// Reads the stream's byte at `place`.
   mutating func take(
     _ byte: UInt8, at place: Int, _ automaton: WordAutomaton, _ borders: inout Borders,
     found: (Range<Int>) -> Void
@@ -50,7 +47,6 @@ struct EscapedView: Sendable {
       case .scalar(let value, let count):
         let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
         let bytes = Array(String(Character(scalar)).utf8)
-        // All bytes have the same origin.
         for byte in bytes.dropLast() {
           add(byte, end: waitingStart + count, automaton, &borders, found)
         }
@@ -67,7 +63,6 @@ struct EscapedView: Sendable {
     }
   }
 
-  /// Drops the partial match.
   private mutating func forget() {
     state = 0
     tails = TailReader()
@@ -110,20 +105,19 @@ struct EscapedView: Sendable {
     }
   }
 
-  /// The position in the stream of the last `length` bytes.
   private func start(ofLast length: Int) -> Int {
     let place = places.count - length
     return place >= 0 ? places[place] : forkPlace + place
   }
 
-  /// The start of a possible word; nil if there is none.
+  /// The start of a possible word.
   func hold(_ automaton: WordAutomaton) -> Int? {
     let length = max(automaton.reach(state), tails.longest)
     if length > 0 { return start(ofLast: length) }
     return waiting.isEmpty ? nil : waitingStart
   }
 
-  /// Returns to the stream if both are in the same state after the same bytes.
+  /// Rejoins the stream if both are in the same state after the same bytes.
   mutating func join(
     _ state: WordAutomaton.State, _ tails: TailReader, _ automaton: WordAutomaton
   ) {
@@ -133,11 +127,9 @@ struct EscapedView: Sendable {
     isApart = false
   }
 
-  /// Ends the stream; pending bytes are not an escape.
   mutating func end(
     _ automaton: WordAutomaton, _ borders: inout Borders, found: (Range<Int>) -> Void
   ) {
-    // As at the end of a line, an unterminated sequence cannot be completed.
     if escape == .hidden, !waiting.isEmpty {
       take(10, at: waitingStart + waiting.count, automaton, &borders, found: found)
     }

@@ -1,13 +1,12 @@
-/// Recognizes, byte by byte, what `CleanText` removes from a line.
+/// Recognizes byte by byte what `CleanText` removes.
 enum HiddenText {
-  /// `CleanText` shows an ellipsis for longer sequences, so they do not join anything.
+  /// `CleanText` shows an ellipsis for longer ones.
   private static let longestSequenceBytes = 4096
 
-  /// Control characters except TAB and LF, and the first bytes of those in UTF-8.
+  /// Control characters except TAB and LF, and first bytes of those in UTF-8.
   static let leads: [UInt8] = Array(0...8) + Array(11...31) + [127, 0xC2, 0xE2, 0xEF, 0xF3]
 
-  /// Decodes the start of `bytes`, which must not be empty. Called for each new byte, so it looks
-  /// at the last ones only.
+  /// Called for each new byte, so it looks at the last ones only.
   static func step(_ bytes: [UInt8]) -> EscapeStep {
     switch bytes[0] {
     case 27: return bytes.count > 1 ? sequence(bytes) : .needsMore
@@ -21,8 +20,7 @@ enum HiddenText {
     }
   }
 
-  /// The final bytes after each prefix, for U+200B, U+2028 to U+202E, U+2060 to U+206F, U+FEFF, and
-  /// U+E0000 to U+E007F.
+  /// U+200B, U+2028 to U+202E, U+2060 to U+206F, U+FEFF, U+E0000 to U+E007F.
   private static let invisibles: [(head: [UInt8], lasts: [ClosedRange<UInt8>])] = [
     ([0xE2, 0x80], [0x8B...0x8B, 0xA8...0xAE]), ([0xE2, 0x81], [0xA0...0xAF]),
     ([0xEF, 0xBB], [0xBF...0xBF]), ([0xF3, 0xA0, 0x80], [0x80...0xBF]),
@@ -43,7 +41,7 @@ enum HiddenText {
     return needsMore ? .needsMore : .plain
   }
 
-  /// ESC and its sequence (ECMA-48, 5.4 and 5.6).
+  /// ECMA-48, 5.4 and 5.6.
   private static func sequence(_ bytes: [UInt8]) -> EscapeStep {
     let last = bytes[bytes.count - 1]
     switch bytes[1] {

@@ -1,7 +1,5 @@
-/// Replaces secrets in a stream by `***`, however the stream is split.
-///
-/// It holds back only bytes that may still become a secret, without a timeout. Overlapping secrets
-/// get one mark. A copy is independent.
+/// Replaces secrets in a stream by `***`, however the stream is split. Holds back only bytes that
+/// may still become a secret. Overlapping secrets get one mark.
 package struct Masker: Sendable {
   package static let mark = Array("***".utf8)
 
@@ -9,24 +7,23 @@ package struct Masker: Sendable {
   private var state: WordAutomaton.State = 0
   private var tails = TailReader()
   private var views = Escape.allCases.map { EscapedView($0) }
-  /// The number of views that differ from the stream.
+  /// Of views that differ from the stream.
   private var apartCount = 0
   private var borders = Borders()
 
   private var place = 0
-  /// The bytes before `place` that are held back.
+  /// Held back, before `place`.
   private var held: [UInt8] = []
-  /// The ranges to mask in `held`, sorted and disjoint.
+  /// Ranges in `held`, sorted and disjoint.
   private var finds: [Find] = []
   private var output: [UInt8] = []
 
   private struct Find {
     var range: Range<Int>
-    /// Whether the mark is written, but the end of the range is not reached yet.
+    /// The mark is written, but the range's end is not reached.
     var isMarked: Bool
   }
 
-  /// Nil if there are no secrets.
   package init?(_ secrets: [SecretValue]) {
     if secrets.isEmpty { return nil }
     automaton = WordAutomaton(
@@ -34,7 +31,7 @@ package struct Masker: Sendable {
       leads: Escape.allCases.flatMap(\.leads))
   }
 
-  /// Reads the next bytes, and calls `write` at most once with what is decided.
+  /// Calls `write` at most once.
   package mutating func mask(
     _ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Void
   ) {
@@ -48,7 +45,7 @@ package struct Masker: Sendable {
     release(upTo: hold, write)
   }
 
-  /// Ends the stream and writes all held bytes. The next bytes start a new stream.
+  /// Writes all held bytes. The next bytes start a new stream.
   package mutating func finish(_ write: (UnsafeRawBufferPointer) -> Void) {
     endViews()
     release(upTo: place, write)
@@ -59,7 +56,7 @@ package struct Masker: Sendable {
     place = 0
   }
 
-  /// Masks a whole string, independent of the stream.
+  /// Independent of the stream.
   package func masked(_ text: String) -> String {
     var copy = self
     copy.restart()
@@ -69,7 +66,6 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether a string contains a secret.
   package func finds(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { finds(UnsafeRawBufferPointer($0)) }
@@ -77,7 +73,6 @@ package struct Masker: Sendable {
 
   package func finds(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFind(in: bytes) != nil }
 
-  /// The position of the first secret.
   package func firstFind(in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
     var copy = self
     copy.restart()
@@ -115,14 +110,13 @@ package struct Masker: Sendable {
     self.state = state
   }
 
-  /// Reads a byte that may start an escape or end a word, or while views differ.
+  /// For a byte that may start an escape or end a word, or while views differ.
   private mutating func take(
     _ byte: UInt8, from state: WordAutomaton.State, to next: WordAutomaton.State
   ) {
     for number in views.indices where !views[number].isApart {
       let escape = views[number].escape
       guard escape.leads.contains(byte) else { continue }
-      // Removing bytes before a word has no effect.
       if escape.isGap, state == 0, tails.isEmpty { continue }
       views[number].fork(state, tails, at: place)
       apartCount += 1
@@ -141,8 +135,7 @@ package struct Masker: Sendable {
     }
   }
 
-  /// Inserts a range and merges overlaps. Ranges arrive sorted by end, except those that an escape
-  /// ends later.
+  /// Merges overlaps. Ranges arrive sorted by end, except those that an escape ends later.
   private static func add(_ range: Range<Int>, to finds: inout [Find]) {
     var new = Find(range: range, isMarked: false)
     var place = finds.count
@@ -162,7 +155,7 @@ package struct Masker: Sendable {
 
   // MARK: - Writing
 
-  /// The position from which bytes may still become a secret.
+  /// Bytes from here on may still become a secret.
   private var hold: Int {
     var hold = place - max(automaton.reach(state), tails.longest)
     if apartCount > 0 {

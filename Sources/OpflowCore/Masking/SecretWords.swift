@@ -1,14 +1,14 @@
-/// The byte strings (words) that reveal a secret in a stream.
+/// The byte strings (words) that reveal a secret.
 ///
-/// Escapes are decoded before (`EscapeReader`). Hexadecimal and base64 at its three alignments are
-/// words of their own; a base64 word has only the digits that the value determines, so up to four
-/// bits at its ends can stay visible.
+/// Escapes are decoded before. Hexadecimal and base64 at its three alignments are words of their
+/// own; a base64 word has only the digits that the value determines, so up to four bits at its ends
+/// stay visible.
 enum SecretWords {
-  /// Shorter values are masked only as they are; their encodings would match everywhere.
+  /// Encodings of shorter values would match everywhere.
   static let shortestEncodedBytes = 8
 
-  /// The limit for encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of
-  /// certificates has a thousand.
+  /// For encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of certificates
+  /// has a thousand.
   static let mostEncodedLines = 4096
 
   static func words(of values: [[UInt8]]) -> [[UInt8]] {
@@ -18,9 +18,9 @@ enum SecretWords {
     return words
   }
 
-  /// Shells strip spaces around a value (`echo $KEY`, `read`); other programs strip indentation.
+  /// Shells (`echo $KEY`, `read`) and other programs strip spaces around a value.
   private static func add(_ value: [UInt8], _ room: inout Int, to words: inout [[UInt8]]) {
-    // Most programs end the line themselves, and `$(…)` strips newlines.
+    // `$(…)` strips newlines.
     let ends = value.reversed().prefix { $0 == 10 || $0 == 13 }.count
     let core = value.count - ends >= SecretValue.shortestBytes ? Array(value.dropLast(ends)) : value
     let inner = Array(core[...].trimmed)
@@ -38,8 +38,8 @@ enum SecretWords {
     }
   }
 
-  /// Adds the word; its form from `echo $KEY`, where each run of spaces and newlines is one space;
-  /// and its forms in names that messages tell, where a byte that is not UTF-8 is replaced.
+  /// Adds the word; its form from `echo $KEY`, with each run of spaces as one; and its forms in
+  /// names, where a byte that is not UTF-8 is replaced.
   private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
     words.append(word)
     if String(validating: word, as: UTF8.self) == nil {
@@ -63,7 +63,7 @@ enum SecretWords {
         let first = (before * 8 + 5) / 6
         let last = (before + value.count) * 8 / 6
         let own = Array(digits[first..<last])
-        // Without these digits, both alphabets give the same word.
+        // Otherwise both alphabets give the same word.
         if place == 1, !own.contains(where: { marks.utf8.contains($0) }) { continue }
         words.append(own)
       }
@@ -98,7 +98,6 @@ enum SecretWords {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without spaces, tabs and newlines around it.
   fileprivate var trimmed: ArraySlice<UInt8> {
     func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
     guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }

@@ -1,5 +1,5 @@
-/// Matches the rest of long words after their heads, by the longest prefix that ends the stream
-/// (Knuth, Morris and Pratt, SIAM J. Comput. 6, 1977).
+/// Matches the rest of long words after their heads (Knuth, Morris and Pratt, SIAM J. Comput. 6,
+/// 1977).
 struct TailReader: Equatable, Sendable {
   struct Follower: Equatable, Sendable {
     let word: Int
@@ -14,7 +14,7 @@ struct TailReader: Equatable, Sendable {
 
   var longest: Int { followers.lazy.map(\.matched).max() ?? 0 }
 
-  /// Reads a byte. Returns the length of the longest word that ends with it; 0 for none.
+  /// Returns the length of the longest word that ends with the byte, or 0.
   mutating func take(_ byte: UInt8, _ automaton: WordAutomaton, _ borders: inout Borders) -> Int {
     let byte = WordAutomaton.folded(byte)
     var found = 0
@@ -34,15 +34,14 @@ struct TailReader: Equatable, Sendable {
     return found
   }
 
-  /// Starts to match a word whose head has just ended.
   mutating func follow(_ word: Int) {
     if followers.contains(where: { $0.word == word }) { return }
     followers.append(Follower(word: word, matched: WordAutomaton.headBytes))
   }
 }
 
-/// For each prefix of one long word, the next shorter prefix that ends it. Computed at the first
-/// mismatch and kept.
+/// For each prefix of one long word, the next shorter prefix that ends it; computed at the first
+/// mismatch.
 struct Borders: Sendable {
   private var word = -1
   private var lengths: [Int32] = []

@@ -2,24 +2,22 @@
 // ==================
 //
 // The automaton of Aho and Corasick (CACM 18, 1975): a state is the longest prefix of a word that
-// ends the input, so one step per byte finds all words. States are numbered by depth. Shallow
-// states, which are the most frequent, have a row with a successor per byte class. Deep states have
-// edges to their children and fall back to the state of the next shorter prefix.
+// ends the input. States are numbered by depth. Shallow states, the most frequent, have a row with
+// a successor per byte class. Deep states have edges to their children and fall back to the state
+// of the next shorter prefix.
 //
 // A value can have 64 KiB and needs ten words, so the automaton holds only their heads;
-// `TailReader` compares the rest, which is rare.
+// `TailReader` compares the rest.
 //
-// Space and `+` count as the same byte, because forms encode one as the other.
+// Space and `+` count as the same byte: forms encode one as the other.
 
 /// Finds words in streams. Immutable, and a class so that all maskers share it.
 final class WordAutomaton: @unchecked Sendable {
-  // SAFETY: @unchecked, because the tables are filled in init, freed in deinit, and only read
-  // between.
+  // SAFETY: @unchecked, because the tables are only read between init and deinit.
 
   typealias State = Int32
-  /// The maximum length of a head.
   static let headBytes = 32
-  /// Limits the rows, so that they stay in the processor's caches.
+  /// So that the rows stay in the processor's caches.
   private static let mostRowEntries = 1 << 17
   /// A flag in `classes`: the byte can start an escape.
   static let lead: UInt16 = 1 << 15
@@ -33,14 +31,12 @@ final class WordAutomaton: @unchecked Sendable {
   private let edgeTargets: [State]
   private let fallbacks: [State]
   private let reaches: [UInt8]
-  /// By state: the length of the longest word that ends there, 0 for none; the maximum if a head
-  /// ends there.
+  /// By state: the length of the longest word that ends there; the maximum if a head ends there.
   private let ends: UnsafeMutablePointer<UInt8>
   private let longest: [UInt8]
-  /// By state: the first entry of `tails` with a head that ends there; -1 for none.
+  /// By state: the first of `tails` with a head that ends there; -1 for none.
   private let firstTails: [Int32]
   private let tails: [(word: Int, next: Int32)]
-  /// The words that are longer than a head.
   let longWords: [[UInt8]]
   let longestWordBytes: Int
 
@@ -97,7 +93,6 @@ final class WordAutomaton: @unchecked Sendable {
 
   static func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "+") ? 32 : byte }
 
-  /// The byte's class and its `lead` flag.
   @inline(__always)
   func entry(_ byte: UInt8) -> UInt16 { classes[Int(byte)] }
 
@@ -125,13 +120,11 @@ final class WordAutomaton: @unchecked Sendable {
     return rows[Int(state) * classCount + column]
   }
 
-  /// The length of the longest partial match in a state.
   @inline(__always)
   func reach(_ state: State) -> Int { Int(reaches[Int(state)]) }
 
   func longestWord(_ state: State) -> Int { Int(longest[Int(state)]) }
 
-  /// Calls `body` with the index of each long word whose head ends there.
   func forEachHead(_ state: State, _ body: (Int) -> Void) {
     var place = firstTails[Int(state)]
     while place >= 0 {
@@ -200,9 +193,8 @@ struct TrieLayout {
     classCount = trie.usesByte.lazy.filter { $0 }.count + 1
   }
 
-  /// - Parameter classOf: returns a byte's class.
   mutating func lay(_ classOf: (UInt8) -> UInt16) {
-    // The node of each state. Parents come before their children.
+    // Parents come before their children.
     var order: [Int32] = [0]
     order.reserveCapacity(trie.nodes.count)
     var state = 0
@@ -244,7 +236,6 @@ struct TrieLayout {
     firstTails.append(first)
   }
 
-  /// Requires that the state is laid out already.
   private func successor(of start: Int32, _ column: Int) -> Int32 {
     var state = Int(start)
     while state >= rowCount {

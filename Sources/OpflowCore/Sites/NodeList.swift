@@ -1,10 +1,9 @@
-/// Parses Slurm's lists of nodes, such as `n[1-3,07],login`. Numbers in brackets keep leading
-/// zeros, as in `[08-11]`.
+/// Parses Slurm's lists of nodes: `n[1-3,07],login`. Numbers keep leading zeros.
 package enum NodeList {
-  /// Far more than any cluster has; limits the work for a damaged list.
+  /// Limits the work for a damaged list.
   static let mostNodes = 65_536
 
-  /// The names in Slurm's order; nil if malformed.
+  /// In Slurm's order; nil if malformed.
   package static func names(_ text: String) -> [String]? {
     var names: [String] = []
     for part in split(text.utf8) {
@@ -23,7 +22,7 @@ package enum NodeList {
     }
   }
 
-  /// Expands the last brackets fastest.
+  /// The last brackets vary fastest.
   private static func expand(_ part: Substring.UTF8View) -> [[UInt8]]? {
     guard let open = part.firstIndex(of: UInt8(ascii: "[")) else {
       let isName = !part.isEmpty && part.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "]") }
@@ -38,7 +37,6 @@ package enum NodeList {
     return numbers.flatMap { number in ends.map { before + number + $0 } }
   }
 
-  /// The numbers of `1-3,07`, with leading zeros.
   private static func numbers(_ text: Substring.UTF8View) -> [[UInt8]]? {
     var numbers: [[UInt8]] = []
     for range in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
@@ -58,7 +56,7 @@ package enum NodeList {
     return numbers.isEmpty ? nil : numbers
   }
 
-  /// The numbers of `4(x3),2`, one per node; nil if malformed.
+  /// `4(x3),2`, one number per node; nil if malformed.
   package static func counts(_ text: String) -> [UInt64]? {
     var counts: [UInt64] = []
     for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {

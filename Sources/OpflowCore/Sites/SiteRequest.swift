@@ -1,19 +1,19 @@
 /// The nodes that `--on` requests in addition to the local machine.
 package enum SiteRequest: Equatable, Sendable {
-  /// The nodes of a Slurm allocation: the current one, or a new one with these salloc options.
+  /// The current allocation, or a new one with these salloc options.
   case slurm(options: [String])
-  /// A host for ssh: `user@host`, or a name from ssh's configuration.
+  /// `user@host`, or a name from ssh's configuration.
   case ssh(host: String)
   /// A shell command that connects its standard input and output to an agent.
   case exec(command: String)
 
-  /// The prefixes, for shell completion.
+  /// For shell completion.
   package static let beginnings = ["local", "slurm", "ssh:", "exec:"]
 
-  /// The syntax of each transport, in the order of the help.
+  /// For the help.
   package static let words = ["local", "slurm[:OPTIONS]", "ssh:HOST,HOST", "exec:COMMAND"]
 
-  /// Parses the argument of `--on`. `local` gives an empty list.
+  /// `local` gives an empty list.
   package static func parse(_ word: String) throws(SiteRequestError) -> [SiteRequest] {
     let colon = word.firstIndex(of: ":")
     let transport = String(colon.map { word[..<$0] } ?? word[...])

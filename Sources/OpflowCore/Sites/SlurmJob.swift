@@ -1,4 +1,4 @@
-/// A Slurm allocation: its nodes and the job's processors on each.
+/// A Slurm allocation.
 package struct SlurmJob: Equatable, Sendable {
   package struct Node: Equatable, Sendable {
     package let name: String
@@ -12,7 +12,6 @@ package struct SlurmJob: Equatable, Sendable {
   /// - Parameters:
   ///   - nodes: SLURM_JOB_NODELIST.
   ///   - cpus: SLURM_JOB_CPUS_PER_NODE.
-  /// - Returns: nil if one is malformed or they do not match.
   package init?(id: Int64, nodes: String, cpus: String) {
     guard id > 0, let names = NodeList.names(nodes), let counts = NodeList.counts(cpus),
       names.count == counts.count, counts.allSatisfy({ $0 > 0 })
@@ -22,15 +21,15 @@ package struct SlurmJob: Equatable, Sendable {
     self.nodes = zip(names, counts).map { Node(name: $0, cpus: $1) }
   }
 
-  /// The command before the agent's words to start it on the node.
+  /// The words that start an agent on the node.
   ///
-  /// `--overlap` keeps the node usable while a lost agent has its step or a task uses srun itself.
-  /// `--export=ALL` passes the environment on in jobs of `sbatch --export=NONE` too.
+  /// `--overlap` keeps the node usable while a lost agent has its step or a task uses srun.
+  /// `--export=ALL` passes the environment on after `sbatch --export=NONE` too.
   package func transport(to node: Node) -> [String] {
     [
-      // No option disables the task number before each line.
+      // Would number each line; no option disables it.
       "env", "-u", "SLURM_LABELIO",
-      // As in the allocation. Otherwise a task's own srun would see this node only.
+      // Otherwise a task's own srun would see this node only.
       "SLURM_JOB_ID=\(id)", "SLURM_JOB_NODELIST=\(nodeList)", "SLURM_JOB_NUM_NODES=\(nodes.count)",
       "SLURM_JOB_CPUS_PER_NODE=\(cpuList)",
       "srun", "--quiet", "--jobid=\(id)", "--nodes=1", "--ntasks=1", "--nodelist=\(node.name)",
@@ -39,12 +38,8 @@ package struct SlurmJob: Equatable, Sendable {
     ]
   }
 
-  /// The command that kills an agent's step, even a stopped one, immediately.
-  ///
-  /// - Parameters:
-  ///   - job: as the agent reports it.
-  ///   - step: as the agent reports it.
-  /// - Returns: nil for a step of another job. Without a step, scancel would kill the whole job.
+  /// Kills an agent's step, even a stopped one. Nil for a step of another job: without a step,
+  /// scancel would kill the whole job.
   package func killWords(job: String, step: String) -> [String]? {
     let isNumber = step.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard job == "\(id)", isNumber, !step.isEmpty else { return nil }
@@ -52,9 +47,8 @@ package struct SlurmJob: Equatable, Sendable {
   }
 }
 
-/// Queries a job by Slurm's programs.
 package enum SlurmQuery {
-  /// The command for its state, remaining time and pending reason.
+  /// For state, remaining time and pending reason.
   package static func words(job: Int64) -> [String] {
     ["squeue", "--noheader", "--states=all", "--jobs=\(job)", "--format=%T|%L|%r"]
   }
@@ -62,19 +56,18 @@ package enum SlurmQuery {
   package struct Answer: Equatable, Sendable {
     package enum State: Equatable, Sendable {
       case pending, running
-      /// It has ended or will never run.
+      /// Ended, or will never run.
       case over
     }
     package let state: State
     /// In Slurm's spelling, such as `TIMEOUT`.
     package let word: String
-    /// In seconds; nil if unlimited or unknown.
+    /// Nil if unlimited or unknown.
     package let secondsLeft: Int64?
-    /// One word, such as `Resources`; nil for none.
+    /// Such as `Resources`.
     package let reason: String?
   }
 
-  /// Parses a line of output; nil if malformed.
   package static func answer(_ line: String) -> Answer? {
     let parts = line.split(separator: "|", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
@@ -92,7 +85,7 @@ package enum SlurmQuery {
       reason: reason.isEmpty || reason == "None" ? nil : reason)
   }
 
-  /// Parses `M:SS`, `H:MM:SS` or `D-HH:MM:SS`; nil for words such as `UNLIMITED`.
+  /// `M:SS`, `H:MM:SS` or `D-HH:MM:SS`; nil for words such as `UNLIMITED`.
   static func seconds(_ text: Substring.UTF8View) -> Int64? {
     var days: Int64 = 0
     var clock = text
@@ -116,13 +109,12 @@ package enum SlurmQuery {
   }
 }
 
-/// Requests an allocation by salloc with the user's options.
+/// Requests an allocation by salloc.
 ///
-/// salloc holds the allocation while a program runs. This one reads its standard input to the end
-/// and then cancels the job, in case salloc was killed. So the allocation ends with the other end
-/// of the pipe; with `--no-shell` nothing would release it.
+/// salloc holds it while a program runs. This one reads its input to the end and then cancels the
+/// job, in case salloc was killed. So the allocation ends with the pipe; with `--no-shell` nothing
+/// would release it.
 package enum SlurmAsking {
-  /// Marks the output line with the allocation's values.
   private static let mark = "opflow-allocation"
 
   package static func words(options: [String]) -> [String] {
@@ -135,7 +127,7 @@ package enum SlurmAsking {
     ]
   }
 
-  /// The job, nodes and processors in a line of standard output; nil for other lines.
+  /// From a line of standard output.
   package static func facts(_ line: String) -> (job: Int64, nodes: String, cpus: String)? {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
     guard fields.count == 4, fields[0] == mark,
@@ -144,7 +136,7 @@ package enum SlurmAsking {
     return (job, String(fields[2]), String(fields[3]))
   }
 
-  /// The job in a line of standard error; nil for other lines.
+  /// From a line of standard error.
   package static func job(_ line: String) -> Int64? {
     for beginning in ["salloc: Pending job allocation ", "salloc: Granted job allocation "]
     where line.hasPrefix(beginning) {
@@ -153,7 +145,7 @@ package enum SlurmAsking {
     return nil
   }
 
-  /// The error message in a line of standard error; nil for other lines.
+  /// From a line of standard error; nil for progress.
   package static func complaint(_ line: String) -> String? {
     guard job(line) == nil, !line.isEmpty else { return nil }
     let isOfCourse = [

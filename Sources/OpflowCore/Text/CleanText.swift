@@ -1,16 +1,13 @@
 /// Makes untrusted text safe to show: replaces invalid UTF-8 by U+FFFD and removes control
-/// characters except TAB, and escape sequences, which could move the cursor. Colors may be kept and
-/// end with the line.
+/// characters except TAB, and escape sequences. Colors may be kept and end with the line.
 ///
-/// The masker searches what remains: keep `HiddenText` in sync.
+/// `HiddenText` recognizes the same sequences: keep both in sync.
 package enum CleanText {
   /// More removed characters in a row are replaced by an ellipsis.
   private static let mostHidden = 1000
 
-  /// Appends one line, given without its line feed; after carriage returns (a progress bar), its
-  /// last state only.
-  ///
-  /// - Parameter keepsColors: whether the output shows colors.
+  /// Appends a line without its line feed; after carriage returns (a progress bar), its last state
+  /// only.
   package static func append(
     _ line: UnsafeRawBufferPointer, keepsColors: Bool = false, to bytes: inout [UInt8]
   ) {
@@ -23,7 +20,7 @@ package enum CleanText {
     var index = 0
     var wasReturned = false
     var hiddenCount = 0
-    // Colors set after the carriage return belong to the new state.
+    // Colors after the carriage return belong to the new state.
     var held: [UInt8] = []
     var isColored = false
     while index < scalars.count {
@@ -60,11 +57,10 @@ package enum CleanText {
     if isColored { bytes.append(contentsOf: "\u{1b}[0m".utf8) }
   }
 
-  /// Longer sequences are not treated as colors.
   private static let maxColorLength = 64
 
-  /// A Select Graphic Rendition sequence (ECMA-48, 8.3.117), separated by semicolons or colons. Nil
-  /// for others, also private ones with the same final byte.
+  /// A Select Graphic Rendition sequence (ECMA-48, 8.3.117), but not private ones with the same
+  /// final byte.
   private static func color(_ sequence: ArraySlice<Unicode.Scalar>) -> [UInt8]? {
     guard sequence.first == "[", sequence.last == "m", sequence.count > 1,
       sequence.count <= maxColorLength
@@ -76,7 +72,7 @@ package enum CleanText {
     return [27] + sequence.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
-  /// Whether it resets all colors: `ESC [ m`, `ESC [ 0 m`.
+  /// `ESC [ m` or `ESC [ 0 m`.
   private static func isReset(_ color: [UInt8]) -> Bool {
     color.dropFirst(2).dropLast().allSatisfy { $0 == 48 }
   }
@@ -92,9 +88,8 @@ package enum CleanText {
     line.allSatisfy { ($0 >= 32 && $0 < 127) || $0 == 9 }
   }
 
-  /// Whether a character without width can disguise or hide text: zero-width space, line and
-  /// paragraph separators, direction controls, invisible operators, byte order mark, tags. Not
-  /// joiners, which many languages need.
+  /// Whether a character without width can disguise or hide text. Not joiners, which many languages
+  /// need.
   package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x200B, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F: true
@@ -102,8 +97,8 @@ package enum CleanText {
     }
   }
 
-  /// The end of the escape sequence whose ESC precedes `start` (ECMA-48, 5.4 and 5.6). Of an
-  /// unterminated string only the introducer goes, so that nothing can hide the rest.
+  /// ECMA-48, 5.4 and 5.6. Of an unterminated string only the introducer is removed, so that it
+  /// cannot hide the rest.
   private static func endOfEscape(_ scalars: [Unicode.Scalar], after start: Int) -> Int {
     guard start < scalars.count else { return start }
     switch scalars[start] {

@@ -1,7 +1,7 @@
 /// Formats durations.
 package enum DurationText {
-  /// `0.12s`, `3.4s`, `42.0s`, `3m05s`, `2h07m`, `3d04h`; a negative value, of a clock that was set
-  /// back, counts as zero.
+  /// `0.12s`, `3.4s`, `42.0s`, `3m05s`, `2h07m`, `3d04h`. A negative value, from a clock set back,
+  /// counts as zero.
   package static func text(milliseconds: Int64) -> String {
     let value = max(0, milliseconds)
     switch value {

@@ -1,4 +1,4 @@
-/// A pattern for task ids: `*` matches any bytes, including `/`, and `?` one character.
+/// A pattern for task IDs: `*` matches any bytes, including `/`, and `?` one character.
 package struct Glob {
   private let pattern: [UInt8]
 
@@ -11,7 +11,7 @@ package struct Glob {
   private static let star = UInt8(ascii: "*")
   private static let question = UInt8(ascii: "?")
 
-  /// Whether the whole `text` matches. Takes at most the product of both lengths in steps.
+  /// Takes at most the product of both lengths in steps.
   package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     var place = 0
     var position = 0

@@ -1,7 +1,6 @@
-/// Finds the name that a misspelled word probably means.
+/// Corrects a misspelled word.
 package enum NearestName {
-  /// The first candidate with the fewest edits, if these are few for the word's length. One that
-  /// differs only in case wins.
+  /// The first candidate with the fewest edits. One that differs only in case wins.
   package static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
     let length = word.utf8.count
     guard length <= 64 else { return nil }
@@ -11,14 +10,13 @@ package enum NearestName {
     for candidate in candidates {
       if candidate.utf8.count == length, candidate.lowercased() == lowercased { return candidate }
       let distance = distance(Array(word.utf8), Array(candidate.utf8))
-      // Nothing of the word would remain.
       if distance >= max(length, candidate.utf8.count) { continue }
       if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
     return best?.name
   }
 
-  /// The optimal string alignment distance: edits and swaps of neighbors.
+  /// Optimal string alignment: edits and swaps of neighbors.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var before = [Int](repeating: 0, count: b.count + 1)
     var previous = Array(0...b.count)

@@ -1,5 +1,4 @@
-/// Splits words like a shell, with quotes and backslashes (POSIX.1-2017, XCU 2.2), but without
-/// expansion: `$`, `*` and `~` are literal.
+/// Splits words like a shell (POSIX.1-2017, XCU 2.2), without expansion of `$`, `*` and `~`.
 package enum QuotedWords {
   struct Failure: Error, Equatable {
     let what: String
@@ -19,7 +18,7 @@ package enum QuotedWords {
         }
         if next != 0x0A { word = (word ?? []) + [next] }
       case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):
-        // In double quotes it is literal, except before these characters.
+        // Literal, except before these characters.
         switch rest.first {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
           word?.append(rest.removeFirst())
@@ -41,14 +40,14 @@ package enum QuotedWords {
     return words
   }
 
-  /// C0 except tab and newline, DEL, and C1: they could move the cursor.
+  /// C0 except tab and newline, DEL and C1 could move the cursor.
   private static func hasControls(_ word: String) -> Bool {
     word.unicodeScalars.contains {
       $0.value < 32 && $0 != "\t" && $0 != "\n" || (127...159).contains($0.value)
     }
   }
 
-  /// Writes controls as octal escapes within `$'…'` (POSIX.1-2024, 2.2.4).
+  /// Octal escapes within `$'…'` (POSIX.1-2024, 2.2.4).
   private static func escaped(_ word: String) -> String {
     var text = "$'"
     for scalar in word.unicodeScalars {
@@ -64,7 +63,7 @@ package enum QuotedWords {
     return text + "'"
   }
 
-  /// Quotes a word so that a shell reads it back unchanged.
+  /// A shell reads the word back unchanged.
   package static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty

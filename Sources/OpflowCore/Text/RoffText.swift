@@ -1,12 +1,10 @@
 /// Writes a manual page for man(7).
 package struct RoffText {
   package private(set) var text: String
-  /// Whether the last line is a heading, after which a paragraph starts by itself.
+  /// A paragraph after a heading starts by itself.
   private var isBelowHeading = false
 
-  /// - Parameters:
-  ///   - name: the page's name in capitals.
-  ///   - date: such as `2026-12-31`; empty to omit it.
+  /// - Parameter date: such as `2026-12-31`; empty to omit it.
   package init(_ name: String, section: Int, date: String) {
     text = ".TH \"\(name)\" \(section) \"\(date)\" \"opflow \(Version.text)\" \"opflow\"\n"
   }
@@ -24,7 +22,7 @@ package struct RoffText {
     isBelowHeading = false
   }
 
-  /// Appends paragraphs separated by empty lines; indented lines are verbatim.
+  /// Separated by empty lines; indented lines are verbatim.
   package mutating func paragraphs(_ words: String) {
     var isVerbatim = false
     var isAfterBlank = true
@@ -56,7 +54,6 @@ package struct RoffText {
     text += ".EE\n"
   }
 
-  /// Appends a bold term with its indented description.
   package mutating func item(_ word: String, _ meaning: String) {
     isBelowHeading = false
     text += ".TP\n\\fB\(Self.escaped(word))\\fR\n\(Self.escaped(meaning))\n"
@@ -67,7 +64,7 @@ package struct RoffText {
     text += "\\fB\(Self.escaped(line))\\fR\n"
   }
 
-  /// Appends the NAME section, in the form that whatis(1) parses.
+  /// In the form that whatis(1) parses.
   package mutating func name(_ name: String, _ meaning: String) {
     section("NAME")
     text += "\(Self.escaped(name)) \\- \(Self.escaped(meaning))\n"
@@ -77,7 +74,7 @@ package struct RoffText {
     "\"\(escaped(title).replacing("\"", with: "\\(dq"))\""
   }
 
-  /// Escapes characters that roff would typeset as typographic quotes and dashes.
+  /// Prevents typographic quotes and dashes.
   private static func escaped(_ line: String) -> String {
     var text = ""
     for character in line {

@@ -1,12 +1,11 @@
-/// The local URL of a service's probe: `http://HOST[:PORT][/PATH]`.
+/// The URL of a service's probe, on this machine: `http://HOST[:PORT][/PATH]`.
 package struct ServiceAddress: Equatable, Sendable {
   package let host: String
   package let port: UInt16
-  /// Includes the query; at least `/`.
+  /// With the query; at least `/`.
   package let path: String
   package let isIPv6: Bool
 
-  /// Nil for other URLs (`mistake`).
   package init?(_ text: String) {
     let scheme = "http://"
     guard text.hasPrefix(scheme), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
@@ -31,7 +30,7 @@ package struct ServiceAddress: Equatable, Sendable {
 
   private static let hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
-  /// The error message for such a URL; nil if it is valid.
+  /// The error message; nil for a valid URL.
   package static func mistake(in text: String) -> String? {
     if ServiceAddress(text) != nil { return nil }
     return text.hasPrefix("https://")

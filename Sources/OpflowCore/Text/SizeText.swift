@@ -31,8 +31,7 @@ package enum SizeText {
     return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
   }
 
-  /// `512.0MiB`, `1.5GiB`: for a size that changes, so that the text does not jump. Bytes have no
-  /// fraction.
+  /// `512.0MiB`, `1.5GiB`: a constant width for a size that changes. Bytes have no fraction.
   package static func steady(bytes: UInt64) -> String {
     let (whole, tenth, unit) = parts(bytes)
     return unit == 0 ? "\(whole)B" : "\(whole).\(tenth)\(units[unit])"

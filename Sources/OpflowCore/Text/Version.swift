@@ -1,4 +1,4 @@
 package enum Version {
-  /// Recorded in every journal, and part of every plan's key.
+  /// Stands in every journal and is part of every plan's key.
   package static let text = "0.1.0"
 }
