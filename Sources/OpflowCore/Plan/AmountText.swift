@@ -1,4 +1,3 @@
-/// Formats amounts of resources.
 package enum AmountText {
   package static func text(_ amount: UInt64, of resource: UInt32) -> String {
     resource == ResourceEntry.memory

@@ -1,7 +1,7 @@
 /// Records of one type inside a plan's bytes. Every access is bounds-checked.
 package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
   // SAFETY: `base` points at `count` records of the plan's bytes, and every holder of a column
-  // holds the plan. Of no records it dangles and is never dereferenced.
+  // holds the plan. Without records it dangles and is never dereferenced.
   fileprivate let base: UnsafePointer<Record>
   package let count: Int
 
@@ -36,7 +36,7 @@ package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
 }
 
 extension Column {
-  /// The first index for which `isBehind` is true, or the end. It must stay true from there on.
+  /// The first index for which `isBehind` is true. It must stay true from there on.
   func partitioningIndex(where isBehind: (Record) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

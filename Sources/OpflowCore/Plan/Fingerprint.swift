@@ -1,9 +1,8 @@
-/// A hash of what decides a task's result: action, environment, folder, shell, dependency ids. A
-/// resume keeps a success only if its fingerprint is unchanged.
+/// A hash of what decides a task's result. A resume keeps a success only if it is unchanged.
 package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
-  /// XXH3 over all parts; decides whether two definitions are equal.
+  /// XXH3 over all parts.
   package var whole: UInt64
-  /// The low eight bits of each part's hash, `Part.run` lowest; used in messages only.
+  /// The low eight bits of each part's hash, `Part.run` lowest; for messages only.
   package var parts: UInt64
 
   package init(whole: UInt64, parts: UInt64) {
@@ -11,14 +10,14 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
     self.parts = parts
   }
 
-  /// A task has either `run` or `download`. A change from one to the other is reported as `run`.
+  /// A change between `run` and `download` is reported as `run`.
   package enum Part: UInt64, CaseIterable, Sendable {
     case run, env, dir, shell, needs, download
-    /// Values read from other tasks. Compared separately, not in `parts`.
+    /// Read from other tasks. Compared separately, not in `parts`.
     case values
   }
 
-  /// The first part that differs, as far as eight bits can tell.
+  /// As far as eight bits can tell.
   package func changedPart(from old: Fingerprint) -> Part? {
     Part.allCases.first { part in
       (whole != old.whole)
@@ -27,15 +26,15 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// How a fingerprint hashes paths. The plan uses `relative`; `absolute` is for comparison with the
-/// journal of an older opflow.
+/// How a fingerprint hashes paths. Plans use `relative`; journals of older versions have
+/// `absolute`.
 package enum FingerprintStyle: Sendable {
-  /// Relative to the manifest's folder if below it, so that a project can be moved.
+  /// To the manifest's folder if below it, so that a project can be moved.
   case relative
   case absolute
 }
 
-/// Hashes part by part. Lengths precede strings, so different lists never give equal bytes.
+/// Lengths precede strings, so different lists never give equal bytes.
 package struct FingerprintHasher {
   private var bytes: [UInt8] = []
   private var wholes: [UInt64] = []
@@ -52,7 +51,7 @@ package struct FingerprintHasher {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Finishes a part: everything added since the last one.
+  /// A part is everything added since the last one.
   package mutating func end(_ part: Fingerprint.Part) {
     let hash = Hash.xxh3(bytes)
     bytes.removeAll(keepingCapacity: true)

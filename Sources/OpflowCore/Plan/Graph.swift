@@ -1,5 +1,4 @@
-/// Topological order and cycles of a dependency graph. Iterative, so a chain of a million tasks
-/// does not overflow the stack.
+/// Iterative, so a chain of a million tasks does not overflow the stack.
 package enum Graph {
   package enum Ordering: Equatable, Sendable {
     case topological([Int32])
@@ -7,7 +6,7 @@ package enum Graph {
     case cycle([Int32])
   }
 
-  /// Kahn's algorithm over compressed sparse rows. Task `t` needs the targets from `offsets[t]` up
+  /// Kahn's algorithm over compressed sparse rows: task `t` needs the targets from `offsets[t]` up
   /// to `offsets[t + 1]`; dependents likewise.
   package static func order(
     needOffsets: [UInt32], needTargets: [Int32],
@@ -52,7 +51,7 @@ package enum Graph {
     return Array(path[Int(position[task])...])
   }
 
-  /// Reverses all edges. `edges` holds the original index of each; rows keep the sources' order.
+  /// Rows keep the sources' order; `edges` holds the original index of each edge.
   package static func reversed(
     offsets: [UInt32], targets: [Int32]
   ) -> (offsets: [UInt32], sources: [Int32], edges: [UInt32]) {

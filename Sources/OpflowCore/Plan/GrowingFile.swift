@@ -3,13 +3,13 @@ struct GrowingFile {
   private let plan: Plan
   private var offsets: [Int]
   private let strides: [Int]
-  /// Records per section before the addition.
+  /// Per section, before the addition.
   private var counts: [Int]
-  /// New names of retracted tasks; nil if none are retracted.
+  /// Of retracted tasks.
   private let renaming: WithdrawnNames?
   private let nameTableSize: Int
   private(set) var byteCount: Int
-  /// The offset of the inactive head, which the writes fill and then activate.
+  /// Of the inactive head, which the writes fill and then activate.
   private let head: Int
 
   private static let firstHead =
@@ -20,7 +20,7 @@ struct GrowingFile {
   private static let leastText = 4096
   private static let mostText = Int(UInt32.max)
 
-  /// Lays the records out in the plan's own file; nil if they do not fit.
+  /// Uses the plan's own file; nil if the records do not fit.
   init?(_ plan: Plan, for records: SegmentRecords) {
     self.plan = plan
     renaming = nil
@@ -42,7 +42,6 @@ struct GrowingFile {
     if (plan.taskCount + records.taskCount) * 2 > nameTableSize { return nil }
   }
 
-  /// Lays out a new file for the plan and these records, with room for more.
   init(roomFor plan: Plan, and records: SegmentRecords, _ renaming: WithdrawnNames? = nil) {
     self.plan = plan
     self.renaming = renaming
@@ -88,7 +87,6 @@ struct GrowingFile {
 
   // MARK: - Additions to the file
 
-  /// The writes that add these records to the plan's own file.
   func writes(adding records: SegmentRecords, of segment: Plan) -> [PlanGrowth.Write] {
     var writes: [PlanGrowth.Write] = []
     for section in PlanSection.allCases where !records.bytes[Int(section.rawValue)].isEmpty {
@@ -101,7 +99,7 @@ struct GrowingFile {
     return writes
   }
 
-  /// Writes new links, and the pointers to them in earlier links and in the first-link column.
+  /// New links, and the pointers to them in earlier links and in the first-link column.
   private func linkWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
     let before = plan.written.outerEdges.count
     var edges = records.outerEdges
@@ -140,7 +138,6 @@ struct GrowingFile {
 
   // MARK: - A new file
 
-  /// The writes that fill a new file with the plan's records and these.
   func writes(all records: SegmentRecords, of segment: Plan?) -> [PlanGrowth.Write] {
     var writes: [PlanGrowth.Write] = []
     for section in PlanSection.allCases {
@@ -210,7 +207,7 @@ struct GrowingFile {
 
   // MARK: - The head
 
-  /// Writes the head, then the pointer in the header that activates it.
+  /// The head, then the pointer in the header that activates it.
   private func headWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
     var head = [UInt8](repeating: 0, count: PlanFormat.headBytes)
     head.put(UInt64(plan.taskCount + records.taskCount), at: 8)

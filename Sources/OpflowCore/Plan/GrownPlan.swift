@@ -1,15 +1,12 @@
-/// A plan in memory that grows by segments, which are written in place: adding many costs no more
-/// than their tasks.
+/// A plan in memory that grows by segments in place: adding many costs no more than their tasks.
 package struct GrownPlan {
   package private(set) var plan: Plan
-  /// Nil before the first addition.
   private var room: Room?
   private var keys: [PlanKey] = []
 
-  /// Freed together with the last plan that uses it.
   private final class Room: @unchecked Sendable {
-    // SAFETY: @unchecked, because only the one `GrownPlan` writes to it, and only behind the bytes
-    // that existing plans read (`PlanGrowth`).
+    // SAFETY: @unchecked, because only the one `GrownPlan` writes to it, behind the bytes that
+    // existing plans read.
     let bytes: UnsafeMutableRawBufferPointer
 
     init(byteCount: Int) {
@@ -32,7 +29,6 @@ package struct GrownPlan {
 
   package init(_ first: Plan) { plan = first }
 
-  /// - Parameter segment: a validated segment.
   package mutating func add(_ segment: Plan) throws(GrownPlanError) {
     let growth: PlanGrowth
     do throws(SegmentError) {
@@ -58,7 +54,7 @@ package struct GrownPlan {
     }
   }
 
-  /// The plan under a new key, since with other segments an index can mean another task.
+  /// Under a new key, since with other segments an index can mean another task.
   package func keyed() throws(PlanError) -> Plan {
     guard let room else { return plan }
     let text = ([plan.key] + keys).map(\.description).joined(separator: " ")

@@ -1,6 +1,6 @@
 internal import CHash
 
-/// XXH3 for plans, fingerprints and names; unlike Swift's seeded `Hasher`, equal everywhere.
+/// XXH3 for plans, fingerprints and names; unlike Swift's `Hasher` equal everywhere.
 package enum Hash {
   package static func xxh3(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
@@ -11,7 +11,7 @@ package enum Hash {
     bytes.withUnsafeBytes { xxh3($0) }
   }
 
-  /// Hashes two numbers; their order matters.
+  /// The order matters.
   package static func combine(_ first: UInt64, _ second: UInt64) -> UInt64 {
     withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) { xxh3($0) }
   }
@@ -31,14 +31,12 @@ package enum Hash {
     return PlanKey(high: high, low: low)
   }
 
-  /// CRC-32C, by the processor's instruction if available.
   package static func crc32c(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     // SAFETY: as above.
     chash_crc32c(0, bytes.baseAddress, bytes.count)
   }
 
-  /// The length of the first line without its line feed (all bytes if there is none), and its
-  /// CRC-32C.
+  /// The first line without its line feed; all bytes if there is none.
   @inline(__always)
   static func crc32cOfLine(
     _ bytes: UnsafeRawBufferPointer
@@ -49,7 +47,6 @@ package enum Hash {
   }
 }
 
-/// Computes `Hash.planKey` incrementally.
 package struct PieceHash: ~Copyable {
   private let pieces: OpaquePointer
 

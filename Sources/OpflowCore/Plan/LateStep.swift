@@ -1,22 +1,20 @@
-/// A step of an expression that reads values and is evaluated when its task starts. Steps run on a
-/// stack, on which one value remains (`Plan.evaluate`).
+/// A step of an expression that is evaluated when its task starts. Steps run on a stack, on which
+/// one value remains (`Plan.evaluate`).
 package struct LateStep: Hashable, Sendable, BitwiseCopyable {
   package enum Operation: UInt32, Sendable {
     /// Pushes `text`.
     case text
-    /// Pushes the value `text` of the task's dependency `first`.
+    /// Pushes the value `text` of the dependency `first`.
     case value
-    /// Pushes `text` of `count` dependencies from `first` on, one per line, missing ones omitted.
-    /// An empty `text` stands for all values.
+    /// Pushes `text` of `count` dependencies from `first` on, one per line, missing ones omitted;
+    /// all their values if `text` is empty.
     case values
-    /// Replace the top two values by one.
     case equal, notEqual, matches, and, or, join
-    /// Replaces the top value.
     case not
   }
 
   var code: UInt32
-  /// An index into the task's dependencies.
+  /// Into the task's dependencies.
   package var first: UInt32 = 0
   package var count: UInt32 = 0
   package var text = TextRef.empty
@@ -40,26 +38,25 @@ package struct LateStep: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A part of a task that is evaluated when it starts.
 package struct LateItem: Hashable, Sendable, BitwiseCopyable {
   package enum Slot: UInt32, Sendable {
-    /// The task's `if`; the engine evaluates it before all other items.
+    /// The task's `if`, evaluated before all other items.
     case condition
-    /// A value in its own environment list.
+    /// In its own environment list.
     case environment
-    /// A word of its command.
+    /// Of its command.
     case word
-    /// The first source of its download.
+    /// The first source of a download.
     case url
     case sha256
-    /// The folder with all values of its dependencies.
+    /// With all values of its dependencies.
     case folder
   }
 
   var code: UInt32
-  /// The index of the variable or the word.
+  /// Of the variable or word.
   package var position: UInt32
-  /// The list of steps; never the empty list.
+  /// Never the empty list.
   package var program: ListIndex
 
   package init(_ slot: Slot, position: Int = 0, program: ListIndex) {
@@ -77,19 +74,18 @@ extension Plan {
     return lateItems[Int(lateOffsets[index])..<Int(lateOffsets[index + 1])]
   }
 
-  /// Whether any task reads values of other tasks.
   package var hasLateItems: Bool { !lateItems.isEmpty }
 
   package func steps(_ program: ListIndex) -> Column<LateStep> {
     stepItems[Int(stepOffsets[Int(program)])..<Int(stepOffsets[Int(program) + 1])]
   }
 
-  /// The task's `if`, if it is evaluated late.
+  /// If it is evaluated late.
   package func lateCondition(_ task: TaskID) -> ListIndex? {
     lateItems(task).first { $0.slot == .condition }?.program
   }
 
-  /// The tasks whose values a step reads, in the order of the dependencies.
+  /// In the order of the dependencies.
   func sources(of step: LateStep, _ task: TaskID) -> [TaskID] {
     let start = needs(task).lowerBound + Int(step.first)
     let sources = (start..<(start + Int(step.count))).map { TaskID(needTargets[$0]) }
@@ -97,7 +93,7 @@ extension Plan {
     return sources.flatMap { legs(madeBy: $0)?.map { TaskID($0) } ?? [$0] }
   }
 
-  /// The tasks whose values a task reads, without duplicates.
+  /// Without duplicates.
   package func valueSources(of task: TaskID) -> [TaskID] {
     var sources: [TaskID] = []
     var seen: Set<TaskID> = []
@@ -111,7 +107,7 @@ extension Plan {
     return sources
   }
 
-  /// The names of the values that a task reads; nil if it gets all values of its dependencies.
+  /// Nil if the task gets all values of its dependencies.
   func valueNames(readBy task: TaskID) -> Set<String>? {
     var names: Set<String> = []
     for item in lateItems(task) {
@@ -125,7 +121,7 @@ extension Plan {
 // MARK: - Validation
 
 extension Plan {
-  /// Checks that every program leaves one value and refers to existing strings.
+  /// Every program leaves one value and refers to existing strings.
   func validatePrograms() throws(PlanError) {
     for program in 1..<max(1, stepOffsets.count - 1) {
       try validate(program: ListIndex(truncatingIfNeeded: program))
@@ -143,7 +139,7 @@ extension Plan {
     guard depth == 1 else { throw .reference(.stepItems) }
   }
 
-  /// Checks that the task's late items refer to existing parts and dependencies of the task.
+  /// Late items refer to existing parts and dependencies of the task.
   func validateLateItems(of task: TaskID) throws(PlanError) {
     let record = record(task)
     if record.late == 0 {

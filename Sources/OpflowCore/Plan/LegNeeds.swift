@@ -1,18 +1,15 @@
 /// The dependency graph after generators (`after` in a `matrix`) have added matrix tasks.
 ///
 /// Before that, a dependent of the matrix depends on the generator; afterwards also on each matrix
-/// task, behind its other dependencies. Excepted are the matrix tasks themselves, and generators
-/// that do not read the values (`NeedCondition.ran`). Readers derive these edges from the names;
-/// the file does not have them.
+/// task, behind its other dependencies. Exceptions: the matrix tasks themselves, and generators
+/// that do not read the values (`NeedCondition.ran`). The file does not have these edges.
 final class LegNeeds: @unchecked Sendable {
-  // SAFETY: @unchecked, because what is allocated is written in init and freed in deinit only.
+  // SAFETY: @unchecked, because the memory is written in init and freed in deinit only.
 
   let edges: PlanEdges
-  /// By generator.
   let legs: [Int32: Range<Int>]
   private let store: Store
 
-  /// Owns the arrays behind the columns.
   private final class Store {
     private var pieces: [UnsafeMutableRawPointer] = []
 
@@ -31,9 +28,7 @@ final class LegNeeds: @unchecked Sendable {
 
   /// Nil without generated matrix tasks.
   ///
-  /// - Parameters:
-  ///   - written: the edges from the file, not validated.
-  ///   - legs: the generated matrix tasks, by generator.
+  /// - Parameter written: the edges from the file, not validated.
   init?(
     _ written: PlanEdges, legs: [Int32: Range<Int>], makesLegs: (Int) -> Bool
   ) throws(PlanError) {
@@ -91,45 +86,41 @@ final class LegNeeds: @unchecked Sendable {
 }
 
 extension Plan {
-  /// Whether any task is a generator.
   package var hasLegMakers: Bool { manifest.hasLegMakers == 1 }
 
-  /// Whether the task generates the matrix tasks of the matrix with its name.
+  /// The matrix has the task's name.
   @inline(__always)
   package func makesLegs(_ task: TaskID) -> Bool { hasLegMakers && flags(task).makesLegs }
 
-  /// Whether a generator has no matrix tasks: before its success none yet, afterwards none at all.
+  /// Before a generator's success none yet, afterwards none at all.
   package func hasEmptyMatrix(_ task: TaskID) -> Bool {
     makesLegs(task) && legs(madeBy: task) == nil
   }
 
-  /// Returns the state that views show. The journal has a matrix that came out empty as a success,
-  /// which a resume does not repeat; views show it as skipped, like one that is empty from the
-  /// start.
+  /// The state that views show: a matrix that came out empty is a success in the journal, which a
+  /// resume does not repeat, but shown as skipped.
   @inline(__always)
   func shown(_ state: TaskState, of task: TaskID) -> TaskState {
     state == .succeeded && hasEmptyMatrix(task) ? .skipped : state
   }
 
-  /// Whether a task depends on matrix tasks that this plan does not have yet.
+  /// This plan does not have them yet.
   package func lacksLegs(_ task: TaskID) -> Bool {
     guard hasLegMakers, !makesLegs(task) else { return false }
     return needs(task).contains { hasEmptyMatrix(TaskID(needTargets[$0])) }
   }
 
-  /// The dependencies from the manifest, without generated matrix tasks.
+  /// From the manifest, without generated matrix tasks.
   package func declaredNeeds(of task: TaskID) -> [TaskID] {
     written.needs(task).map { TaskID(written.needTargets[$0]) }
   }
 
-  /// The matrix tasks that a generator has added; nil if none yet.
+  /// Nil if none yet.
   package func legs(madeBy task: TaskID) -> Range<Int>? { legNeeds?.legs[task.rawValue] }
 
-  /// Whether any generator has added matrix tasks.
   package var hasMadeLegs: Bool { legNeeds != nil }
 
-  /// The tasks from index `first` on, each after its dependencies. `first` must be the start of a
-  /// segment.
+  /// In topological order. `first` must be the start of a segment.
   package func order(addedFrom first: Int) -> Column<Int32> { written.order[first..<taskCount] }
 
   static func findLegNeeds(

@@ -11,28 +11,27 @@ package struct OuterNeed: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A link in a task's chain of dependents that later segments added.
+/// A link in a task's chain of dependents from later segments.
 package struct OuterEdge: Hashable, Sendable, BitwiseCopyable {
   var dependent: Int32
   var condition: UInt32
-  /// The number of the next link, from 1; 0 until that link is added.
+  /// The next link, from 1; 0 until it is added.
   var next: UInt32 = 0
 
   static let placeOfNext = 8
 }
 
-/// The edges to a task's dependents: those of its own segment, then those of later ones in order.
+/// A task's dependents: those of its own segment, then those of later ones in order.
 package struct DependentEdges: Sequence, IteratorProtocol {
-  /// Edges from here on are links of a chain.
+  /// Edges from here on are links.
   static let firstOuter = 1 << 40
 
   private var row: Range<Int>
-  /// Counted from 1.
+  /// From 1.
   private var outer: UInt32
   private let chain: Column<OuterEdge>
 
-  /// - Parameter outer: the number of the first link, from 1. A link beyond the chain's end is
-  ///   ignored.
+  /// - Parameter outer: the first link, from 1; ignored beyond the chain's end.
   @inline(__always)
   init(row: Range<Int>, outer: UInt32, chain: Column<OuterEdge>) {
     self.row = row
@@ -60,7 +59,7 @@ package struct DependentEdges: Sequence, IteratorProtocol {
 
   package var isEmpty: Bool { row.isEmpty && (outer == 0 || Int(outer) > chain.count) }
 
-  /// Whether there are more than `count` edges; visits at most one more.
+  /// Visits at most `count + 1` edges.
   func isLonger(than count: Int) -> Bool {
     if row.count > count { return true }
     return outer != 0 && dropFirst(count).contains { _ in true }
@@ -71,7 +70,6 @@ extension Plan {
   @inline(__always)
   package func dependents(_ task: TaskID) -> DependentEdges { edges.dependents(task) }
 
-  /// Starts at `edge`.
   func dependents(_ task: TaskID, from edge: Int) -> DependentEdges {
     edges.dependents(task, from: edge)
   }
@@ -93,13 +91,13 @@ extension Plan {
     )
   }
 
-  /// The dependencies of a segment's task outside the segment. They are numbered after those in it.
+  /// Outside the segment; numbered after the dependencies in it.
   func outerNeeds(_ task: TaskID) -> Column<OuterNeed> {
     let first = outerNeeds.partitioningIndex { $0.task >= task.rawValue }
     return outerNeeds[first..<outerNeeds.partitioningIndex { $0.task > task.rawValue }]
   }
 
-  /// The id of a task's dependency, by its number among all of the task's dependencies.
+  /// By number among all of the task's dependencies.
   package func needName(_ number: Int, of task: TaskID) -> UnsafeRawBufferPointer {
     let own = needs(task)
     return number < own.count

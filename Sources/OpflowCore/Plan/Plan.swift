@@ -1,14 +1,14 @@
 /// A compiled plan, used in place: a mapped file or bytes in memory.
 ///
 /// A plan file is untrusted: errors are thrown, never trapped. Opening checks header, section table
-/// and, on request, the checksum; `validate()` checks the rest. The coordinator does all of it. A
-/// worker opens the same file without the checksum and relies on bounds checks.
+/// and, on request, the checksum; `validate()` checks the rest. A worker relies on bounds checks
+/// instead.
 package final class Plan: @unchecked Sendable {
   // SAFETY: @unchecked, because the bytes in use are never written after init and freed in deinit
   // only.
 
   package let taskCount: Int
-  /// The number of tasks at the start of the run, without dynamic tasks.
+  /// Without dynamic tasks.
   package let firstTaskCount: Int
   package let key: PlanKey
   package let byteCount: Int
@@ -21,9 +21,9 @@ package final class Plan: @unchecked Sendable {
   package let demand: Column<UInt32>
   let fingerprint: Column<Fingerprint>
   let record: Column<PlanRecord>
-  /// The dependency edges in the file.
+  /// In the file.
   let written: PlanEdges
-  /// The edges in the file and those to generated matrix tasks.
+  /// With those to generated matrix tasks.
   let edges: PlanEdges
   let legNeeds: LegNeeds?
   let nameTable: Column<Int32>
@@ -38,30 +38,28 @@ package final class Plan: @unchecked Sendable {
   let codeItems: Column<Int32>
   let policies: Column<TaskPolicy>
   package let resources: Column<ResourceEntry>
-  /// Real paths of the manifest and its included files; the manifest comes first.
+  /// Real paths; the manifest comes first.
   package let files: Column<TextRef>
-  /// Names of the inherited environment variables that expressions read.
+  /// Inherited variables that expressions read.
   let environmentNames: Column<TextRef>
   let arena: Column<UInt8>
   package let manifest: ManifestEntry
   let downloads: Column<DownloadEntry>
   let secretEntries: Column<SecretEntry>
   let globs: Column<GlobEntry>
-  /// In task order.
   package let families: Column<FamilyEntry>
   let familyValues: Column<TextRef>
   let lateOffsets: Column<UInt32>
   let lateItems: Column<LateItem>
   let stepOffsets: Column<UInt32>
   let stepItems: Column<LateStep>
-  /// In task order.
   let declarations: Column<DeclarationEntry>
   let declaredOffsets: Column<UInt32>
   let declaredItems: Column<DeclaredItem>
   let services: Column<ServiceEntry>
-  /// In a segment that is not part of a plan yet: dependencies on other segments, in task order.
+  /// Of a segment that is not part of a plan yet: on other segments, in task order.
   let outerNeeds: Column<OuterNeed>
-  /// By task: the last link of its chain in `PlanEdges.outerEdges`, from 1. Empty without room.
+  /// By task: the last link in `PlanEdges.outerEdges`, from 1. Empty without room.
   let lastOuterEdge: Column<UInt32>
   package let hasRoom: Bool
 
@@ -70,8 +68,8 @@ package final class Plan: @unchecked Sendable {
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
 
-  /// Opens a plan over `bytes`, aligned to 8. The bytes in use must not change until `release` gets
-  /// them, on errors too. A plan with room may grow behind them.
+  /// `bytes` is aligned to 8. The bytes in use must not change until `release` gets them, on errors
+  /// too. A plan with room may grow behind them.
   ///
   /// - Parameter limit: the number of tasks to use; nil for all.
   package init(
@@ -142,9 +140,7 @@ package final class Plan: @unchecked Sendable {
     self.release = release
   }
 
-  /// Opens a plan over a copy of `bytes`.
-  ///
-  /// - Parameter limit: the number of tasks to use; nil for all.
+  /// Opens a copy of `bytes`.
   package convenience init(copying bytes: [UInt8], limit: Int? = nil) throws(PlanError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(
       byteCount: Swift.max(bytes.count, 1), alignment: 8)

@@ -8,17 +8,16 @@ extension Plan {
   @inline(__always)
   package func flags(_ task: TaskID) -> TaskFlags { TaskFlags(rawValue: flagBits[task.index]) }
 
-  /// Unwraps a value that validation has checked; going on without it could run a wrong task.
+  /// Validation has checked the value; going on without it could run a wrong task.
   @inline(__always)
   func checked<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("plan: a value that has no meaning") }
     return value
   }
 
-  /// Whether the plan was compiled from more files than the manifest.
   package var hasFurtherFiles: Bool { files.count > 1 }
 
-  /// The real path (`-` for standard input) and the first line of the task's definition; nil if
+  /// The real path (`-` for standard input) and first line of the task's definition; nil if
   /// unknown.
   package func place(of task: TaskID) -> (path: String, line: Int)? {
     let record = record[task.index]
@@ -28,14 +27,13 @@ extension Plan {
 
   package var hasManual: Bool { manifest.hasManual == 1 }
 
-  /// The index of `gpu`, if it is a resource of each node and a task wants it.
+  /// `gpu` is in the plan if each node has it and a task wants it.
   package var gpuResource: Int? {
     resources.indices.dropFirst(Int(ResourceEntry.download) + 1).first {
       resources[$0].capacity == 0
     }
   }
 
-  /// The number of GPUs that a task gets for itself.
   package func gpuCount(of task: TaskID) -> Int {
     guard let gpu = gpuResource else { return 0 }
     return demandList(demand[task.index]).first { Int($0.resource) == gpu }
@@ -46,10 +44,8 @@ extension Plan {
 
   package var hasMemoryLimits: Bool { manifest.hasMemoryLimits == 1 }
 
-  /// Whether any task is an approval.
   package var hasGates: Bool { manifest.hasGates == 1 }
 
-  /// Whether any task is an external task.
   package var hasBlocks: Bool { manifest.hasBlocks == 1 }
 
   package var gateCount: Int { hasGates ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
@@ -60,21 +56,20 @@ extension Plan {
 
   package var hasDownloads: Bool { !downloads.isEmpty }
 
-  /// All downloads, in task order. Plans without downloads are not searched.
+  /// In task order.
   package var downloadTasks: [TaskID] {
     guard hasDownloads else { return [] }
     return tasks.lazy.map { TaskID($0) }.filter { kind($0) == .download }
   }
 
-  /// The task's data that the scheduler does not read.
   package func record(_ task: TaskID) -> PlanRecord { record[task.index] }
   package func script(_ task: TaskID) -> UnsafeRawBufferPointer { text(record[task.index].script) }
   package func words(_ task: TaskID) -> Column<TextRef> { list(record[task.index].words) }
 
   package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
 
-  /// Whether `allow_failure` covers this end. Lists of codes cover exit codes only, and nothing
-  /// covers an output that cannot be written.
+  /// Whether `allow_failure` covers this end. Lists cover exit codes only, and nothing covers an
+  /// output that cannot be written.
   package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: EndReason?) -> Bool {
     if reason == .output { return false }
     if flags(task).contains(.allowAnyFailure) { return true }
@@ -82,16 +77,15 @@ extension Plan {
     return codeList(record[task.index].allowedCodes).contains(code)
   }
 
-  /// Whether the files are checked after this end, because a later session may keep it as a result.
+  /// Whether the files are checked after this end: a later session may keep it as a result.
   package func recordsEnd(_ task: TaskID, _ end: Outcome) -> Bool {
     if end.isSuccess { return isChecked(task) || declaresOutputs(task) }
     guard end.reason == nil || end.reason == .timeout, isChecked(task) else { return false }
     return allowsFailure(task, end.status, end.reason)
   }
 
-  /// The exit code for lists of codes; nil if there is none. A plain command killed by a signal has
-  /// 128 plus the signal, as with a shell (POSIX.1-2017, XCU 2.8.2), so lists need not know which
-  /// it was.
+  /// The exit code for lists of codes. A plain command killed by a signal has 128 plus the signal,
+  /// as with a shell (POSIX.1-2017, XCU 2.8.2).
   package func exitCode(_ task: TaskID, _ status: ExitStatus) -> Int32? {
     switch status {
     case .unknown: nil
@@ -100,21 +94,20 @@ extension Plan {
     }
   }
 
-  /// The command of a task that only groups its dependencies; it succeeds at once.
+  /// Of a task that only groups its dependencies.
   package static let commandOfNames = ["true"]
 
-  /// Whether the task only groups its dependencies.
   func isName(_ task: TaskID) -> Bool {
     kind(task) == .command && list(record(task).words).map { string($0) } == Self.commandOfNames
   }
 
-  /// Whether the script is for the default shell, but simple enough to run without one.
+  /// The script is for the default shell, but simple enough to run without one.
   private func isPlainCommand(_ task: TaskID) -> Bool {
     kind(task) == .shell && isDefaultShell(record[task.index].shell)
       && SimpleCommand.words(of: script(task)) != nil
   }
 
-  /// Whether this list is the default shell, `/bin/sh -ec`.
+  /// `/bin/sh -ec`.
   package func isDefaultShell(_ index: ListIndex) -> Bool {
     let words = list(index)
     return words.count == 2 && text(words[0]).elementsEqual("/bin/sh".utf8)
@@ -145,13 +138,11 @@ extension Plan {
 
   package func environmentEntry(_ index: UInt32) -> EnvironmentEntry { environments[Int(index)] }
 
-  /// The variables of an environment, those of its base first. Equal names have equal references,
-  /// so no bytes are compared.
+  /// The base's variables come first. Equal names have equal references, so no bytes are compared.
   package func environmentList(_ index: UInt32) -> [TaskVariable] {
     let entry = environmentEntry(index)
     let (base, own) = (variables(entry.base), variables(entry.own))
     var places: [TextRef: Int] = [:]
-    // A shorter list is searched linearly.
     if own.count > 8 { for (place, item) in own.enumerated() { places[item.name] = place } }
     func place(of name: TextRef) -> Int? {
       places.isEmpty ? own.firstIndex { $0.name == name } : places[name]
@@ -182,11 +173,9 @@ extension Plan {
   package func text(_ ref: TextRef) -> UnsafeRawBufferPointer {
     arena.raw(offset: Int(ref.offset), length: Int(ref.length))
   }
-  /// All strings of the plan, concatenated.
   package var allTexts: UnsafeRawBufferPointer { arena.raw(offset: 0, length: arena.count) }
   package func string(_ ref: TextRef) -> String { String(decoding: text(ref), as: UTF8.self) }
 
-  /// The task's id as written in the manifest.
   @inline(__always)
   package func nameBytes(_ task: TaskID) -> UnsafeRawBufferPointer { text(name[task.index]) }
   package func nameString(_ task: TaskID) -> String { string(name[task.index]) }
@@ -195,14 +184,14 @@ extension Plan {
     Self.task(named: bytes, in: nameTable, taskCount: taskCount) { nameBytes(TaskID($0)) }
   }
 
-  /// Looks a name up in the raw columns; `name` returns the name of a task.
+  /// `name` returns the name of a task.
   static func task(
     named bytes: UnsafeRawBufferPointer, in nameTable: Column<Int32>, taskCount: Int,
     name: (Int32) -> UnsafeRawBufferPointer
   ) -> TaskID? {
     let mask = nameTable.count - 1
     var slot = Int(truncatingIfNeeded: Hash.xxh3(bytes)) & mask
-    // Bounded, so a table without a free slot cannot loop forever.
+    // A table without a free slot cannot loop forever.
     for _ in 0...mask {
       let task = nameTable[slot]
       if task < 0 { return nil }

@@ -1,12 +1,12 @@
-/// Collects tasks and lays out a plan file. Add all tasks in manifest order, then their
-/// dependencies in the same order.
+/// Lays out a plan file. Add all tasks in manifest order, then their dependencies in the same
+/// order.
 package struct PlanBuilder: ~Copyable {
   private var arena = PlanArena()
   private var texts = InternTable()
   private var lists = ListTable<TextRef>()
   private var variables = ListTable<EnvironmentItem>()
   private var environments = [EnvironmentEntry(base: 0, own: 0)]
-  /// By the index of an own list: the last environment that uses it.
+  /// By own list: the last environment that uses it.
   private var environmentsOfOwn: [UInt32] = [0]
   private var demands = ListTable<DemandItem>()
   private var codes = ListTable<Int32>()
@@ -15,7 +15,7 @@ package struct PlanBuilder: ~Copyable {
   private var declaredItems = ListTable<DeclaredItem>()
   private var declarations: [DeclarationEntry] = []
   private var policies: [TaskPolicy] = []
-  /// Policies beyond the first few. Those are searched linearly: most plans have one or two.
+  /// Only beyond the first few, which are searched linearly: most plans have one or two.
   private var policyIndex: [TaskPolicy: UInt32] = [:]
   private static let fewPolicies = 4
   private var tasks = TaskColumns()
@@ -48,14 +48,13 @@ package struct PlanBuilder: ~Copyable {
   package var taskCount: Int { tasks.name.count }
   package var edgeCount: Int { needTargets.count }
 
-  /// Bytes of strings and lists, which a short manifest with many tasks can make large.
+  /// Strings and lists: a short manifest with many tasks can make them large.
   package var byteCount: Int {
     arena.count + lists.byteCount + variables.byteCount + declaredItems.byteCount
       + lateItems.byteCount + steps.byteCount
   }
 
-  /// Reserves memory for a plan of about this size. Unused memory is never touched, so a generous
-  /// guess costs nothing.
+  /// Unused memory is never touched, so a generous guess costs nothing.
   package mutating func reserve(taskCount: Int, edgeCount: Int, textByteCount: Int) {
     arena.reserve(
       textByteCount + taskCount * PlanWriter.bytesPerTask + edgeCount * PlanWriter.bytesPerEdge)
@@ -65,12 +64,12 @@ package struct PlanBuilder: ~Copyable {
     needConditions.reserveCapacity(edgeCount)
   }
 
-  /// Adds a string that is probably unique.
+  /// For a string that is probably unique.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     arena.append(bytes)
   }
 
-  /// Adds a string or finds it; equal strings get equal references.
+  /// Equal strings get equal references.
   package mutating func intern(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     if bytes.isEmpty { return .empty }
     return texts.intern(bytes, arena: &arena)
@@ -85,7 +84,7 @@ package struct PlanBuilder: ~Copyable {
     bytes.withUnsafeBytes { intern($0) }
   }
 
-  /// Passes the bytes of a string to `body`; they are valid during the call only.
+  /// The bytes are valid during the call only.
   package func withText<Result>(
     _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -96,17 +95,16 @@ package struct PlanBuilder: ~Copyable {
     lists.index(of: items)
   }
 
-  /// Adds a list of one string that is probably unique.
+  /// For a string that is probably unique.
   package mutating func list(ofOne item: TextRef) -> ListIndex {
     item.length == 0 ? 0 : lists.add(item)
   }
 
-  /// Adds a list of variables: for environments, and for a download's headers.
+  /// For environments and a download's headers.
   package mutating func variables(_ items: [EnvironmentItem]) -> UInt32 {
     variables.index(of: items)
   }
 
-  /// Adds an environment: the task's own variables over a shared base list.
   package mutating func environment(
     _ items: [EnvironmentItem], over base: UInt32 = 0
   ) -> UInt32 {
@@ -138,17 +136,16 @@ package struct PlanBuilder: ~Copyable {
     return index
   }
 
-  /// Records the real path of a source file; the manifest comes first.
+  /// Real paths; the manifest comes first.
   package mutating func reads(file path: String) { files.append(intern(path)) }
 
-  /// Records a file pattern that generates matrix tasks.
   package mutating func reads(glob: PlanInputs.FoundNames) {
     globs.append(GlobEntry(pattern: intern(glob.pattern), folder: intern(glob.folder)))
   }
 
-  /// Records a matrix: consecutive tasks.
+  /// Records a matrix of consecutive tasks.
   ///
-  /// - Parameter values: one string per axis, matrix task by matrix task.
+  /// - Parameter values: one per axis, matrix task by matrix task.
   package mutating func addFamily(
     _ name: TextRef, firstTask: TaskID, legCount: Int, axes: [TextRef], values: [TextRef]
   ) {
@@ -159,7 +156,6 @@ package struct PlanBuilder: ~Copyable {
     familyValues += values
   }
 
-  /// Records the inherited environment variables that expressions read.
   package mutating func readsEnvironment(_ names: [String]) {
     environmentNames = names.map { intern($0) }
   }
@@ -181,7 +177,7 @@ package struct PlanBuilder: ~Copyable {
   package mutating func addServicesToFingerprints(behind base: Plan? = nil) {
     let outer = outerServices(in: base)
     if services.isEmpty, outer.isEmpty { return }
-    // Hashes before the changes below: a service's own definition excludes its dependencies.
+    // Before the changes below: a service's own definition excludes its dependencies.
     let own = (0..<taskCount).map { tasks.isService($0) ? tasks.fingerprint($0).whole : 0 }
     for task in 0..<taskCount where tasks.isService(task) {
       services[tasks.service(task)].definition = own[task]
@@ -212,7 +208,7 @@ package struct PlanBuilder: ~Copyable {
     }
   }
 
-  /// Services of the base plan, by the task of this segment that needs them.
+  /// By the task of this segment that needs them.
   private func outerServices(in base: Plan?) -> [Int: [TaskID]] {
     guard let base, base.hasServices else { return [:] }
     var services: [Int: [TaskID]] = [:]
@@ -238,7 +234,7 @@ package struct PlanBuilder: ~Copyable {
     return id
   }
 
-  /// Sets the plan-wide flags for matrix tasks that are generated later.
+  /// For matrix tasks that are generated later.
   package mutating func expect(caches: Bool, memoryLimits: Bool) {
     if caches { hasCaches = true }
     if memoryLimits { hasMemoryLimits = true }
@@ -246,9 +242,7 @@ package struct PlanBuilder: ~Copyable {
 
   package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
 
-  /// Records the declared files of a task. Call it in task order.
-  ///
-  /// - Parameter inputs: nil if the task has no `inputs`.
+  /// Call it in task order. `inputs` is nil if the task has none.
   package mutating func declare(
     _ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]
   ) {
@@ -264,13 +258,13 @@ package struct PlanBuilder: ~Copyable {
         outputs: declaredItems.index(of: outputs)))
   }
 
-  /// Adds a dependency of the current task; `endNeeds()` moves to the next task.
+  /// Of the current task; `endNeeds()` moves to the next one.
   package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
     needTargets.append(target.rawValue)
     needConditions.append(condition.rawValue)
   }
 
-  /// Adds a dependency on a task of the base plan, by name. Call it after `addNeed`.
+  /// On a task of the base plan. Call it after `addNeed`.
   package mutating func addOuterNeed(_ name: TextRef, on condition: NeedCondition) {
     outerNeeds.append(OuterNeed(task: TaskID(needOffsets.count - 1), name: name, on: condition))
   }
@@ -354,7 +348,7 @@ package struct PlanBuilder: ~Copyable {
     return .plan(writer.finish(taskCount: count, key: key))
   }
 
-  /// An open-addressing table, at most half full, from name hashes to tasks.
+  /// Open addressing, at most half full.
   private borrowing func nameTable() -> [Int32] {
     let size = PlanNames.tableSize(taskCount: taskCount)
     var table = [Int32](repeating: -1, count: size)

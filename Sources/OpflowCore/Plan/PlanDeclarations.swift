@@ -1,4 +1,4 @@
-/// An entry of a task's `inputs` or `outputs`, as stored in a plan. A task's entries are a list.
+/// An entry of a task's `inputs` or `outputs`. A task's entries are a list.
 package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
   package enum Kind: UInt32, Sendable {
     case path
@@ -8,9 +8,9 @@ package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
   }
 
   var code: UInt32
-  /// The path, the pattern as written, or the variable's name.
+  /// The path, the pattern as written, or the variable.
   package var text: TextRef = .empty
-  /// The words of a command. For a path that looks like a pattern, its spelling in the manifest.
+  /// The words of a command, or the manifest's spelling of a path that looks like a pattern.
   package var words: ListIndex = 0
 
   package init(_ kind: Kind, text: TextRef) {
@@ -26,27 +26,27 @@ package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
   var kind: Kind? { Kind(rawValue: code) }
 }
 
-/// The declared files of one task. Tasks that declare nothing have no entry.
+/// Tasks that declare nothing have no entry.
 package struct DeclarationEntry: Hashable, Sendable, BitwiseCopyable {
   var task: Int32
   var inputs: UInt32
   var outputs: UInt32
 }
 
-/// What else a task's result depends on. Paths are literal, patterns as written, both relative to
-/// the task's folder unless absolute. A trailing `/` means a folder.
+/// An input. Paths are literal, patterns as written, both relative to the task's folder unless
+/// absolute. A trailing `/` means a folder.
 package enum InputEntry: Hashable, Sendable {
-  /// A file, or a folder with everything in it.
+  /// A folder counts with everything in it.
   case path(String)
-  /// All files that match a `PathPattern`.
+  /// A `PathPattern`.
   case glob(String)
-  /// The value of a variable in the task's environment.
+  /// A variable of the task's environment.
   case environment(String)
-  /// The output of a command that runs in the task's folder and environment. Never empty.
+  /// The output of a command in the task's folder and environment. Never empty.
   case command([String])
 }
 
-/// What a task creates when it succeeds; paths and patterns as in `InputEntry`.
+/// As in `InputEntry`.
 package enum OutputEntry: Hashable, Sendable {
   case path(String)
   case glob(String)
@@ -66,36 +66,33 @@ package enum OutputEntry: Hashable, Sendable {
 }
 
 extension Plan {
-  /// Whether any task declares `inputs`.
   package var hasChecks: Bool { manifest.hasChecks == 1 }
 
   package var hasCaches: Bool { manifest.hasCaches == 1 }
 
-  /// Whether the task's outputs are stored in the cache and restored from it.
   package func isCached(_ task: TaskID) -> Bool { flags(task).contains(.cached) }
 
-  /// Whether the outputs of earlier attempts are removed before the task starts.
+  /// Removes the outputs of earlier attempts before the task starts.
   package func cleans(_ task: TaskID) -> Bool { record(task).processes[.clean] != 0 }
 
   package var declaresFiles: Bool { declarations.count > 0 }
 
-  /// Whether a task declares `inputs`, possibly empty, and is skipped if nothing has changed.
+  /// The task has `inputs`, possibly empty, and is skipped if nothing has changed.
   @inline(__always)
   package func isChecked(_ task: TaskID) -> Bool { flags(task).contains(.checked) }
 
-  /// Whether a task declares outputs; a download does so by its `to`.
+  /// A download does so by its `to`.
   @inline(__always)
   package func declaresOutputs(_ task: TaskID) -> Bool { flags(task).contains(.declaresOutputs) }
 
   // Arrays, since columns are not specialized in other modules, which took a tenth of the time of
   // an up-to-date check.
 
-  /// The task's inputs in manifest order, duplicates included.
+  /// In manifest order, duplicates included.
   package func inputs(of task: TaskID) -> [InputEntry] {
     declaredItems(declaration(of: task)?.inputs ?? 0).map { entry($0) }
   }
 
-  /// The task's inputs that are variables or commands.
   package func otherInputs(of task: TaskID) -> [InputEntry] {
     var others: [InputEntry] = []
     for item in declaredItems(declaration(of: task)?.inputs ?? 0)
@@ -114,14 +111,14 @@ extension Plan {
     }
   }
 
-  /// The task's outputs in manifest order, duplicates included.
+  /// In manifest order, duplicates included.
   package func outputs(of task: TaskID) -> [OutputEntry] {
     declaredItems(declaration(of: task)?.outputs ?? 0).map { item in
       item.kind == .glob ? .glob(self.string(item.text)) : .path(self.string(item.text))
     }
   }
 
-  /// The manifest's spelling of a declared path that looks like a pattern; nil for other paths.
+  /// The manifest's spelling of a path that looks like a pattern.
   package func writtenText(ofPath path: String, of task: TaskID) -> String? {
     guard let entry = declaration(of: task) else { return nil }
     for list in [entry.inputs, entry.outputs] {
@@ -133,9 +130,8 @@ extension Plan {
     return nil
   }
 
-  /// A hash of the declarations that files do not show: `outputs`, `clean`, and variables and
-  /// commands of `inputs`, in any order. Paths do not count, since different patterns can match the
-  /// same files.
+  /// A hash of `outputs`, `clean`, and variables and commands of `inputs`, in any order. Paths do
+  /// not count: different patterns can match the same files.
   package func declarationDigest(_ task: TaskID) -> UInt64 {
     guard let entry = declaration(of: task) else { return 0 }
     let outputs = declaredItems(entry.outputs).reduce(cleans(task) ? Self.cleanDigest : 0) {
@@ -152,7 +148,6 @@ extension Plan {
   private static let cleanDigest = Hash.xxh3(Array("clean".utf8))
 
   private func digest(of item: DeclaredItem) -> UInt64 {
-    // The spelling of a path does not count.
     let words = list(item.kind == .command ? item.words : 0).reduce(Hash.xxh3(text(item.text))) {
       Hash.combine($0, Hash.xxh3(text($1)))
     }
@@ -177,7 +172,7 @@ extension Plan {
 // MARK: - Validation
 
 extension Plan {
-  /// Checks that exactly the tasks with the flags have declarations, in task order.
+  /// Exactly the tasks with the flags have declarations, in task order.
   func validateDeclarations() throws(PlanError) {
     var previous: Int32 = -1
     for entry in declarations {

@@ -1,21 +1,18 @@
-/// The settings of a `download` task, as stored in a plan.
 package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
-  /// An absolute path.
+  /// Absolute.
   package var target: TextRef
   /// Lower-case hexadecimal, or empty.
   package var sha256: TextRef = .empty
   package var sha512: TextRef = .empty
   /// The `url` and its mirrors; never the empty list.
   package var sources: ListIndex
-  /// An index into the lists of variables.
+  /// Into the lists of variables.
   package var headers: UInt32 = 0
-  /// `DownloadEntry.none` if not set.
   package var sizeBytes: UInt64 = DownloadEntry.none
   /// 0 for no limit.
   package var maxBytesPerSecond: UInt64 = 0
   /// Permission bits; `UInt32.max` if not set.
   package var mode: UInt32 = .max
-  /// 1 if a partial download may be continued.
   package var resumes: UInt32 = 1
 
   package static let none = UInt64.max
@@ -43,7 +40,7 @@ extension Plan {
     return spec
   }
 
-  /// The path of the file that a `download` task writes.
+  /// The file that the download writes.
   package func downloadTarget(_ task: TaskID) -> UnsafeRawBufferPointer {
     text(downloads[Int(record[task.index].download)].target)
   }

@@ -1,4 +1,4 @@
-/// The edges of the dependency graph in both directions, and a topological order.
+/// The dependency graph in both directions, and a topological order.
 struct PlanEdges {
   /// Task `t` needs `needTargets[needOffsets[t]..<needOffsets[t + 1]]`.
   let needOffsets: Column<UInt32>
@@ -8,9 +8,9 @@ struct PlanEdges {
   let dependentTargets: Column<Int32>
   let dependentConditions: Column<UInt8>
   let order: Column<Int32>
-  /// Chains of dependents that later segments added.
+  /// Chains of dependents from later segments.
   let outerEdges: Column<OuterEdge>
-  /// By task: the first link of its chain, from 1. Empty if there are no chains.
+  /// By task: its first link, from 1. Empty without chains.
   let firstOuterEdge: Column<UInt32>
 
   init(_ sections: PlanSections) throws(PlanError) {
@@ -26,7 +26,7 @@ struct PlanEdges {
       .firstOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
   }
 
-  /// Makes edges without chains.
+  /// Without chains.
   init(
     needOffsets: Column<UInt32>, needTargets: Column<Int32>, needConditions: Column<UInt8>,
     dependentOffsets: Column<UInt32>, dependentTargets: Column<Int32>,
@@ -54,7 +54,6 @@ struct PlanEdges {
     return DependentEdges(row: row, outer: firstLink(of: task), chain: outerEdges)
   }
 
-  /// Starts at `edge`.
   func dependents(_ task: TaskID, from edge: Int) -> DependentEdges {
     let end = Int(dependentOffsets[task.index + 1])
     if edge < DependentEdges.firstOuter {

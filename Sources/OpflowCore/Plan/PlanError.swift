@@ -1,13 +1,10 @@
-/// Why a plan file cannot be used.
 package enum PlanError: Error, Equatable, Sendable {
   case tooShort
   case notAPlan
   case version(found: UInt32, expected: UInt32)
   case length(found: UInt64, expected: UInt64)
   case checksum
-  /// The section table does not match the file.
   case section(PlanSection)
-  /// The section contains an invalid value or reference.
   case reference(PlanSection)
 
   package var message: String {

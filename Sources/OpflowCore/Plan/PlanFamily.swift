@@ -1,11 +1,11 @@
-/// A task with a `matrix`. Its matrix tasks are consecutive.
+/// A matrix. Its matrix tasks are consecutive.
 package struct FamilyEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var firstTask: Int32
   package var legCount: Int32
-  /// The names of the axes; never the empty list.
+  /// Never the empty list.
   package var axes: ListIndex
-  /// An index into `familyValues`: one value per axis, matrix task by matrix task.
+  /// In `familyValues`: one value per axis, matrix task by matrix task.
   package var firstValue: UInt32
 
   package init(
@@ -19,14 +19,12 @@ package struct FamilyEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A file pattern that generates matrix tasks.
 package struct GlobEntry: Hashable, Sendable, BitwiseCopyable {
   package var pattern: TextRef
-  /// The absolute path where the pattern starts.
+  /// Absolute, where the pattern starts.
   package var folder: TextRef
 }
 
-/// The index of a matrix in a plan.
 package struct FamilyID: Hashable, Sendable, Comparable {
   package let index: Int
   package init(_ index: Int) { self.index = index }
@@ -36,16 +34,14 @@ package struct FamilyID: Hashable, Sendable, Comparable {
 extension Plan {
   package func familyName(_ family: FamilyID) -> String { string(families[family.index].name) }
 
-  /// The message for a generator that found nothing to generate.
+  /// For a generator that found nothing to generate.
   package static let emptyMatrixText = "empty matrix: it has no legs"
 
-  /// The indexes of the matrix tasks.
   package func legs(_ family: FamilyID) -> Range<Int> {
     let entry = families[family.index]
     return Int(entry.firstTask)..<(Int(entry.firstTask) + Int(entry.legCount))
   }
 
-  /// The matrix of a matrix task; nil for other tasks.
   package func family(of task: TaskID) -> FamilyID? {
     let next = families.partitioningIndex { $0.firstTask > task.rawValue }
     guard next > 0, legs(FamilyID(next - 1)).contains(task.index) else { return nil }
@@ -58,7 +54,7 @@ extension Plan {
 
   package func axes(_ family: FamilyID) -> Column<TextRef> { list(families[family.index].axes) }
 
-  /// The values of a matrix task, one per axis.
+  /// One per axis.
   package func legValues(_ task: TaskID, of family: FamilyID) -> Column<TextRef> {
     let entry = families[family.index]
     let count = list(entry.axes).count
@@ -66,7 +62,7 @@ extension Plan {
     return familyValues[first..<(first + count)]
   }
 
-  /// All task ids in order, where a matrix counts as one name.
+  /// In task order; a matrix counts as one name.
   package var foldedNames: some Sequence<String> {
     var next = 0
     return AnyIterator {
@@ -81,7 +77,7 @@ extension Plan {
     }
   }
 
-  /// Checks that matrices are in task order, disjoint, and have a value per axis.
+  /// Matrices are in task order, disjoint, and have a value per axis.
   func validateFamilies() throws(PlanError) {
     var nextTask = 0
     for entry in families {

@@ -2,8 +2,8 @@
 // =================
 //
 // A plan is one file: a header, a table of sections, and the sections, each an array of records of
-// a fixed size. It holds no pointers, so the coordinator and all workers map it and use it in
-// place. Numbers are little-endian; every section starts at a multiple of eight bytes.
+// a fixed size. It has no pointers, so all processes map it and use it in place. Numbers are
+// little-endian; every section starts at a multiple of eight bytes.
 //
 //   offset  size
 //        0     8  magic "OPFLPLAN"
@@ -17,9 +17,7 @@
 //       56     8  zero; in a plan with room, the offset of its active head
 //       64        the section table: kind, record size, offset, record count (4, 4, 8, 8 bytes)
 //
-// What scheduling reads is a column each: name, kind, flags, priority, policy, demand, fingerprint
-// and the graph. Everything else about a task is one `PlanRecord`, so a new key that the scheduler
-// does not read is a field there and changes nothing here.
+// What scheduling reads is a column each. Everything else about a task is one `PlanRecord`.
 //
 // Strings are stored once in an arena and referred to by offset and length. Lists (command words,
 // shells, tags, environments, demands) are runs of records, found through a column of offsets with
@@ -27,29 +25,26 @@
 // file.
 //
 // A plan with room has space after each section, so tasks are added in place and indexes stay
-// valid. It has two heads, one of them active. A head is an XXH3-64 of the rest of the head, the
-// number of tasks (8 bytes each) and a section table. An addition writes its records behind the
-// counts of the active head, then the other head, then the offset in the header, which commits it.
-// A reader that has the file open keeps its counts. In-place changes (a slot of the name table,
-// the end of a chain) point behind those counts, and the reader ignores them. No checksum covers
-// the records of such a plan.
+// valid. It has two heads, one of them active. A head is an XXH3-64 of its rest, the number of
+// tasks (8 bytes each) and a section table. An addition writes its records behind the counts of the
+// active head, then the other head, then the offset in the header, which commits it. In-place
+// changes (a slot of the name table, the end of a chain) point behind the counts of open readers,
+// which ignore them. No checksum covers the records of such a plan.
 //
-// A segment is a plan whose tasks also need tasks of other segments, by name (`outerNeeds`). In
-// the plan these dependencies are normal rows of `needTargets`, after those within the segment. In
-// the other direction, existing rows of dependents stay unchanged, and chains (`outerEdges`) hold
-// the new dependents.
+// A segment is a plan whose tasks also need tasks of other segments, by name (`outerNeeds`). In the
+// plan these are rows of `needTargets`, after those within the segment. In the other direction,
+// existing rows stay unchanged, and chains (`outerEdges`) hold the new dependents.
 //
-// Every change of the layout, of the sections or of a field's meaning raises the version. There is
-// one reader for one version: a resume that finds another version compiles the manifest again.
+// Every change of the layout, the sections or a field's meaning raises the version. A resume that
+// finds another version compiles the manifest again.
 
-/// Constants of the format.
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
   package static let version: UInt32 = 27
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   static let keyPlace = 32
-  /// The offset in the header of the active head's offset.
+  /// In the header: the active head's offset.
   static let headPlace = 56
   /// A checksum, the number of tasks, and the section table.
   static let headBytes = 16 + PlanSection.allCases.count * sectionEntryBytes
@@ -57,7 +52,7 @@ package enum PlanFormat {
   package static let lineLimit: UInt32 = 1 << 30
 }
 
-/// The content of a section. The raw value is stored in the file.
+/// The raw value is stored in the file.
 package enum PlanSection: UInt32, CaseIterable, Sendable {
   case arena = 0
   case taskName, taskKind, taskFlags, taskPriority, taskPolicy, taskDemand, taskFingerprint

@@ -1,8 +1,8 @@
-/// The writes that add a segment to a plan file. Perform them in order, then reopen the plan.
+/// The writes that add a segment to a plan file, in order. Then reopen the plan.
 ///
-/// Only the last write commits: a crash before it leaves the plan unchanged for all readers. After
-/// a failed write, keep the open plan and use `intoNewFile` for the next addition, since the file
-/// may contain dangling names and links.
+/// Only the last write commits; a crash before it changes nothing for readers. After a failed
+/// write, use `intoNewFile` for the next addition, since the file may contain dangling names and
+/// links.
 package struct PlanGrowth: Sendable {
   package struct Write: Sendable {
     package let offset: Int
@@ -10,12 +10,10 @@ package struct PlanGrowth: Sendable {
   }
 
   package private(set) var writes: [Write] = []
-  /// The length of a new, zero-filled file; nil to write to the plan's own file.
+  /// Of a new, zero-filled file; nil for the plan's own file.
   package private(set) var newFileByteCount: Int?
 
-  /// - Parameters:
-  ///   - plan: a plan without uncommitted tasks.
-  ///   - segment: a validated segment.
+  /// - Parameter segment: validated.
   package init(
     of plan: Plan, by segment: Plan, intoNewFile: Bool = false
   ) throws(SegmentError) {
@@ -30,12 +28,12 @@ package struct PlanGrowth: Sendable {
     }
   }
 
-  /// The writes of the data, and the last two, which commit.
+  /// The last two writes commit.
   package var recordsAndHead: (ArraySlice<Write>, ArraySlice<Write>) {
     (writes.dropLast(2), writes.suffix(2))
   }
 
-  /// Copies the plan into a file with room and adds no task.
+  /// Copies the plan into a file with room.
   package init(room plan: Plan) { self.init(room: plan, nil) }
 
   private init(room plan: Plan, _ renaming: WithdrawnNames?) {
@@ -45,11 +43,9 @@ package struct PlanGrowth: Sendable {
     writes = file.writes(all: records, of: nil)
   }
 
-  /// Copies the plan into a file with room and retracts tasks.
+  /// Copies the plan into a file with room and retracts tasks: complete matrices only.
   ///
-  /// - Parameters:
-  ///   - tasks: complete matrices only.
-  ///   - attempt: the attempt that added the tasks.
+  /// - Parameter attempt: the one that added the tasks.
   package init(
     of plan: Plan, withdrawing tasks: some Sequence<Int>, attempt: Int32
   ) throws(SegmentError) {
@@ -57,7 +53,6 @@ package struct PlanGrowth: Sendable {
     self.init(room: plan, try WithdrawnNames(of: plan, tasks, attempt: attempt))
   }
 
-  /// Returns the file's bytes after the writes.
   package func applied(to bytes: [UInt8]) -> [UInt8] {
     var bytes = newFileByteCount.map { [UInt8](repeating: 0, count: $0) } ?? bytes
     for write in writes {

@@ -1,10 +1,8 @@
-/// A source file of a plan.
 package struct PlanFile: Equatable, Sendable {
-  /// The path as included; for the manifest its real path.
+  /// As included; for the manifest its real path.
   package var path: String
-  /// The path without symbolic links. Relative paths start there, so a changed link is a new plan.
+  /// Relative paths start there, so a changed link is a new plan.
   package var realPath: String
-  /// A hash of the bytes.
   package var content: PlanKey
 
   package init(path: String, realPath: String, content: PlanKey) {
@@ -13,33 +11,33 @@ package struct PlanFile: Equatable, Sendable {
     self.content = content
   }
 
-  /// Makes an optional file that is missing.
+  /// For an optional file.
   package init(missing path: String) {
     self.init(path: path, realPath: "", content: PlanKey(high: 0, low: 0))
   }
 }
 
-/// Everything that a plan is compiled from, without `-j` and capacities. Equal inputs give equal
-/// plans, so their hash is the plan's key, and runs with equal keys share the plan.
+/// Everything that a plan is compiled from, without `-j` and capacities. Runs with equal keys share
+/// the plan.
 package struct PlanInputs: Sendable {
   package var opflowVersion: String
   /// The base of relative paths.
   package var folder: String
-  /// `NAME=VALUE` of each `--set`, in order.
+  /// `NAME=VALUE` of each `--set`.
   package var set: [String] = []
-  /// All source files, the manifest first.
+  /// The manifest comes first.
   package var files: [PlanFile] = []
-  /// The file patterns of matrices, in the order in which they are read.
+  /// Of matrices, in the order in which they are read.
   package var globs: [FoundNames] = []
-  /// The inherited environment variables that expressions read; nil if unset.
+  /// Inherited variables that expressions read; nil if unset.
   package var environment: [(name: String, value: String?)] = []
-  /// Set if the manifest reads the run's id; such a plan is never shared between runs.
+  /// Set if the manifest reads the run's ID; such a plan is never shared.
   package var runID: String?
 
   /// A file pattern and a hash of its matches.
   package struct FoundNames: Sendable {
     package var pattern: String
-    /// The folder where the pattern starts.
+    /// Where the pattern starts.
     package var folder: String
     package var hash: PlanKey
 
@@ -49,7 +47,7 @@ package struct PlanInputs: Sendable {
       self.hash = hash
     }
 
-    /// Hashes names. A file name cannot contain NUL, so NUL separates them.
+    /// NUL separates names, which cannot contain it.
     package static func hash(of names: [String]) -> PlanKey {
       var bytes: [UInt8] = []
       for name in names {
@@ -65,8 +63,7 @@ package struct PlanInputs: Sendable {
     self.folder = folder
   }
 
-  /// XXH3-128 of all inputs. Lists are preceded by their length, so different inputs never collide
-  /// in form.
+  /// Lengths precede lists, so different inputs never collide in form.
   package var key: PlanKey {
     var fields = FieldWriter()
     fields.number(PlanFormat.version)
@@ -105,14 +102,12 @@ package struct PlanInputs: Sendable {
 }
 
 extension Plan {
-  /// The current inputs if they still give this plan, otherwise nil. Works before validation.
+  /// The current inputs if they still give this plan. Works before validation.
   ///
   /// - Parameters:
-  ///   - inputs: without included files, variables and run id, which the plan knows.
-  ///   - runID: the run that is to use the plan.
-  ///   - file: returns an included file; nil if unreadable.
+  ///   - inputs: without included files, variables and run ID.
+  ///   - file: returns nil if unreadable.
   ///   - names: returns the matches of a pattern; nil on errors.
-  ///   - variable: returns an inherited variable; nil if unset.
   package func inputs(
     ifCurrent inputs: PlanInputs, runID: String, file: (String) -> PlanFile?,
     names: (_ pattern: String, _ folder: String) -> [String]? = { _, _ in nil },
@@ -141,19 +136,19 @@ extension Plan {
 
   package var filesRead: [String] { files.map(string) }
 
-  /// The file patterns of matrices, and the folders where they start.
+  /// Of matrices, with the folders where they start.
   package var patternsRead: [(pattern: String, folder: String)] {
     globs.map { (string($0.pattern), string($0.folder)) }
   }
 
-  /// The inherited variables that expressions read, with their current values.
+  /// With their current values.
   package func environmentRead(
     _ variable: (String) -> String?
   ) -> [(name: String, value: String?)] {
     environmentNames.map { (string($0), variable(string($0))) }
   }
 
-  /// Whether compiling again could warn: it did before, or a task wants more than there is.
+  /// Compiling again could warn: it did before, or a task wants more than there is.
   ///
   /// - Parameter capacities: by resource.
   package func mayWarn(_ capacities: [UInt64]) -> Bool {

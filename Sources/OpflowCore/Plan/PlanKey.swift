@@ -1,4 +1,4 @@
-/// Identifies a plan: a 128-bit hash of everything that it was compiled from.
+/// A 128-bit hash of everything that a plan was compiled from.
 package struct PlanKey: Hashable, Sendable, CustomStringConvertible {
   package var high: UInt64
   package var low: UInt64

@@ -1,18 +1,18 @@
-/// A secret of the manifest, as stored in a plan: the source of its value, never the value.
+/// The source of a secret's value, never the value.
 package struct SecretEntry: Hashable, Sendable, BitwiseCopyable {
   package enum Source: UInt32, Sendable {
-    /// A variable of opflow's own environment.
+    /// Of opflow's own environment.
     case environment
-    /// An absolute path.
+    /// Absolute.
     case file
-    /// The output of a command.
+    /// Its output.
     case command
   }
 
-  /// The environment variable that tasks get.
+  /// The variable that tasks get.
   package var name: TextRef
   package var source: UInt32
-  /// The source's variable or path.
+  /// The variable or path.
   package var text: TextRef = .empty
   package var words: ListIndex = 0
 
@@ -46,7 +46,7 @@ extension Plan {
     }
   }
 
-  /// The environment variables that are the source of a secret.
+  /// Sources of secrets.
   package var secretVariables: [[UInt8]] {
     secretEntries.filter { $0.source == SecretEntry.Source.environment.rawValue }
       .map { Array(text($0.text)) }
@@ -54,7 +54,7 @@ extension Plan {
 
   package var hasSecrets: Bool { !secretEntries.isEmpty }
 
-  /// The names of the secrets that a task may read.
+  /// That the task may read.
   package func secretNames(_ task: TaskID) -> [String] {
     texts(.secrets, of: task).map { string($0) }
   }

@@ -1,19 +1,18 @@
-/// The section table of a plan file, checked against the file's length.
+/// The section table, checked against the file's length.
 struct PlanSections {
-  /// The number of committed tasks, or the limit.
+  /// Committed tasks, or the limit.
   let taskCount: Int
-  /// Whether the file has tasks beyond `taskCount`.
+  /// The file has tasks beyond `taskCount`.
   let isCut: Bool
-  /// The number of tasks in the run's first manifest.
+  /// Tasks of the run's first manifest.
   let firstTaskCount: Int
   let key: PlanKey
   let hasRoom: Bool
-  /// The offset of the active head; 0 in a plan without room.
+  /// Of the active head; 0 in a plan without room.
   let head: Int
   private let bytes: UnsafeRawBufferPointer
   private let table: [UInt8]
 
-  /// - Parameter limit: the number of tasks to use; nil for all.
   init(bytes: UnsafeRawBufferPointer, verifyChecksum: Bool, limit: Int?) throws(PlanError) {
     guard bytes.count >= PlanFormat.headerBytes else { throw .tooShort }
     guard bytes.prefix(8).elementsEqual(PlanFormat.magic) else { throw .notAPlan }
@@ -56,10 +55,9 @@ struct PlanSections {
       low: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self))
   }
 
-  /// How often a reader retries a head that a writer is changing.
+  /// While a writer changes the head.
   private static let mostLooks = 1000
 
-  /// Reads the active head: its offset, the number of tasks and the section table.
   private static func head(
     of bytes: UnsafeRawBufferPointer
   ) throws(PlanError) -> (place: Int, tasks: Int, table: [UInt8]) {
@@ -95,7 +93,7 @@ struct PlanSections {
     }
   }
 
-  /// All bytes of a section whose column was checked before.
+  /// For a column that was checked before.
   func bytes(of section: PlanSection) -> UnsafeRawBufferPointer {
     let place = place(of: section)
     return UnsafeRawBufferPointer(
@@ -112,8 +110,7 @@ struct PlanSections {
       base: UnsafePointer((base + offset).assumingMemoryBound(to: Record.self)), count: count)
   }
 
-  /// A column with one record per committed task. A plan with room may have more records, which
-  /// belong to uncommitted tasks.
+  /// One record per committed task. A plan with room may have more.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, count: Int
   ) throws(PlanError) -> Column<Record> {
@@ -122,7 +119,7 @@ struct PlanSections {
     return column[0..<count]
   }
 
-  /// A column with as many records as the rows of committed tasks.
+  /// As many records as the rows of committed tasks.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, rows offsets: Column<UInt32>
   ) throws(PlanError) -> Column<Record> {
@@ -132,7 +129,7 @@ struct PlanSections {
     return column[0..<Int(end)]
   }
 
-  /// A column sorted by task, up to the last committed task.
+  /// Sorted by task, up to the last committed task.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, task: (Record) -> Int32
   ) throws(PlanError) -> Column<Record> {
@@ -152,7 +149,6 @@ struct PlanSections {
 }
 
 extension Plan {
-  /// Whether the file ends in an uncommitted addition (the writer crashed). Nothing can be appended
-  /// to such a plan.
+  /// The file ends in an uncommitted addition (the writer crashed). Nothing can be appended to it.
   package var isCut: Bool { sections.isCut }
 }

@@ -1,6 +1,6 @@
-/// The readiness probe and restarts of a service, as stored in a plan.
+/// A service's probe and restarts.
 package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
-  /// A hash of its definition without its dependencies' definitions. Set by the builder.
+  /// Without its dependencies' definitions. Set by the builder.
   package internal(set) var definition: UInt64 = 0
   package var timeoutMilliseconds: UInt64 = ServiceReadiness.standardTimeoutMilliseconds
   package var intervalMilliseconds: UInt64 = ServiceReadiness.standardIntervalMilliseconds
@@ -8,13 +8,13 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   package var text = TextRef.empty
   package private(set) var code: UInt32
   package var port: UInt32 = 0
-  /// For `exec`: the command.
+  /// For `exec`.
   package var words: ListIndex = 0
-  /// How often opflow restarts the service when it exits by itself.
+  /// For a service that exits by itself.
   package var restarts: UInt32 = 0
-  /// The names of the ports that opflow allocates for it.
+  /// Names of the ports that opflow allocates.
   package var ports: ListIndex = 0
-  /// Explicit padding: records in a plan have no implicit gaps.
+  /// Records in a plan have no implicit gaps.
   private var reserved: UInt32 = 0
 
   package enum Kind: UInt32, Sendable { case none, port, http, log, exec, file }
@@ -24,7 +24,7 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   var kind: Kind? { Kind(rawValue: code) }
 }
 
-/// The probe that makes a service ready, and its timeout.
+/// The probe that makes a service ready.
 package struct ServiceReadiness: Equatable, Sendable {
   package enum Probe: Equatable, Sendable {
     case none
@@ -32,14 +32,13 @@ package struct ServiceReadiness: Equatable, Sendable {
     case port(UInt16)
     /// Something listens on the allocated port with this name.
     case namedPort(String)
-    /// A GET of this local URL answers with a status of 200 to 399. The URL may contain port
-    /// variables (`ServicePorts.resolve`).
+    /// A GET of this local URL answers with 200 to 399. It may contain port variables
+    /// (`ServicePorts.resolve`).
     case http(String)
     /// A line of its output contains this pattern (`*` and `?`).
     case log(String)
-    /// This command exits with 0.
     case exec([String])
-    /// This file, relative to the task's folder, was created or changed since the start.
+    /// Created or changed since the start; relative to the task's folder.
     case file(String)
   }
 
@@ -84,36 +83,36 @@ extension Plan {
       intervalMilliseconds: entry.intervalMilliseconds)
   }
 
-  /// The names of the ports that opflow allocates at each start of the service.
+  /// Allocated at each start.
   package func portNames(of service: TaskID) -> [String] {
     guard isService(service) else { return [] }
     return list(services[Int(record[service.index].service)].ports).map { string($0) }
   }
 
-  /// The environment variables of all allocated ports.
+  /// Of all allocated ports.
   package var portVariables: [String] {
     guard hasServices else { return [] }
     return services.flatMap { list($0.ports) }.map { ServicePorts.variable(string($0)) }
   }
 
-  /// A hash of the service's definition without its dependencies' definitions.
+  /// Without its dependencies' definitions.
   func definition(ofService service: TaskID) -> UInt64 {
     services[Int(record[service.index].service)].definition
   }
 
-  /// How often opflow restarts a service that exits after it was ready.
+  /// For a service that exits after it was ready.
   package func restarts(of service: TaskID) -> Int {
     Int(services[Int(record[service.index].service)].restarts)
   }
 
-  /// Whether a service runs until the user stops it, as it has no dependents or was selected.
+  /// A service runs until the user stops it if it has no dependents or was selected.
   ///
   /// - Parameter named: the selected tasks; nil for none.
   func stays(_ service: TaskID, named: TaskSet?) -> Bool {
     dependents(service).isEmpty || named?.contains(service) == true
   }
 
-  /// The services that a task needs, in the order of its dependencies.
+  /// In the order of its dependencies.
   package func services(neededBy task: TaskID) -> [TaskID] {
     guard hasServices else { return [] }
     return needs(task).lazy.map { TaskID(self.needTargets[$0]) }.filter { self.isService($0) }

@@ -1,4 +1,4 @@
-/// Deduplicates strings: an open-addressing table of references into the builder's arena.
+/// Deduplicates strings: open addressing over references into the builder's arena.
 struct InternTable {
   private var slots = [TextRef](repeating: .empty, count: 64)
   private var used = 0
@@ -33,11 +33,11 @@ struct InternTable {
   }
 }
 
-/// Deduplicates lists: equal lists get the same index. List 0 is empty.
+/// Equal lists get the same index. List 0 is empty.
 struct ListTable<Item: BitwiseCopyable> {
   private(set) var offsets: [UInt32] = [0, 0]
   private(set) var items: [Item] = []
-  /// List indexes by hash of their bytes, at most half full; 0 is a free slot.
+  /// By hash of the lists' bytes, at most half full; 0 is a free slot.
   private var slots = [UInt32](repeating: 0, count: 64)
 
   var byteCount: Int { items.count * MemoryLayout<Item>.stride }
@@ -54,15 +54,15 @@ struct ListTable<Item: BitwiseCopyable> {
     return index
   }
 
-  /// Adds a list of one item without deduplication.
+  /// Without deduplication.
   mutating func add(_ item: Item) -> UInt32 {
     items.append(item)
     offsets.append(UInt32(truncatingIfNeeded: items.count))
     return UInt32(truncatingIfNeeded: offsets.count - 2)
   }
 
-  /// The slot of the list, or the free slot for it. Items have no padding, so equal lists have
-  /// equal bytes.
+  /// The list's slot, or the free one for it. Items have no padding, so equal lists have equal
+  /// bytes.
   private func slot(of list: [Item]) -> Int {
     list.withUnsafeBytes { bytes in
       items.withUnsafeBytes { items in
@@ -84,7 +84,7 @@ struct ListTable<Item: BitwiseCopyable> {
     return UnsafeRawBufferPointer(rebasing: items[range])
   }
 
-  /// Rehashes all lists, including those that were added without a slot.
+  /// Includes lists that were added without a slot.
   private mutating func grow() {
     var count = slots.count
     while offsets.count * 2 > count { count *= 2 }

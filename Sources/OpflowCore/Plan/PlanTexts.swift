@@ -1,4 +1,4 @@
-/// A string in the plan's arena.
+/// In the plan's arena.
 package struct TextRef: Hashable, Sendable, BitwiseCopyable {
   package var offset: UInt32
   package var length: UInt32
@@ -9,10 +9,10 @@ package struct TextRef: Hashable, Sendable, BitwiseCopyable {
   package static let empty = TextRef(offset: 0, length: 0)
 }
 
-/// The index of a list of strings in the plan; 0 is the empty list.
+/// Of a list of strings; 0 is the empty list.
 package typealias ListIndex = UInt32
 
-/// The environment of tasks: a shared list of variables, overridden by the task's own list.
+/// A shared list of variables, overridden by the task's own.
 package struct EnvironmentEntry: Hashable, Sendable, BitwiseCopyable {
   package var base: UInt32
   package var own: UInt32
@@ -22,15 +22,15 @@ package struct EnvironmentEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A variable after the task's own list has overridden the base.
+/// After the task's own list has overridden the base.
 package struct TaskVariable: Hashable, Sendable {
   package var name: TextRef
   package var value: TextRef
-  /// Its index in the task's own list; nil if it comes from the base.
+  /// In the task's own list; nil if it comes from the base.
   package var place: Int?
 }
 
-/// A variable of an environment list. A name occurs at most once per list.
+/// A name occurs at most once per list.
 package struct EnvironmentItem: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var value: TextRef

@@ -1,7 +1,5 @@
 extension Plan {
-  /// Validates the tasks that were added since `earlier`.
-  ///
-  /// - Parameter earlier: the same file with fewer tasks, validated.
+  /// Validates the tasks that were added since `earlier`, which is validated.
   package func validate(grownFrom earlier: Plan) throws(PlanError) {
     guard earlier.taskCount <= taskCount,
       earlier.written.outerEdges.count <= written.outerEdges.count
@@ -21,7 +19,7 @@ extension Plan {
     }
     for place in earlier.written.outerEdges.count..<written.outerEdges.count {
       let edge = written.outerEdges[place]
-      // Links must increase, so that a chain ends.
+      // So that a chain ends.
       guard added.contains(Int(edge.dependent)), edge.next == 0 || Int(edge.next) > place + 1
       else { throw .reference(.outerEdges) }
     }

@@ -1,12 +1,12 @@
 // What makes a plan sound
 // =======================
 //
-// A plan file is untrusted, whatever its checksum says: an attacker can compute that too. Each
-// process that executes or shows a run validates its plan once and then relies on it. The cost is
-// linear: a few passes over the columns and one lookup per name.
+// A plan file is untrusted: an attacker can compute its checksum too. Each process that executes or
+// shows a run validates its plan once. The cost is linear: a few passes over the columns and one
+// lookup per name.
 
 extension Plan {
-  /// Checks all references, the graph, the topological order and the name table.
+  /// References, graph, topological order and name table.
   package func validate() throws(PlanError) {
     try validateLists()
     try validatePrograms()
@@ -19,7 +19,7 @@ extension Plan {
     try validateFamilies()
   }
 
-  /// Checks what a worker reads of one task, so that it need not read a plan of a million tasks.
+  /// What a worker reads of one task: it need not read a plan of a million tasks.
   package func validate(_ task: TaskID) throws(PlanError) {
     try validateReferences(of: task)
     let policy = policy(task)
@@ -103,7 +103,7 @@ extension Plan {
     }
   }
 
-  /// Checks rows of which row 0 is the empty list.
+  /// Row 0 is the empty list.
   private func validateLists(
     _ section: PlanSection, _ offsets: Column<UInt32>, end: Int
   ) throws(PlanError) {
@@ -111,7 +111,7 @@ extension Plan {
     guard offsets.count > 1, offsets[1] == 0 else { throw .reference(section) }
   }
 
-  /// A demand names each resource once, in order: what is acquired must equal what was checked.
+  /// Each resource occurs once, in order: what is acquired must equal what was checked.
   private func validate(demand: UInt32) throws(PlanError) {
     var next = 0
     for item in demandList(demand) {
@@ -181,7 +181,7 @@ extension Plan {
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if kind == .approve, !hasGates { return false }
     if kind == .block, !hasBlocks { return false }
-    // Fast path: nearly all tasks have no flags.
+    // Nearly all tasks have no flags.
     return flags.isEmpty || areAllSound(flags, of: kind)
   }
 
@@ -296,13 +296,13 @@ extension Plan {
     if flags(target).contains(.finally), !flags(task).contains(.finally) {
       throw .reference(.needTargets)
     }
-    // A service is available while it runs, so dependents cannot wait for its end.
+    // Dependents cannot wait for a service's end.
     if isService(target), condition != .success { throw .reference(.needConditions) }
     // The program of an external task may run on another machine and gets no port variables.
     if isService(target), kind(task) == .block { throw .reference(.needTargets) }
   }
 
-  /// Checks that a dependency on an earlier segment's task is the next link of that task's chain.
+  /// A dependency on an earlier segment's task must be the next link of that task's chain.
   private func validateLink(
     _ links: inout [UInt32], of target: TaskID, to dependent: Int, on condition: NeedCondition
   ) throws(PlanError) {
@@ -324,7 +324,7 @@ extension Plan {
     else { throw .reference(.outerNeeds) }
   }
 
-  /// Checks that each task occurs once, after its dependencies. This also excludes cycles.
+  /// Each task occurs once, after its dependencies. This excludes cycles.
   private func validateOrder() throws(PlanError) {
     var seen = [Bool](repeating: false, count: taskCount)
     for place in tasks {
@@ -339,20 +339,17 @@ extension Plan {
 
   // MARK: - Names
 
-  /// Limits the slots per lookup on average. A half-full table needs less than two; more means that
-  /// it was crafted to be slow.
+  /// The slots per lookup on average. A half-full table needs less than two; more means that it was
+  /// crafted to be slow.
   private static let longestSearch = 64
 
-  /// A lookup of a task's name in progress.
   private struct NameSearch {
     var task: Int32
     var slot: Int
   }
 
-  /// Checks that a lookup of each task's name finds the task.
-  ///
-  /// Lookups run in batches so that their cache misses overlap, and without branches on slots,
-  /// which are unpredictable.
+  /// A lookup of each task's name must find the task. Lookups run in batches so that their cache
+  /// misses overlap, without branches on slots, which are unpredictable.
   private func validateNames() throws(PlanError) {
     var used = 0
     var last: Int32 = -1
@@ -392,7 +389,7 @@ extension Plan {
     }
   }
 
-  /// Whether probing continues past this slot; a free slot or an equal name would stop it.
+  /// A free slot or an equal name stops probing.
   private func passes(_ search: NameSearch) -> Bool {
     let other = nameTable[search.slot]
     return other >= 0

@@ -1,5 +1,4 @@
 extension Plan {
-  /// Nil for an approval.
   @inline(__always)
   func workerKind(of task: TaskID) -> WorkerKind? {
     if hasServices, isService(task) { return .service }
@@ -12,8 +11,8 @@ extension Plan {
     }
   }
 
-  /// Whether the session's first task is a command that can start at once, without a check: then
-  /// its worker can be launched early.
+  /// Whether the session's first task is a command that starts at once: then its worker is launched
+  /// early.
   ///
   /// - Parameter initial: the tasks' states at the start of the session.
   package func beginsWithCommand(_ initial: [InitialState]) -> Bool {

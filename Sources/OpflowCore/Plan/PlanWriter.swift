@@ -1,4 +1,4 @@
-/// The strings of a plan, with room for the header in front: the buffer becomes the file uncopied.
+/// The strings, with room for the header in front: the buffer becomes the file uncopied.
 struct PlanArena {
   fileprivate var bytes: [UInt8]
 
@@ -28,16 +28,15 @@ struct PlanArena {
   }
 }
 
-/// Appends sections, then completes the header.
 struct PlanWriter {
   private var bytes: [UInt8]
   private var entry = PlanFormat.headerBytes
 
-  /// Upper bounds of a section's bytes per task and per edge, without strings and lists.
+  /// Upper bounds, without strings and lists.
   static let bytesPerTask = 128
   static let bytesPerEdge = 16
 
-  /// Takes over the arena's bytes as the first section. They are most of the plan and not copied.
+  /// The arena becomes the first section, uncopied.
   init(taking arena: inout PlanArena) {
     let count = arena.count
     bytes = []
@@ -52,7 +51,7 @@ struct PlanWriter {
     records.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
-  /// Adds a section and frees the records.
+  /// Frees the records.
   mutating func move<Record: BitwiseCopyable>(_ section: PlanSection, _ records: inout [Record]) {
     add(section, records)
     records = []
@@ -73,7 +72,7 @@ struct PlanWriter {
     return bytes
   }
 
-  /// Writes the header fields that plans with and without room share.
+  /// Shared by plans with and without room.
   static func putHeader(into bytes: inout [UInt8], byteCount: Int, key: PlanKey) {
     bytes.replaceSubrange(0..<8, with: PlanFormat.magic)
     bytes.put(PlanFormat.version, at: 8)

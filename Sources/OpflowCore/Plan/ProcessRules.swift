@@ -1,18 +1,17 @@
 /// A limit or setting of a task's processes.
 ///
 /// To add one: a case here with its value type (`takes`), bits in `ProcessRules`, an entry in
-/// `TaskKey.ofProcesses`, and the code that enforces it. The rest is generic.
+/// `TaskKey.ofProcesses`, and the code that enforces it.
 package enum ProcessRule: CaseIterable, Sendable {
-  /// A `JobserverStyle`.
   case jobserver
-  /// A memory limit in bytes for the task's process tree.
+  /// In bytes, for the process tree.
   case memoryLimit
-  /// The task runs on the coordinator's machine.
+  /// On the coordinator's machine.
   case local
-  /// The outputs of earlier attempts are removed before it starts.
+  /// Removes the outputs of earlier attempts before the start.
   case clean
 
-  /// The value's form in the manifest. A plan stores numbers; 0 is the default.
+  /// In the manifest. A plan stores numbers; 0 is the default.
   package enum Value: Sendable {
     case flag, bytes
     case number(ClosedRange<Int64>)
@@ -28,7 +27,7 @@ package enum ProcessRule: CaseIterable, Sendable {
     }
   }
 
-  /// Whether it concerns programs. Approvals, external tasks and downloads run none.
+  /// Approvals, external tasks and downloads run no programs.
   package var isOfPrograms: Bool {
     switch self {
     case .jobserver, .memoryLimit, .clean: true
@@ -37,7 +36,6 @@ package enum ProcessRule: CaseIterable, Sendable {
   }
 }
 
-/// All process rules of a task, packed.
 package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
   /// From the lowest bit: jobserver style (2 bits), local (1), clean (1), memory limit in units
   /// (28).
@@ -47,8 +45,7 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
 
   package init() {}
 
-  /// The value of a rule; 0 if not set. Memory limits are rounded up to 128 KiB and capped at 32
-  /// TiB.
+  /// 0 if not set. Memory limits are rounded up to 128 KiB and capped at 32 TiB.
   package subscript(rule: ProcessRule) -> UInt64 {
     @inline(__always)
     get {
@@ -72,14 +69,13 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// Whether the task must run on the coordinator's machine.
   package var isLocal: Bool {
     @inline(__always)
     get { self[.local] != 0 }
     set { self[.local] = newValue ? 1 : 0 }
   }
 
-  /// Whether both treat programs in the same way; ignores `local`.
+  /// Ignores `local`.
   package func isSameOfPrograms(as other: ProcessRules) -> Bool {
     ProcessRule.allCases.allSatisfy { !$0.isOfPrograms || self[$0] == other[$0] }
   }

@@ -1,4 +1,4 @@
-/// The amount of a resource that a task holds while it runs.
+/// What a task holds while it runs.
 package struct DemandItem: Hashable, Sendable, BitwiseCopyable {
   package var resource: UInt32
   package var reserved: UInt32 = 0
@@ -19,16 +19,16 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
     self.name = name
     self.capacity = capacity
   }
-  /// The built-in resources come first, in this order.
+  /// Built-in resources come first, in this order.
   package static let cpu: UInt32 = 0
   package static let memory: UInt32 = 1
   package static let download: UInt32 = 2
 
-  /// GPUs of each node, after the manifest's resources. In a plan only if a task wants them and the
-  /// manifest declares no such capacity.
+  /// Of each node, after the manifest's resources. Only if a task wants it and the manifest
+  /// declares no such capacity.
   package static let gpuName: StaticString = "gpu"
 
-  /// Whether each node has its own amount, rather than the run.
+  /// Each node has its own amount.
   ///
   /// - Parameter gpu: the index of the nodes' `gpu`; negative if there is none.
   @inline(__always)
@@ -36,10 +36,9 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
     resource == Int(cpu) || resource == Int(memory) || resource == gpu
   }
 
-  /// Whether amounts of a resource are thousandths.
   package static func isCountedInThousandths(_ resource: UInt32) -> Bool { resource > download }
 
-  /// Formats an amount as in a manifest: `2`, `0.5`, bytes for `memory`.
+  /// As in a manifest: `2`, `0.5`, bytes for `memory`.
   package static func text(_ amount: UInt64, of resource: UInt32) -> String {
     guard isCountedInThousandths(resource) else { return "\(amount)" }
     let (whole, rest) = amount.quotientAndRemainder(dividingBy: 1000)

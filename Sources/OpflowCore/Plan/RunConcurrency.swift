@@ -1,4 +1,4 @@
-/// What a run does while another run of its group is live.
+/// While another run of its group is live.
 package enum IfRunning: String, CaseIterable, Sendable {
   case wait, fail, allow
 
@@ -16,9 +16,9 @@ package enum IfRunning: String, CaseIterable, Sendable {
   }
 }
 
-/// The concurrency group of a run, and what it does while another run of the group is live.
+/// The concurrency group of a run.
 package struct RunConcurrency: Equatable, Sendable {
-  /// The group's name; if empty, all runs of the manifest are the group.
+  /// If empty, all runs of the manifest are the group.
   package var name: String
   package var ifRunning: IfRunning
 

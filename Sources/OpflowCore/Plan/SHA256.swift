@@ -36,7 +36,7 @@ package struct SHA256: ~Copyable {
   }
 
   package struct Digest: Hashable, Sendable, CustomStringConvertible {
-    /// The first half; used alone where 128 bits suffice.
+    /// Used alone where 128 bits suffice.
     package var high: PlanKey
     package var low: PlanKey
 
@@ -45,7 +45,7 @@ package struct SHA256: ~Copyable {
       self.low = low
     }
 
-    /// Parses 64 hexadecimal digits; nil for other input.
+    /// Parses 64 digits.
     package init?(_ digits: UnsafeRawBufferPointer) {
       guard digits.count == 64, let a = Hexadecimal.value(digits.part(0, 16)),
         let b = Hexadecimal.value(digits.part(16, 32)),

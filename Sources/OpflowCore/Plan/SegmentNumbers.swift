@@ -1,4 +1,4 @@
-/// Translates indexes of a segment into indexes of the plan that it is added to.
+/// Translates indexes of a segment into those of the plan that it is added to.
 struct SegmentNumbers {
   let base: Plan
 
@@ -10,14 +10,13 @@ struct SegmentNumbers {
       offset: ref.offset + UInt32(truncatingIfNeeded: base.arena.count), length: ref.length)
   }
 
-  /// List 0 of each kind is empty and already in the plan.
   private func list(_ number: UInt32, behind offsets: Column<UInt32>) -> UInt32 {
     number == 0 ? 0 : number + UInt32(truncatingIfNeeded: offsets.count - 2)
   }
 
   func list(_ number: ListIndex) -> ListIndex { list(number, behind: base.listOffsets) }
   func variables(_ number: UInt32) -> UInt32 { list(number, behind: base.environmentOffsets) }
-  /// Environment 0 is empty and already in the plan.
+  /// List 0 and environment 0 are empty and already in the plan.
   func environment(_ number: UInt32) -> UInt32 {
     number == 0 ? 0 : number + UInt32(truncatingIfNeeded: base.environments.count - 1)
   }

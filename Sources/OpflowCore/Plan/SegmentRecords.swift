@@ -1,5 +1,5 @@
-/// Why a segment cannot be added to a plan. The compiler of segments reports these errors earlier,
-/// with the line.
+/// Why a segment cannot be added. The compiler of segments reports these errors earlier, with the
+/// line.
 package enum SegmentError: Error, Equatable, Sendable {
   /// The plan has a task with this name.
   case taken(String)
@@ -7,19 +7,19 @@ package enum SegmentError: Error, Equatable, Sendable {
   case unknownNeed(of: String, String)
   /// The first task may not depend on the second in this way.
   case unfitNeed(of: String, String)
-  /// The segment's resources differ from the plan's.
+  /// They differ from the plan's.
   case resources
-  /// The segment declares secrets.
+  /// The segment declares some.
   case secrets
   /// Too many tasks, edges or bytes of strings.
   case tooLarge
 }
 
-/// The records of a segment, renumbered for a plan, by section.
+/// A segment's records by section, renumbered for a plan.
 struct SegmentRecords {
   private(set) var counts = [Int](repeating: 0, count: PlanSection.allCases.count)
   private(set) var bytes = [[UInt8]](repeating: [], count: PlanSection.allCases.count)
-  /// Dependencies on the plan's tasks: links for the chains of those tasks.
+  /// Dependencies on the plan's tasks.
   private(set) var outerEdges: [OuterEdge] = []
   /// By link: the task that is needed.
   private(set) var outerTargets: [TaskID] = []
@@ -30,7 +30,6 @@ struct SegmentRecords {
 
   var taskCount: Int { counts[Int(PlanSection.taskName.rawValue)] }
 
-  /// - Parameter segment: a validated segment.
   init(_ segment: Plan, behind base: Plan) throws(SegmentError) {
     guard base.resources.count == segment.resources.count,
       zip(base.resources, segment.resources).allSatisfy({
@@ -78,16 +77,15 @@ struct SegmentRecords {
     add(.declaredItems, segment.declaredItems.map { numbers.declared($0) })
   }
 
-  /// Adds the ends of lists, without the empty list.
+  /// Without the empty list.
   private mutating func addOffsets(
     _ section: PlanSection, _ offsets: Column<UInt32>, behind count: Int
   ) {
     add(section, offsets.dropFirst(2).map { $0 + UInt32(truncatingIfNeeded: count) })
   }
 
-  /// Adds new demands and reuses equal ones, since the engine has a queue per demand.
-  ///
-  /// - Returns: the plan's indexes by the segment's.
+  /// Reuses equal demands, since the engine has a queue per demand. Returns the plan's indexes by
+  /// the segment's.
   private mutating func addDemands(of segment: Plan, behind base: Plan) -> [UInt32] {
     var known: [[DemandItem]: UInt32] = [:]
     for index in 0..<UInt32(truncatingIfNeeded: base.demandCount) {
@@ -109,7 +107,7 @@ struct SegmentRecords {
     return numbers
   }
 
-  /// Adds new policies and reuses equal ones. Returns the plan's indexes by the segment's.
+  /// Returns the plan's indexes by the segment's.
   private mutating func addPolicies(of segment: Plan, _ numbers: SegmentNumbers) -> [UInt32] {
     let base = numbers.base
     var known: [TaskPolicy: UInt32] = [:]
@@ -155,7 +153,7 @@ struct SegmentRecords {
     add(.dependentOffsets, segment.written.dependentOffsets.dropFirst().map { $0 + before })
   }
 
-  /// Adds each task's dependencies: those in the segment, then those in the plan.
+  /// Those in the segment, then those in the plan.
   private mutating func addNeeds(
     of segment: Plan, _ numbers: SegmentNumbers
   ) throws(SegmentError) {

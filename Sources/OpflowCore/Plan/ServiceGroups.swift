@@ -1,13 +1,13 @@
-/// Groups of services and dependents that must run on the same node, because a service is reached
-/// through its node's own address. A dependent of two services joins their groups.
+/// Services and dependents that must run on the same node, because a service is reached through its
+/// node's address. A dependent of two services joins their groups.
 package struct ServiceGroups: Sendable {
-  /// By task: its group, or -1 without services and for groups with a member that is bound to the
-  /// coordinator's machine. Empty in a plan without services.
+  /// By task: its group, or -1 without services and if a member is bound to the coordinator's
+  /// machine. Empty in a plan without services.
   private var groups: [Int32] = []
   private(set) var count = 0
 
-  /// - Parameter staysHere: whether a service must stay on the coordinator's machine for a reason
-  ///   outside the plan.
+  /// - Parameter staysHere: a service must stay on the coordinator's machine for a reason outside
+  /// the plan.
   package init(_ plan: Plan, staysHere: (TaskID) -> Bool = { _ in false }) {
     guard plan.hasServices else { return }
     var roots = [Int32](repeating: -1, count: plan.taskCount)
@@ -43,7 +43,7 @@ package struct ServiceGroups: Sendable {
     return task
   }
 
-  /// Numbers the groups; those in `stay` get -1.
+  /// Groups in `stay` get -1.
   private mutating func number(_ roots: inout [Int32], without stay: Set<Int32>) {
     groups = roots
     for task in roots.indices where roots[task] >= 0 {
@@ -60,7 +60,7 @@ package struct ServiceGroups: Sendable {
     }
   }
 
-  /// The group of a service or its dependent; nil if it is bound to the coordinator's machine.
+  /// Nil if bound to the coordinator's machine.
   package func group(of task: TaskID) -> Int? {
     if groups.isEmpty { return nil }
     let group = Int(groups[task.index])
@@ -69,8 +69,6 @@ package struct ServiceGroups: Sendable {
 }
 
 extension Plan {
-  /// Whether a task always runs on the coordinator's machine: `local` tasks, downloads, approvals,
-  /// external tasks, `interactive` and `finally` tasks.
   package func staysOnCoordinator(_ task: TaskID) -> Bool {
     let (kind, flags) = (kind(task), flags(task))
     return kind == .download || kind == .approve || kind == .block || flags.contains(.finally)

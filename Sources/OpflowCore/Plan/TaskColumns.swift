@@ -1,5 +1,4 @@
-/// A plan's tasks while they are collected: a column per scheduling property, and one record for
-/// all others.
+/// A plan's tasks while they are collected.
 struct TaskColumns {
   private(set) var name: [TextRef] = []
   private var kind: [UInt8] = []
@@ -42,13 +41,13 @@ struct TaskColumns {
 
   func fingerprint(_ task: Int) -> Fingerprint { fingerprint[task] }
 
-  /// Mixes the definitions of the task's services into its fingerprint.
+  /// Mixes in the definitions of the task's services.
   mutating func combine(_ task: Int, with digest: UInt64) {
     fingerprint[task].whole = Hash.combine(fingerprint[task].whole, digest)
     fingerprint[task].parts ^= (digest & 255) << (Fingerprint.Part.needs.rawValue * 8)
   }
 
-  /// Moves the columns into the file one by one: a million tasks must not be in memory twice.
+  /// One by one: a million tasks must not be in memory twice.
   mutating func move(to writer: inout PlanWriter) {
     writer.move(.taskName, &name)
     writer.move(.taskKind, &kind)

@@ -1,17 +1,16 @@
-/// How the attempts of a task are timed, retried and stopped. Most tasks of a plan share one
-/// policy.
+/// How attempts are timed, retried and stopped. Most tasks of a plan share one policy.
 package struct TaskPolicy: Hashable, Sendable, BitwiseCopyable {
-  /// Per attempt; 0 for no timeout.
+  /// Per attempt; 0 for none.
   package var timeoutMilliseconds: UInt64
   /// Attempts after the first.
   package var retryMax: UInt32
   package var retryDelayMilliseconds: UInt32
   package var retryMaxDelayMilliseconds: UInt32
-  /// The factor by which the delay grows per retry, in thousandths.
+  /// The delay's growth per retry, in thousandths.
   package var retryBackoffPermille: UInt32
-  /// The delay varies by up to this share in both directions, in thousandths.
+  /// In both directions, in thousandths.
   package var retryJitterPermille: UInt32
-  /// The list of exit codes to retry; 0 for all failures.
+  /// Exit codes to retry; 0 for all failures.
   package var retryCodes: UInt32
   package var stopSignal: UInt32
   package var stopGraceMilliseconds: UInt32

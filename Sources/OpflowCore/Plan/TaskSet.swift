@@ -1,9 +1,8 @@
-/// A set of a plan's tasks, one bit per task.
+/// One bit per task.
 package struct TaskSet: Equatable, Sendable {
   private var words: [UInt64]
   package private(set) var count = 0
 
-  /// Makes an empty set.
   package init(taskCount: Int) {
     words = [UInt64](repeating: 0, count: (taskCount + 63) / 64)
   }
@@ -18,20 +17,19 @@ package struct TaskSet: Equatable, Sendable {
     return set
   }
 
-  /// Makes room for tasks that were added to the plan; they are not in the set.
+  /// Added tasks are not in the set.
   package mutating func grow(to taskCount: Int) {
     while words.count < (taskCount + 63) / 64 { words.append(0) }
   }
 
   package var isEmpty: Bool { count == 0 }
 
-  /// False for a task that was added to the plan after the last `grow`.
+  /// False for a task added after the last `grow`.
   package func contains(_ task: TaskID) -> Bool {
     let word = task.index >> 6
     return word < words.count && words[word] >> UInt64(task.index & 63) & 1 == 1
   }
 
-  /// Returns whether the task was inserted.
   @discardableResult
   package mutating func insert(_ task: TaskID) -> Bool {
     if contains(task) { return false }
@@ -46,7 +44,7 @@ package struct TaskSet: Equatable, Sendable {
     count -= 1
   }
 
-  /// The tasks in both sets, which must be of the same plan.
+  /// Both must be of the same plan.
   package func intersection(_ other: TaskSet) -> TaskSet {
     var set = self
     for index in set.words.indices { set.words[index] &= other.words[index] }
@@ -54,7 +52,6 @@ package struct TaskSet: Equatable, Sendable {
     return set
   }
 
-  /// Adds all tasks of another set of the same plan.
   package mutating func formUnion(_ other: TaskSet) {
     for index in words.indices { words[index] |= other.words[index] }
     count = words.reduce(0) { $0 + $1.nonzeroBitCount }
@@ -62,7 +59,7 @@ package struct TaskSet: Equatable, Sendable {
 
   /// Adds all direct and indirect dependencies.
   ///
-  /// - Parameter counts: whether to follow the dependencies of a task.
+  /// - Parameter counts: whether to follow a task's dependencies.
   package mutating func addNeeds(of plan: Plan, where counts: (TaskID) -> Bool = { _ in true }) {
     var open = plan.tasks.map { TaskID($0) }.filter { contains($0) }
     while let task = open.popLast() {

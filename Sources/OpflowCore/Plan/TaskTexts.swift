@@ -1,15 +1,13 @@
 /// A property of a task that is one or several strings.
 ///
 /// To add one: a case here with its key, a field in `TaskTexts`, an entry in `TaskKey.ofTexts`, and
-/// the code that uses it. The rest is generic, including the search for embedded secrets.
+/// the code that uses it.
 package enum TaskText: Int, CaseIterable, Sendable {
-  /// One line for the user.
   case description
   case tags
-  /// The names of the secrets that the task may read.
   case secrets
 
-  /// The key in the manifest.
+  /// In the manifest.
   package var word: StaticString {
     switch self {
     case .description: "desc"
@@ -18,11 +16,10 @@ package enum TaskText: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The value's form in the manifest.
+  /// In the manifest.
   package enum Value: Sendable {
-    /// One string.
     case text
-    /// A list; tags and names are parsed differently.
+    /// Lists that are parsed differently.
     case tags, names
   }
 
@@ -34,7 +31,7 @@ package enum TaskText: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Whether tasks often share the value, so that the plan stores it once.
+  /// Tasks often share the value, so the plan stores it once.
   package var isCommon: Bool {
     switch self {
     case .description: false
@@ -43,7 +40,6 @@ package enum TaskText: Int, CaseIterable, Sendable {
   }
 }
 
-/// The string properties of a task in a plan: a list per `TaskText`.
 package struct TaskTexts: Hashable, Sendable, BitwiseCopyable {
   private var description: ListIndex = 0
   private var tags: ListIndex = 0
@@ -51,7 +47,6 @@ package struct TaskTexts: Hashable, Sendable, BitwiseCopyable {
 
   package init() {}
 
-  /// The list of a property; the empty list if the task does not set it.
   package subscript(text: TaskText) -> ListIndex {
     get {
       switch text {
@@ -75,7 +70,6 @@ extension Plan {
     list(record(task).texts[text])
   }
 
-  /// The task's description; empty if it has none.
   package func description(of task: TaskID) -> String {
     texts(.description, of: task).first.map { string($0) } ?? ""
   }

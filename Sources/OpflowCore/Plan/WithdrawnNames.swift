@@ -1,17 +1,14 @@
-/// Renames retracted tasks, so that new tasks can have their names and declare their files.
-///
-/// They keep indexes and dependencies. The new names contain `~`, which ids cannot.
+/// Renames retracted tasks, so that new tasks can have their names and declare their files. They
+/// keep indexes and dependencies. The new names contain `~`, which IDs cannot.
 struct WithdrawnNames {
-  /// New names by task index.
+  /// By task index.
   private(set) var names: [Int32: [UInt8]] = [:]
-  /// The sections of the plan that change.
+  /// That change.
   private(set) var sections: [PlanSection: [UInt8]] = [:]
-  /// Strings to append to the plan's arena.
+  /// To append to the plan's arena.
   private var text: [UInt8] = []
 
-  /// - Parameters:
-  ///   - tasks: complete matrices only.
-  ///   - attempt: the number of the attempt that added the tasks.
+  /// - Parameter attempt: the one that added the tasks.
   init(of plan: Plan, _ tasks: some Sequence<Int>, attempt: Int32) throws(SegmentError) {
     var refs = Array(plan.name)
     var flags = Array(plan.flagBits)
@@ -53,7 +50,6 @@ struct WithdrawnNames {
     return TextRef(offset: offset, length: UInt32(truncatingIfNeeded: name.count))
   }
 
-  /// A task with the same name may have been retracted before.
   private static func freeName(
     _ name: UnsafeRawBufferPointer, _ attempt: Int32, _ isTaken: ([UInt8]) -> Bool
   ) -> [UInt8] {

@@ -1,9 +1,7 @@
 extension Plan {
   /// The word between script and arguments that makes the interpreter pass on all arguments; nil if
-  /// none is needed, as with `python3 -c`.
-  ///
-  /// A shell takes the first word after the script as its own name (POSIX.1-2017, sh). Others parse
-  /// options up to `--`.
+  /// none is needed, as with `python3 -c`. A shell takes the first word after the script as its own
+  /// name (POSIX.1-2017, sh); others parse options up to `--`.
   package func wordBeforeArguments(_ task: TaskID) -> String? {
     for word in list(record(task).shell).reversed().map({ string($0) }) {
       let file = word.split(separator: "/").last ?? ""
@@ -14,8 +12,8 @@ extension Plan {
     return nil
   }
 
-  /// The words before the path of a script file, for a shell with `-c`. Nil for programs that
-  /// search files elsewhere if the script is in a file.
+  /// The words before a script file, for a shell with `-c`. Nil for programs that search the file
+  /// elsewhere.
   package func wordsBeforeScriptFile(_ task: TaskID) -> [String]? {
     var words = list(record(task).shell).map { string($0) }
     guard let shell = wordBeforeArguments(task), shell != "--", let options = words.popLast(),
