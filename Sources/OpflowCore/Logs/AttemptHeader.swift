@@ -1,10 +1,8 @@
-/// The line before a later attempt in a task's log. Progress output omits it, since it reports the
-/// start itself.
+/// The line before a later attempt in a task's log. Progress output omits it.
 package enum AttemptHeader {
-  /// Includes the line feed.
+  /// With the line feed.
   package static func line(_ attempt: Int32) -> String { "--- attempt \(attempt) ---\n" }
 
-  /// Removes the header from the start of the bytes, if it is there.
   package static func dropped(
     from bytes: UnsafeRawBufferPointer, attempt: Int32
   ) -> UnsafeRawBufferPointer {
@@ -20,7 +18,7 @@ package enum AttemptHeader {
     return rest == bytes.count ? bytes : Array(bytes.suffix(rest))
   }
 
-  /// Removes everything up to a line with the header, for the end of a log with several attempts.
+  /// For the end of a log with several attempts.
   package static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let header = Array(line(attempt).utf8)
     var start = bytes.startIndex

@@ -1,15 +1,11 @@
-/// The file name of a task's log in the run's `logs` folder.
-///
-/// `ID.log`, with `%XX` for a leading `.` and for bytes outside `A-Za-z0-9._@+=-`. Since file
-/// systems take 255 bytes, more than 200 are cut and end with `~`, which no id has, and the id's
-/// hash.
+/// The file name of a task's log: `ID.log`, with `%XX` for a leading `.` and for bytes outside
+/// `A-Za-z0-9._@+=-`. File systems take 255 bytes, so more than 200 are cut and end with `~`, which
+/// no ID has, and the ID's hash.
 package enum LogName {
   static let longestStemBytes = 200
 
   package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
 
-  /// The name without `.log`.
-  ///
   /// - Parameter kept: additional bytes that are not encoded.
   package static func stem(
     of name: some Collection<UInt8>, keeping kept: [UInt8] = []
@@ -26,7 +22,7 @@ package enum LogName {
     }
     if stem.count > longestStemBytes {
       stem.removeLast(stem.count - (longestStemBytes - 17))
-      // Do not cut within `%XX`.
+      // Not within `%XX`.
       if let percent = stem.suffix(2).lastIndex(of: UInt8(ascii: "%")) {
         stem.removeLast(stem.count - percent)
       }

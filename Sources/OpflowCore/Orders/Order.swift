@@ -1,15 +1,14 @@
 /// A control request to a live run (control.md). It is journaled before it takes effect and
-/// answered after. The requester has resolved its tasks in the run's plan; the engine decides the
-/// effect on each.
+/// answered after. Its tasks are resolved in the run's plan; the engine decides the effect on each.
 package struct Order: Equatable, Sendable {
-  /// The ID, chosen by the requester; a repeated one is applied once.
+  /// Chosen by the requester; a repeated one is applied once.
   package var id: OrderID
   package var asker: OrderAsker
   package let verb: OrderVerb
   package let value: OrderValue
-  /// Tasks to which it must apply, or it is refused.
+  /// If it does not apply to one of these, it is refused.
   package var tasks: [TaskID] = []
-  /// Tasks from patterns, matrices and tags: those to which it does not apply are passed over, but
+  /// From patterns, matrices and tags: tasks to which it does not apply are passed over, but
   /// together with `tasks` one must remain.
   package var among: [TaskID] = []
   /// The attempt that the requester saw; refused if there is a newer one. 0: any.
@@ -23,11 +22,10 @@ package struct Order: Equatable, Sendable {
     self.value = value
   }
 
-  /// Whether it concerns the whole run.
   package var isOfRun: Bool { tasks.isEmpty && among.isEmpty }
 }
 
-/// Identifies a request: 1 to 64 of `A-Z a-z 0-9 . _ -`.
+/// 1 to 64 of `A-Z a-z 0-9 . _ -`.
 package struct OrderID: Hashable, Sendable {
   package let text: String
 
@@ -38,7 +36,7 @@ package struct OrderID: Hashable, Sendable {
     self.text = text
   }
 
-  /// Whether an ID may contain the byte; shared with names of open runs (`RunName`).
+  /// Shared with `RunName`.
   static func mayContain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -50,12 +48,10 @@ package struct OrderID: Hashable, Sendable {
   }
 }
 
-/// The requester.
 package struct OrderAsker: Equatable, Sendable {
   package var pid: Int32
-  /// The user ID.
   package var user: UInt32
-  /// The name for people: the command, such as `opflow cancel`, or `task NAME`.
+  /// The command, such as `opflow cancel`, or `task NAME`.
   package var name: String
 
   package init(pid: Int32, user: UInt32, name: String) {
@@ -64,6 +60,6 @@ package struct OrderAsker: Equatable, Sendable {
     self.name = name
   }
 
-  /// `opflow cancel (pid 123)`
+  /// `opflow cancel (pid 123)`.
   package var text: String { "\(name) (pid \(pid))" }
 }

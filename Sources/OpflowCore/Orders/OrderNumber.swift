@@ -1,18 +1,18 @@
-/// A number as people write it: its range, and words for some values.
+/// A number with its range and words for some values.
 package struct OrderNumber: Sendable {
-  /// The name with its article.
+  /// With its article.
   let what: String
   package let range: ClosedRange<Int64>
-  /// The words in ascending order.
+  /// Ascending.
   package let words: [(word: StaticString, value: Int16)]
-  /// An example, as typed.
+  /// As typed.
   package let example: String
 
-  /// The priority: of ready tasks, those with a higher one start first.
+  /// Of ready tasks, those with a higher one start first.
   package static let priority = OrderNumber(
     what: "a priority", range: -1000...1000, words: PriorityLevels.all, example: "high")
 
-  /// The accepted values, as `low, high or a number from -5 to 5`.
+  /// `low, high or a number from -5 to 5`.
   package var known: String {
     let numbers = "a number from \(range.lowerBound) to \(range.upperBound)"
     if words.isEmpty { return numbers }

@@ -1,5 +1,5 @@
-/// The properties of a verb, from which journal and socket lines, the command, the run model and
-/// the views are derived. Its effect on a live run is in `OrderVerb.effect`.
+/// From these properties of a verb, lines, commands, the run model and views are derived. Its
+/// effect on a live run is in `OrderVerb.effect`.
 package struct OrderRow: Sendable {
   package enum Scope: Sendable {
     case run, tasks
@@ -7,48 +7,47 @@ package struct OrderRow: Sendable {
     case either
   }
 
-  /// The effect on named tasks that do not run, by the journal.
+  /// On named tasks that do not run, by the journal.
   package enum Effect: Sendable { case none, cancels, skips, suspends, proceeds, retries }
 
-  /// The time for which it holds and is shown.
+  /// How long it holds and is shown.
   package enum Standing: Sendable { case none, drive, run }
 
-  /// The effect on a task that has not begun, in words.
+  /// For a task that has not begun.
   package struct Phrase: Sendable {
-    /// The words before the requester, as in `held by opflow suspend (pid 12)`.
+    /// Before the requester: `held by opflow suspend (pid 12)`.
     package let short: @Sendable (CarriedValue) -> String
-    /// A sentence, as `it is held`.
+    /// `it is held`.
     package let sentence: @Sendable (CarriedValue) -> String
   }
 
   package let about: Scope
   package var carries = OrderValue.Kind.nothing
-  /// Whether it answers approvals; the run's own tasks may not.
+  /// To approvals; the run's own tasks may not give it.
   package var isAnswer = false
   package var effect = Effect.none
   package var standing = Standing.none
-  /// The earlier requests, about the same tasks or the run, that it ends.
+  /// Earlier requests about the same tasks or run that it ends.
   package var undoes: [OrderVerb] = []
-  /// Whether it holds starts back, or suspends the named tasks, until `continue`.
+  /// Holds starts back, or suspends the named tasks, until `continue`.
   package var holdsBack = false
-  /// Whether it stops the run, even a paused one, if it names no tasks.
+  /// Even a paused run, if it names no tasks.
   package var stopsRun = false
   /// The name for the whole run, if not the verb.
   package var ofRun: String?
   package var phrase: Phrase?
-  /// The report, in the past tense.
+  /// In the past tense.
   package let done: @Sendable (ObeyedOrder) -> String
 }
 
-/// An applied request, as reported to the requester.
+/// As reported to the requester.
 package struct ObeyedOrder {
   let isOfRun: Bool
-  /// The number of tasks, and their names as typed.
   let count: Int
   let words: [String]
   let carried: CarriedValue
   let amount: String
-  /// Returns the command line that resumes the run.
+  /// The command line.
   let resumeCommand: () -> String
   let orderCommand: OrderLineText
 
@@ -68,5 +67,5 @@ package struct ObeyedOrder {
   var tasks: String { "\(count) task\(count == 1 ? "" : "s")" }
 }
 
-/// Returns the command line of a request, as the user can type it.
+/// The command line of a request, as the user can type it.
 package typealias OrderLineText = @Sendable (OrderVerb, [String]) -> String

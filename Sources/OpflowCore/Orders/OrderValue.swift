@@ -1,12 +1,10 @@
-/// The value that a request carries apart from its tasks.
+/// Apart from the tasks.
 package enum OrderValue: Equatable, Sendable {
   case nothing
-  /// A number, whose meaning depends on the verb (`OrderNumber`).
+  /// Its meaning depends on the verb (`OrderNumber`).
   case number(Int64)
-  /// The new capacity of a resource.
   case capacity(resource: Int, UInt64)
 
-  /// The kinds of values.
   package enum Kind: Sendable {
     case nothing
     case number(OrderNumber)
@@ -21,9 +19,8 @@ package enum OrderValue: Equatable, Sendable {
   }
 }
 
-/// The value as written: the keys `resource` and `value`.
+/// As written: the keys `resource` and `value`.
 package struct CarriedValue: Equatable, Sendable {
-  /// The name of a resource.
   package var resource = ""
   package var number: Int64?
 
@@ -42,7 +39,7 @@ package struct CarriedValue: Equatable, Sendable {
     }
   }
 
-  /// The priority, clamped: a journal may hold any number.
+  /// Clamped: a journal may hold any number.
   package var priority: Int16 { Int16(clamping: number ?? 0) }
 
   // MARK: - Lines
@@ -56,7 +53,7 @@ package struct CarriedValue: Equatable, Sendable {
 
   // MARK: - Requests
 
-  /// Returns why it is invalid in any run.
+  /// Why it is invalid in any run.
   func fault(of verb: OrderVerb) -> String? {
     let word = verb.rawValue
     switch verb.row.carries {
@@ -75,7 +72,7 @@ package struct CarriedValue: Equatable, Sendable {
     }
   }
 
-  /// Returns the value in a run; requires that `fault(of:)` is nil.
+  /// Requires that `fault(of:)` is nil.
   func value(_ kind: OrderValue.Kind, of plan: Plan) throws(OrderRefusal) -> OrderValue {
     switch kind {
     case .nothing: return .nothing
@@ -96,7 +93,7 @@ package struct CarriedValue: Equatable, Sendable {
 
   // MARK: - Text
 
-  /// Returns `5` or `net=3`; empty without a value.
+  /// `5` or `net=3`.
   package func text(_ kind: OrderValue.Kind, plan: Plan) -> String {
     switch kind {
     case .nothing: return ""

@@ -1,7 +1,5 @@
 extension TaskArguments {
-  /// Assigns arguments to the task in `names`; nil without arguments.
-  ///
-  /// - Throws: for several tasks, and for one that runs no command.
+  /// Nil without arguments. Throws for several tasks, and for one that runs no command.
   package init?(
     _ words: [String], of names: [String], in plan: Plan
   ) throws(SelectionError) {

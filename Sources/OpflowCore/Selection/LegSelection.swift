@@ -1,6 +1,5 @@
 extension Plan {
-  /// The matrix tasks of a whole matrix, or those with the values of `build[arch=x86_64]`; nil if
-  /// there are none.
+  /// The tasks of a matrix, or those with the values of `build[arch=x86_64]`.
   func legs(namedBy word: String) -> [TaskID]? {
     if families.isEmpty { return nil }
     var word = word
@@ -19,7 +18,7 @@ extension Plan {
     return legs.isEmpty ? nil : Array(legs)
   }
 
-  /// Parses `NAME=VALUE` pairs; nil if the syntax or a name is wrong.
+  /// `NAME=VALUE` pairs; nil if invalid.
   private func values(
     _ text: ArraySlice<UInt8>, of family: FamilyID
   ) -> [(axis: Int, value: [UInt8])]? {
@@ -34,7 +33,7 @@ extension Plan {
     return values
   }
 
-  /// Decodes `%XX` as in task ids; users may write it or not.
+  /// `%XX` as in task IDs; users may write it or not.
   private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     var position = text.startIndex

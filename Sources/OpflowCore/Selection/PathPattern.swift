@@ -5,7 +5,6 @@
 /// `\*`, `\?`, `\[`, `\\`, `[*]`, `[?]` and `[[]` are literal, and so is any other `\`. The exact
 /// name matches too, so a folder `[slug]` needs no escapes.
 package struct PathPattern: Sendable {
-  /// One path component.
   package enum Part: Sendable {
     case literal([UInt8])
     case pattern(NamePattern)
@@ -13,7 +12,7 @@ package struct PathPattern: Sendable {
   }
 
   package let parts: [Part]
-  /// The components as literal names, without escapes.
+  /// As literal names, without escapes.
   package let written: [[UInt8]]
   package let isAbsolute: Bool
   package let fitsFolders: Bool
@@ -45,12 +44,11 @@ package struct PathPattern: Sendable {
     self.written = written
   }
 
-  /// Whether a path has an unescaped pattern character.
   package static func isPattern(_ path: UnsafeRawBufferPointer) -> Bool {
     firstSpecial(path) < path.count
   }
 
-  /// The position of the first unescaped pattern character, or the end of the path.
+  /// The first unescaped pattern character, or the end.
   package static func firstSpecial(_ path: UnsafeRawBufferPointer) -> Int {
     var place = 0
     while place < path.count {
@@ -61,7 +59,7 @@ package struct PathPattern: Sendable {
     return place
   }
 
-  /// The name that a path without pattern characters stands for, without escapes.
+  /// The name of a path without pattern characters, without escapes.
   package static func name(of path: UnsafeRawBufferPointer) -> [UInt8] {
     var name: [UInt8] = []
     name.reserveCapacity(path.count)
@@ -74,7 +72,7 @@ package struct PathPattern: Sendable {
     return name
   }
 
-  /// Where a `[` stands in the last name of a path that no `]` behind it closes; nil for none.
+  /// The last `[` in the last component that no `]` closes.
   package static func openSet(in path: UnsafeRawBufferPointer) -> Int? {
     var open: Int?
     var first = 0
@@ -97,16 +95,15 @@ package struct PathPattern: Sendable {
     return open
   }
 
-  /// How a name is written that is none of a pattern: with its escapes.
+  /// Escapes a name so that it is not a pattern.
   package static func text(ofName name: String) -> String {
     let bytes = name.utf8.flatMap { isEscaped($0) ? [backslash, $0] : [$0] }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether a byte is escaped in what stands for a name.
   package static func isEscaped(_ byte: UInt8) -> Bool { isSpecial(byte) || byte == backslash }
 
-  /// The length of the escape at a position; 1 if there is none.
+  /// 1 if there is no escape.
   private static func escapeLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
     if path.count - place > 2, path[place] == UInt8(ascii: "["),
       path[place + 2] == UInt8(ascii: "]"),
@@ -129,14 +126,14 @@ package struct PathPattern: Sendable {
     byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
   }
 
-  /// Whether the components of a path match, or equal the pattern. Does not read the file system.
-  /// The time is bounded by the product of both lengths.
+  /// Whether the path matches or equals the pattern; does not read the file system. The time is
+  /// bounded by the product of both lengths.
   package func matches(_ names: some RandomAccessCollection<[UInt8]>) -> Bool {
     let names = Array(names)
     return fits(names) || names == written
   }
 
-  /// Whether it matches as a pattern.
+  /// As a pattern only.
   package func fits(_ names: [[UInt8]]) -> Bool {
     var part = 0
     var position = 0
@@ -169,18 +166,18 @@ package struct PathPattern: Sendable {
     }
   }
 
-  /// Whether this pattern matches every path that the other one matches, if both start in the same
-  /// folder. It misses only cases that no single choice of folders for each `**` shows.
+  /// Whether this pattern matches all that the other one matches, from the same folder. It misses
+  /// only cases that no single choice of folders for each `**` shows.
   package func covers(_ other: PathPattern) -> Bool {
     fitsFolders == other.fitsFolders && covers(other.parts[...])
   }
 
-  /// Whether every path that the other pattern matches lies in a folder that this one matches.
+  /// Every path of the other pattern lies in a folder that this one matches.
   package func holds(_ other: PathPattern) -> Bool {
     fitsFolders && other.parts.indices.contains { $0 > 0 && covers(other.parts[..<$0]) }
   }
 
-  /// Whether a path lies in a folder that the pattern matches.
+  /// The path lies in a folder that the pattern matches.
   package func holds(_ names: [[UInt8]]) -> Bool {
     fitsFolders && names.indices.contains { $0 > 0 && matches(names[..<$0]) }
   }
@@ -202,14 +199,14 @@ package struct PathPattern: Sendable {
   }
 }
 
-/// Compares two patterns piece by piece. A run is a piece that takes any number of pieces.
+/// A run is a piece that takes any number of pieces.
 private enum PatternPieces {
-  /// Whether `own` takes all pieces of `other`. The time is bounded by the product of both lengths.
+  /// The time is bounded by the product of both lengths.
   static func covers<Piece>(
     _ own: [Piece], _ other: some Sequence<Piece>, takes: (_ own: Piece, _ other: Piece) -> Bool,
     isRun: (Piece) -> Bool
   ) -> Bool {
-    // For each number of own pieces, whether they take the pieces of `other` so far.
+    // By number of own pieces: whether they take the pieces of `other` so far.
     var ends = [Bool](repeating: false, count: own.count + 1)
     ends[0] = true
     for piece in other {
@@ -227,13 +224,13 @@ private enum PatternPieces {
   }
 }
 
-/// A pattern for one path component.
+/// For one path component.
 package struct NamePattern: Sendable {
   private enum Token: Equatable {
     case run, any
-    /// A character as in `NameCharacters`.
+    /// As in `NameCharacters`.
     case one(UInt32)
-    /// Sorted ranges with gaps between them.
+    /// Sorted, with gaps between them.
     case set([ClosedRange<UInt32>])
   }
 
@@ -256,7 +253,7 @@ package struct NamePattern: Sendable {
     }
   }
 
-  /// Reads a character or an escape; leaves `position` at its last scalar.
+  /// Leaves `position` at the last scalar of a character or escape.
   private static func character(_ scalars: [Unicode.Scalar], _ position: inout Int) -> UInt32 {
     if scalars[position] == "\\", position + 1 < scalars.count,
       let byte = UInt8(exactly: scalars[position + 1].value), PathPattern.isEscaped(byte)
@@ -266,7 +263,7 @@ package struct NamePattern: Sendable {
     return scalars[position].value
   }
 
-  /// The literal prefix that all matching names share.
+  /// Shared by all matching names.
   package var beginning: [UInt8] {
     var bytes: [UInt8] = []
     for token in tokens {
@@ -276,7 +273,7 @@ package struct NamePattern: Sendable {
     return bytes
   }
 
-  /// Reads a set and returns the position of its `]`. A `]` at the start of the set is literal.
+  /// Returns the position of the set's `]`. One at the start is literal.
   private mutating func appendSet(_ scalars: [Unicode.Scalar], from start: Int) -> Int? {
     var position = start
     let isNegated =
@@ -365,11 +362,10 @@ package struct NamePattern: Sendable {
 
   private static let dot = UInt32(UInt8(ascii: "."))
 
-  /// Whether it matches names with a leading dot, and no others.
+  /// Matches names with a leading dot, and no others.
   fileprivate var matchesHidden: Bool { tokens.first == .one(Self.dot) }
 
-  /// Whether this pattern matches every name that the other one matches. It misses only cases that
-  /// no single choice of characters for each `*` shows.
+  /// Misses only cases that no single choice of characters for each `*` shows.
   fileprivate func covers(_ other: NamePattern) -> Bool {
     if other.matchesHidden, !matchesHidden { return false }
     return PatternPieces.covers(tokens, other.tokens) { own, token in

@@ -1,8 +1,8 @@
 /// The tasks of a run: selected in any session, mentioned in the journal, or dynamic and not
 /// retracted. `--only` of a resume selects for that session and adds to the run.
 package enum RunScope {
-  /// Nil for all tasks if none is `manual`. Ignores selectors that no task matches after an edit of
-  /// the manifest; without any other, all tasks are in scope.
+  /// Nil for all tasks if none is `manual`. Ignores selectors that no task matches any more;
+  /// without any other, all tasks are in scope.
   package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     let named = ofSelections(history, plan)
     if history.additions.isEmpty { return named }
@@ -16,7 +16,7 @@ package enum RunScope {
   }
 
   private static func ofSelections(_ history: RunModel, _ plan: Plan) -> TaskSet? {
-    // The tasks named when the run started are the same for all sessions.
+    // The same for all sessions.
     let named = fitting(history.tasks, plan)
     if named.isEmpty, !plan.hasManual, history.selections.contains(where: { $0.only.isEmpty }) {
       return nil
@@ -42,7 +42,7 @@ package enum RunScope {
     return scope
   }
 
-  /// Adds those dynamic tasks that run without being named.
+  /// Adds those that run without being named.
   static func add(_ added: Range<Int>, to scope: inout TaskSet, _ plan: Plan) {
     if added.isEmpty { return }
     let unnamed = plan.hasManual ? try? Selection(only: [], skip: [], of: plan) : nil
@@ -51,14 +51,13 @@ package enum RunScope {
     }
   }
 
-  /// The tasks that the whole run skips, not only one session.
+  /// By the whole run, not only one session.
   package static func skipped(by history: RunModel, _ plan: Plan) -> TaskSet {
     let selectors = fitting(history.skip, plan)
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
-  /// The tasks that the user selected for this session, without their dependencies; nil if no tasks
-  /// were named.
+  /// Selected by the user for this session, without dependencies; nil if no tasks were named.
   package static func named(
     by history: RunModel, only: [String], skip: [String], _ plan: Plan
   ) -> TaskSet? {
@@ -67,10 +66,10 @@ package enum RunScope {
       .namedForItself(of: plan)
   }
 
-  /// The services that run in a session until the user stops them.
+  /// The services that run until the user stops them.
   ///
   /// - Parameters:
-  ///   - named: the tasks that the user selected; nil for none.
+  ///   - named: selected by the user; nil for none.
   ///   - selected: the tasks of the session; nil for all.
   package static func standing(
     _ named: TaskSet?, selected: TaskSet?, _ plan: Plan
@@ -84,9 +83,7 @@ package enum RunScope {
     return standing
   }
 
-  /// The selectors of a run that still match a task.
-  ///
-  /// - Throws: if none is left, since the run would have other tasks.
+  /// The selectors that still match a task. Throws if none is left: the run would have other tasks.
   package static func remaining(
     of selectors: [String], _ plan: Plan
   ) throws(SelectionError) -> [String] {

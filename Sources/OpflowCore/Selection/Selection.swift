@@ -1,17 +1,17 @@
-/// The tasks of a run, selected by names, `--only` and `--skip`.
+/// Selected by names, `--only` and `--skip`.
 package struct Selection: Equatable, Sendable {
-  /// Tasks that run or are skipped; the others are not part of the run.
+  /// Run or are skipped; the others are not part of the run.
   package private(set) var included: TaskSet
-  /// Tasks of `--skip`: dependents run as if they had succeeded.
+  /// By `--skip`: dependents run as if these had succeeded.
   package private(set) var skipped: TaskSet
-  /// `finally` tasks that the user named: they run even if no other task does. Nil for none.
+  /// Named `finally` tasks: they run even if no other task does.
   package private(set) var namedFinally: TaskSet?
-  /// `finally` tasks that run only if one of their dependencies ran, because tasks were named.
+  /// `finally` tasks that run only if a dependency ran, because tasks were named.
   private var followers: TaskSet
-  /// The tasks that the user named; nil for none.
+  /// By the user.
   private var named: TaskSet?
   private var onlyNamed: TaskSet?
-  /// Nothing is named, so `manual` tasks run only if other tasks need them.
+  /// Nothing is named, so `manual` tasks run only if needed.
   private var leavesManualOut = false
 
   package init(all plan: Plan) {
@@ -23,11 +23,10 @@ package struct Selection: Equatable, Sendable {
   /// Selects tasks with their dependencies.
   ///
   /// - Parameters:
-  ///   - tasks: if any, only these and the `finally` tasks that depend on one of them. Without
-  ///     these and `only`, all tasks but `manual` ones.
+  ///   - tasks: if any, only these and the `finally` tasks that depend on one of them. Without these
+  /// and `only`, all tasks but `manual` ones.
   ///   - only: if any, only these and all `finally` tasks; intersected with `tasks`.
   ///   - skip: overrides both, and does not select dependencies.
-  /// - Throws: if a selector matches no task.
   package init(
     tasks: [String] = [], only: [String], skip: [String], of plan: Plan
   ) throws(SelectionError) {
@@ -82,8 +81,7 @@ package struct Selection: Equatable, Sendable {
     included.addNeeds(of: plan) { !skipped.contains($0) }
   }
 
-  /// Adds the `finally` tasks that directly or indirectly depend on a selected task, without their
-  /// other dependencies.
+  /// Those that directly or indirectly depend on a selected task, without their other dependencies.
   private mutating func includeFinally(of plan: Plan) {
     var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
     while let task = open.popLast() {
@@ -95,8 +93,8 @@ package struct Selection: Equatable, Sendable {
     }
   }
 
-  /// The tasks that the user selected; nil for none. Services among them outlive their dependents.
-  /// Of `--only`, services count that no other task of the run needs.
+  /// Selected by the user. Services among them outlive their dependents. Of `--only`, services
+  /// count that no other task of the run needs.
   package func namedForItself(of plan: Plan) -> TaskSet? {
     guard let onlyNamed, plan.hasServices else { return named }
     var all = named ?? TaskSet(taskCount: plan.taskCount)
@@ -112,7 +110,7 @@ package struct Selection: Equatable, Sendable {
     return all
   }
 
-  /// Resolves selectors; an error names the flag.
+  /// An error names the flag.
   package static func tasks(
     _ flag: String, _ selectors: [String], _ plan: Plan
   ) throws(SelectionError) -> TaskSet {
@@ -123,8 +121,7 @@ package struct Selection: Equatable, Sendable {
     }
   }
 
-  /// - Throws: if nothing would run, because `--skip` excludes all selected tasks or `--only`
-  ///   excludes all named ones.
+  /// Throws if nothing would run: `--skip` excludes all selected tasks, or `--only` all named ones.
   package func expectSomething(of plan: Plan) throws(SelectionError) {
     let isLeft = plan.tasks.contains { index in
       let task = TaskID(index)
@@ -136,7 +133,7 @@ package struct Selection: Equatable, Sendable {
     throw skipped.isEmpty ? .nothingInCommon : .allSkipped
   }
 
-  /// The task's state at the start of the run's first session.
+  /// At the start of the run's first session.
   package func initialState(_ task: TaskID) -> InitialState {
     if !included.contains(task) { return .excluded }
     if skipped.contains(task) { return .skipOption }

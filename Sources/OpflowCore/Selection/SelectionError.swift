@@ -1,12 +1,12 @@
-/// A selector that matches no task of the plan.
+/// It matches no task of the plan.
 package struct UnfitSelector: Error, Equatable, Sendable {
   package var selector: String
-  /// A similar task or tag.
+  /// A task or tag.
   package var nearest: String?
-  /// The matrix of the selector, if its tasks are generated only during the run.
+  /// Of the selector, if its tasks are generated only during the run.
   package var laterMatrix: String?
 
-  /// A suggestion to append to the message; nil for none.
+  /// Appended to the message.
   package var hint: String? {
     if let matrix = laterMatrix.map(CleanText.string) {
       return "; the tasks of `\(matrix)` are known when a run has found them: name `\(matrix)`"
@@ -19,9 +19,8 @@ package struct UnfitSelector: Error, Equatable, Sendable {
   }
 }
 
-/// Why a selection of tasks cannot run.
 package enum SelectionError: Error, Equatable, Sendable {
-  /// A selector of this flag or argument matches no task.
+  /// No task matches a selector of this flag or argument.
   case unfit(flag: String, UnfitSelector)
   /// `--only` excludes all named tasks.
   case nothingInCommon
@@ -31,9 +30,9 @@ package enum SelectionError: Error, Equatable, Sendable {
   case nothingRemains([String])
   /// `--rerun` selects only tasks that `--only` and `--skip` exclude.
   case rerunLeftOut
-  /// The task cannot take the arguments after `--`.
+  /// After `--`.
   case noArguments(task: String, why: String)
-  /// All tasks are `manual`, and none is named.
+  /// All tasks are, and none is named.
   case onlyManual
 
   package var message: String {

@@ -1,9 +1,6 @@
-/// Resolves selectors of `--only`, `--skip`, `--rerun` and `logs`: ids, matrices, matrix tasks by
-/// value, patterns for ids, `tag:NAME`.
+/// Resolves IDs, matrices, matrix tasks by value, patterns for IDs, and `tag:NAME`.
 package enum Selector {
-  /// The tasks that match any of the selectors.
-  ///
-  /// - Throws: if one of them matches none.
+  /// The tasks that match any selector. Throws if one matches none.
   package static func tasks(
     _ selectors: [String], of plan: Plan
   ) throws(UnfitSelector) -> TaskSet {
@@ -38,7 +35,7 @@ package enum Selector {
     return name
   }
 
-  /// Limits the search for a hint in a plan of a million tasks.
+  /// For a hint in a plan of a million tasks.
   private static let maxCandidates = 10_000
 
   private static func nearest(to selector: String, _ plan: Plan) -> String? {
@@ -47,7 +44,7 @@ package enum Selector {
     return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
   }
 
-  /// The tags of all tasks as sorted selectors, at most 1,000.
+  /// Sorted selectors, at most 1,000.
   package static func tags(of plan: Plan) -> [String] {
     var tags: Set<String> = []
     for index in plan.tasks where tags.count < 1000 {

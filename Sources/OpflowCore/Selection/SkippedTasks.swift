@@ -1,6 +1,6 @@
 extension Plan {
-  /// The tasks that are skipped whatever happens: by `--skip`, by a false `if`, because of such a
-  /// dependency, or as a `finally` task of named tasks without a dependency that can run.
+  /// Skipped whatever happens: by `--skip`, by a false `if`, because of such a dependency, or as a
+  /// `finally` task of named tasks without a dependency that can run.
   package func skippedFromTheStart(_ initial: [InitialState]) -> TaskSet {
     var skipped = TaskSet(taskCount: taskCount)
     var upstream = TaskSet(taskCount: taskCount)

@@ -4,8 +4,8 @@ package enum ActionKind: UInt8, Sendable {
   /// A list of words that is executed without a shell.
   case command
   case download
-  /// An approval: a question to the user. It needs no worker.
+  /// Asks the user; needs no worker.
   case approve
-  /// An external task: a client of the library does it, without a process of opflow's.
+  /// An external task: done by a client of the library.
   case block
 }

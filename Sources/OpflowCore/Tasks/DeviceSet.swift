@@ -1,8 +1,8 @@
-/// A set of GPUs of one node, by their index on it.
+/// GPUs of one node, by their index on it.
 package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
   private(set) var bits: UInt64 = 0
 
-  /// The limit per node.
+  /// Per node.
   package static let most = 64
 
   package init() {}
@@ -30,7 +30,6 @@ package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
 
   package mutating func subtract(_ other: DeviceSet) { bits &= ~other.bits }
 
-  /// Adds the first `count` GPUs that are not in the set, and returns them.
   package mutating func takeFirstMissing(_ count: Int) -> DeviceSet {
     var taken = DeviceSet()
     for _ in 0..<count {

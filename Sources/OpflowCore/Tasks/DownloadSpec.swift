@@ -1,17 +1,15 @@
-/// The settings of a `download` task.
 package struct DownloadSpec: Equatable, Sendable {
   /// The `url` and its mirrors; at least one.
   package var sources: [String]
-  /// An absolute path.
+  /// Absolute.
   package var target: String
   /// Lower-case hexadecimal, or empty.
   package var sha256 = ""
   package var sha512 = ""
   package var sizeBytes: Int64?
   package var headers: [DownloadHeader] = []
-  /// Permission bits of the file; nil for the default.
+  /// Permission bits; nil for the default.
   package var mode: UInt32?
-  /// Whether to continue a partial download.
   package var resumes = true
   /// 0 for no limit.
   package var maxBytesPerSecond: Int64 = 0
@@ -21,27 +19,25 @@ package struct DownloadSpec: Equatable, Sendable {
     self.target = target
   }
 
-  /// Whether the file is verified by a hash, so that its source does not matter.
+  /// The source of a file with a hash does not matter.
   package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
 
-  /// The suffixes of temporary files next to `target`.
+  /// Of temporary files next to `target`.
   package static let ownSuffixes: [StaticString] = [
     ".part", ".part.meta", ".part.meta.new", ".part.decoded",
   ]
 
   package var partPath: String { target + ".part" }
-  /// Describes what the partial file belongs to.
+  /// Says what the partial file belongs to.
   package var recordPath: String { partPath + ".meta" }
-  /// Files in progress: the next record, and the part without its content encoding.
   package var newRecordPath: String { recordPath + ".new" }
   package var decodedPath: String { partPath + ".decoded" }
 }
 
-/// A header that the manifest adds to requests.
 package struct DownloadHeader: Equatable, Sendable {
   package var name: String
   package var value: String
-  /// Whether it contains a secret. Such headers go only to the host of `url`.
+  /// Such headers go only to the host of `url`.
   package var isSecret = false
 
   package init(name: String, value: String) {
@@ -49,18 +45,17 @@ package struct DownloadHeader: Equatable, Sendable {
     self.value = value
   }
 
-  /// Headers that may go to any host. All others may be credentials and go only to the host of
-  /// `url`.
+  /// May go to any host. All others may be credentials and go only to the host of `url`.
   private static let harmless = [
     "accept", "accept-language", "cache-control", "pragma", "user-agent",
   ]
 
   package var isHarmless: Bool { !isSecret && Self.harmless.contains(name.asciiLowercased) }
 
-  /// Encloses the name of a secret in a value. A manifest cannot contain this byte.
+  /// Encloses the name of a secret. A manifest cannot contain this byte.
   private static let mark: Character = "\0"
 
-  /// Replaces names of secrets by their values. An unknown name makes the header invalid.
+  /// An unknown name makes the header invalid.
   package mutating func fill(_ secrets: [SecretValue]) {
     let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
     if parts.count == 1 { return }
@@ -72,13 +67,13 @@ package struct DownloadHeader: Equatable, Sendable {
     }.joined()
   }
 
-  /// Headers that the download itself controls.
+  /// The download itself controls these.
   private static let reserved = [
     "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     "content-length", "transfer-encoding", "connection", "te", "upgrade",
   ]
 
-  /// Why the header cannot be sent; nil if it can.
+  /// Why the header cannot be sent.
   package var mistake: String? {
     if name.isEmpty || !name.utf8.allSatisfy(Self.isTokenByte) {
       return "the header '\(name)' has a name that HTTP does not allow"

@@ -1,34 +1,33 @@
-/// Why an attempt ended, if the exit status does not tell.
+/// If the exit status does not tell.
 package enum EndReason: Hashable, CaseIterable, Sendable {
   case timeout
-  /// The attempt could not start; see errno and `what`.
+  /// Could not start; see errno and `what`.
   case refused
-  /// Its log or another record could not be written; see `what`.
+  /// A log or another record could not be written; see `what`.
   case output
-  /// A download failed; a retry may help.
+  /// A retry may help.
   case fetch
-  /// A download failed permanently.
+  /// Permanent.
   case fetchFinal
   case workerLost
-  /// The run crashed or was stopped while the attempt ran.
+  /// The run crashed or was stopped.
   case interrupted
-  /// The task was prefetched and returned to the queue.
+  /// A prefetched task returned to the queue.
   case revoked
-  /// An invalid value of its own, or a missing value of a dependency; see `what`.
+  /// An invalid value, or a missing value of a dependency; see `what`.
   case value
-  /// A missing input, so the task did not start; see `what`.
+  /// A missing input; see `what`.
   case input
   /// The command succeeded, but an output is missing; see `what`.
   case noOutput
-  /// The process tree exceeded `memory_limit`; see `what`.
+  /// Exceeded `memory_limit`; see `what`.
   case memory
-  /// The user rejected an approval; `what` says who.
+  /// By the user; `what` says who.
   case rejected
-  /// A service did not become ready and will not; see `what`.
+  /// A service that will not become ready; see `what`.
   case unready
-  /// A service exited after it was ready.
+  /// A service that exited after it was ready.
   case ended
-  /// opflow stopped it.
   case stopped(StopReason)
 
   package static let allCases: [EndReason] =
@@ -38,7 +37,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     ]
     + StopReason.allCases.map { .stopped($0) }
 
-  /// The name in the journal and in messages.
+  /// In the journal and in messages.
   package var word: StaticString {
     switch self {
     case .timeout: "timeout"
@@ -66,22 +65,21 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   }
 }
 
-/// Why opflow stops a running task.
 package enum StopReason: UInt8, CaseIterable, Sendable {
   case cancel
   case signal
-  /// Immediately, without a grace period.
+  /// Without a grace period.
   case kill
   /// A file of the run cannot be written.
   case ioError
-  /// A service without running dependents, at least for now. Its end is not a failure.
+  /// A service without running dependents. Its end is not a failure.
   case unneeded
-  /// A service that the task uses has ended.
+  /// Of a service that the task uses.
   case serviceLost
   /// The time limit of its node is almost reached.
   case timeOver
 
-  /// The name in the journal and in messages.
+  /// In the journal and in messages.
   package var word: StaticString {
     switch self {
     case .cancel: "cancel"

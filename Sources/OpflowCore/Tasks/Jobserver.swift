@@ -1,24 +1,24 @@
-/// How a jobserver is passed to programs (GNU make manual, "Sharing Job Slots with GNU make"). The
-/// raw value is stored in plans.
+/// How programs get a jobserver (GNU make manual, "Sharing Job Slots with GNU make"). The raw value
+/// is stored in plans.
 package enum JobserverStyle: UInt32, Sendable {
-  /// The best style that the `make` in PATH supports.
+  /// The best style of the `make` in PATH.
   case ofMake = 1
   /// A named pipe: make 4.4, ninja 1.13 and later.
   case fifo = 2
-  /// Two inherited descriptors, which every make supports.
+  /// Two inherited descriptors, for every make.
   case pipe = 3
 }
 
-/// Parses and edits the job options in `MAKEFLAGS`.
+/// The job options in `MAKEFLAGS`.
 package enum MakeFlags {
   package enum Server: Equatable, Sendable {
     case fifo(path: [UInt8])
     case pipe(read: Int32, write: Int32)
-    /// There is a jobserver, but not for this process: make did not start it as a sub-make.
+    /// Make did not start this process as a sub-make, so it may not use the jobserver.
     case withheld
   }
 
-  /// The jobserver in the flags; the last option wins. Nil for none.
+  /// The last option wins.
   package static func server(in flags: some Sequence<UInt8>) -> Server? {
     var server: Server?
     for word in words(of: Array(flags)).options {
@@ -29,7 +29,6 @@ package enum MakeFlags {
     return server
   }
 
-  /// The total number of jobs in the flags; nil if not set.
   package static func jobs(in flags: some Sequence<UInt8>) -> Int? {
     words(of: Array(flags)).options.lazy.filter { $0.starts(with: "-j".utf8) }
       .compactMap { Int(String(decoding: $0.dropFirst(2), as: UTF8.self)) }.last { $0 > 0 }
@@ -74,7 +73,7 @@ package enum MakeFlags {
 
   private static let blank = UInt8(ascii: " ")
 
-  /// Splits into options, and variable definitions from `--` on. A backslash escapes a space.
+  /// Variable definitions start at `--`. A backslash escapes a space.
   private static func words(of flags: [UInt8]) -> (options: [[UInt8]], rest: [UInt8]) {
     var words: [[UInt8]] = []
     var word: [UInt8] = []

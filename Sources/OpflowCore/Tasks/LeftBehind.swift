@@ -1,16 +1,16 @@
-/// Processes of a task that outlived its main process: those that opflow killed, or if it could not
-/// kill some, these.
+/// Processes of a task that outlived its main process: killed by opflow, or those that it could not
+/// kill.
 package struct LeftBehind: Sendable, Equatable {
   package var count: Int
-  /// Names such as `sleep, python3 (2)`; for living processes `4711 (sleep, user root)`.
+  /// `sleep, python3 (2)`; for living processes `4711 (sleep, user root)`.
   package var names: String
-  /// Whether they may still run. The task does not start next to them without a request.
+  /// The task does not start next to living processes without a request.
   package var areAlive = false
-  /// The first of those that may still run, for a later session to look at.
+  /// The first of those alive, for a later session.
   package var processes: [ProcessMark] = []
 
   private static let maxNames = 5
-  /// A message has at most 1,000 bytes, the names included.
+  /// A message has at most 1,000 bytes, with the names.
   private static let mostProcesses = 32
 
   package init(count: Int, names: String, areAlive: Bool = false) {
@@ -36,13 +36,12 @@ package struct LeftBehind: Sendable, Equatable {
       shown.joined(separator: ", ") + (names.count > Self.maxNames ? " and others" : "")
   }
 
-  /// Those that may still run; nil for none.
   package init?(alive all: [(title: String, mark: ProcessMark)]) {
     self.init(all.map(\.title), areAlive: true)
     processes = all.prefix(Self.mostProcesses).map(\.mark)
   }
 
-  /// From what journal and wire have; nil where it says nothing that makes sense.
+  /// From journal and messages; nil if invalid.
   init?(text: String, processes: String = "") {
     let areAlive = text.hasPrefix(Self.alive)
     let parts = text.dropFirst(areAlive ? Self.alive.count : 0).split(separator: " ", maxSplits: 1)
@@ -53,15 +52,15 @@ package struct LeftBehind: Sendable, Equatable {
 
   private static let alive = "alive "
 
-  /// The form in the journal and in messages: `2 sleep, nc` or `alive 1 4711 (sleep, user root)`.
+  /// In journal and messages: `2 sleep, nc` or `alive 1 4711 (sleep, user root)`.
   var text: String { "\(areAlive ? Self.alive : "")\(count) \(names)" }
 
-  /// As journal and wire have them: `4711:88123,4712:88130`.
+  /// In journal and messages: `4711:88123,4712:88130`.
   var processesText: String {
     processes.map { "\($0.pid):\($0.startTime)" }.joined(separator: ",")
   }
 
-  /// Those that a text names; what makes no sense is left out.
+  /// Skips invalid entries.
   static func processes(_ text: String) -> [ProcessMark] {
     text.split(separator: ",").compactMap { part in
       let numbers = part.split(separator: ":")
@@ -73,10 +72,10 @@ package struct LeftBehind: Sendable, Equatable {
   }
 }
 
-/// What names one process of a machine for as long as that is up.
+/// Identifies a process until its machine reboots.
 package struct ProcessMark: Hashable, Sendable {
   package var pid: Int32
-  /// Since boot, in clock ticks.
+  /// In clock ticks since boot.
   package var startTime: UInt64
 
   package init(pid: Int32, startTime: UInt64) {

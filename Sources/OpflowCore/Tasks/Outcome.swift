@@ -1,15 +1,14 @@
-/// Resources that an attempt and its children used.
+/// Of an attempt and its children.
 package struct Usage: Hashable, Sendable {
   package var wallMicroseconds: Int64 = 0
   package var userMicroseconds: Int64 = 0
   package var systemMicroseconds: Int64 = 0
-  /// The largest resident set of one process, in KiB (getrusage(2), ru_maxrss).
+  /// The largest resident set of one process (getrusage(2), ru_maxrss).
   package var peakKibibytes: Int64 = 0
   package var outputBytes: Int64 = 0
   package init() {}
 }
 
-/// How a process ended (wait(2)).
 package enum ExitStatus: Hashable, Sendable {
   /// It never ran, or the status was lost.
   case unknown
@@ -21,9 +20,9 @@ package enum ExitStatus: Hashable, Sendable {
 
 package struct Outcome: Hashable, Sendable {
   package var status: ExitStatus
-  /// Nil if the status is sufficient.
+  /// Nil if the status says it all.
   package var reason: EndReason?
-  /// The errno of a failed start or output; otherwise 0.
+  /// Of a failed start or output; otherwise 0.
   package var errorNumber: Int32
   package var usage: Usage
 

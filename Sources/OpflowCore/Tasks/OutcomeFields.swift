@@ -1,9 +1,7 @@
-/// An outcome in a journal line or message, as written by `append(_ outcome:)`. Fields that are 0
-/// or unknown are omitted.
+/// An outcome in a journal line or message. Fields that are 0 or unknown are omitted.
 struct OutcomeFields {
   var status = ExitStatus.unknown
-  /// The name of the reason; empty for none. An `EndReason` in ends; other journal events use the
-  /// key for other reasons.
+  /// An `EndReason` in ends; other journal events use the key for other reasons.
   var reason = UnsafeRawBufferPointer(start: nil, count: 0)
   var errorNumber: Int32 = 0
   var usage = Usage()
@@ -11,7 +9,7 @@ struct OutcomeFields {
   @inline(__always)
   init() {}
 
-  /// Reads fields in the order of writing, up to one that is out of order; call it again for that.
+  /// Reads up to a field that is out of order; call it again for that.
   @_transparent
   mutating func read(_ cursor: inout FieldCursor) {
     if cursor.stands(at: .exit) {
@@ -37,7 +35,7 @@ struct OutcomeFields {
     if cursor.stands(at: .errno), let number = cursor.small(.errno) { errorNumber = number }
   }
 
-  /// Nil if missing or unknown to this version.
+  /// Nil if unknown to this version.
   @inline(__always)
   var endReason: EndReason? { reason.isEmpty ? nil : EndReason(word: reason) }
 
@@ -47,7 +45,7 @@ struct OutcomeFields {
 }
 
 extension OutputSpan<UInt8> {
-  /// Writes at most 200 bytes.
+  /// At most 200 bytes.
   @inline(__always)
   mutating func append(_ outcome: Outcome) {
     switch outcome.status {

@@ -1,4 +1,4 @@
-/// The ports allocated to a service at its start, by their names in the manifest.
+/// Allocated at a service's start, by their names in the manifest.
 package struct ServicePorts: Equatable, Sendable {
   package struct Port: Equatable, Sendable {
     package let name: String
@@ -16,7 +16,7 @@ package struct ServicePorts: Equatable, Sendable {
 
   // MARK: Names
 
-  /// Whether a port name is valid: a letter or `_`, then letters, digits, `_` and `-`.
+  /// A letter or `_`, then letters, digits, `_` and `-`.
   package static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, first < UInt8(ascii: "0") || first > UInt8(ascii: "9") else {
       return false
@@ -34,17 +34,15 @@ package struct ServicePorts: Equatable, Sendable {
     }
   }
 
-  /// The environment variable for a port, for the service and its dependents.
+  /// For the service and its dependents.
   package static func variable(_ name: String) -> String {
     prefix + name.uppercased().replacing("-", with: "_")
   }
 
   // MARK: In the address of a service
 
-  /// Replaces `$OPFLOW_PORT_NAME` and `${OPFLOW_PORT_NAME}` by numbers.
-  ///
-  /// - Parameter number: returns the port of a variable; nil if unknown.
-  /// - Returns: nil for an unknown variable, which is then in `unknown`.
+  /// Replaces `$OPFLOW_PORT_NAME` and `${OPFLOW_PORT_NAME}`. Nil for an unknown variable, which is
+  /// then in `unknown`.
   package static func resolve(
     _ text: String, unknown: inout String, number: (String) -> UInt16?
   ) -> String? {
@@ -84,7 +82,7 @@ package struct ServicePorts: Equatable, Sendable {
 
   // MARK: As text
 
-  /// `NAME:NUMBER,NAME:NUMBER`, as in a `ready` line.
+  /// As in a `ready` line: `NAME:NUMBER,NAME:NUMBER`.
   package var text: String { all.map { "\($0.name):\($0.number)" }.joined(separator: ",") }
 
   package init?(text: String) {
@@ -99,6 +97,6 @@ package struct ServicePorts: Equatable, Sendable {
     self.all = all
   }
 
-  /// For messages: `http 41234, admin 41235`.
+  /// `http 41234, admin 41235`.
   package var words: String { all.map { "\($0.name) \($0.number)" }.joined(separator: ", ") }
 }

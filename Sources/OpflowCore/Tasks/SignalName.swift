@@ -10,9 +10,9 @@ extension ExitStatus {
   }
 }
 
-/// Names of the signals that end processes (signal(7), Linux on x86 and Arm).
+/// Of signals that end processes (signal(7), Linux on x86 and Arm).
 package enum SignalName {
-  /// By number; empty for signals that do not end processes.
+  /// Empty for signals that do not end processes.
   private static let names = [
     "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
     "PIPE", "ALRM", "TERM", "STKFLT", "", "", "", "", "", "", "", "XCPU", "XFSZ", "VTALRM", "PROF",
@@ -30,7 +30,7 @@ package enum SignalName {
   }
 }
 
-/// Texts for errors at the start of a task (errno(3), Linux). Others are shown as numbers.
+/// Errors at the start of a task (errno(3), Linux).
 package enum ErrorName {
   private static let texts: [Int32: String] = [
     1: "operation not permitted", 2: "no such file or directory", 5: "input/output error",

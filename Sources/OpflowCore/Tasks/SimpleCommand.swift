@@ -4,7 +4,7 @@
 /// neither reserved nor a builtin (POSIX.1-2017, XCU 2.4 and 2.14; dash, bash and BusyBox). The
 /// builtins `true` and `false` behave like the programs.
 package enum SimpleCommand {
-  /// The words of `script`; nil if it needs a shell.
+  /// Nil if the script needs a shell.
   package static func words(of script: UnsafeRawBufferPointer) -> [Range<Int>]? {
     var words: [Range<Int>] = []
     var start: Int?
@@ -29,7 +29,7 @@ package enum SimpleCommand {
     return isProgram(words.first, in: script) ? words : nil
   }
 
-  /// Whether no shell gives the byte a meaning anywhere in a word.
+  /// No shell gives the byte a meaning anywhere in a word.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -43,7 +43,6 @@ package enum SimpleCommand {
     }
   }
 
-  /// Whether the first word is a program, not a shell word or an assignment (`=`).
   private static func isProgram(_ word: Range<Int>?, in script: UnsafeRawBufferPointer) -> Bool {
     guard let word else { return false }
     let bytes = script[word]

@@ -1,5 +1,4 @@
-/// Identifies a connection to a node within a session; never reused. A node that reconnects gets a
-/// new id.
+/// A connection to a node, within a session. A node that reconnects gets a new ID.
 package struct SiteID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

@@ -1,4 +1,4 @@
-/// The arguments after `--` on the command line, and the task that gets them.
+/// The arguments after `--`, and the task that gets them.
 package struct TaskArguments: Equatable, Sendable {
   package var task: TaskID
   package var words: [String]

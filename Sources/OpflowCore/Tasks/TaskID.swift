@@ -1,4 +1,4 @@
-/// The index of a task in its plan, in manifest order. 32 bits: a million tasks are a normal plan.
+/// In manifest order. 32 bits: a million tasks are a normal plan.
 package struct TaskID: Hashable, Comparable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
 

@@ -3,24 +3,24 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   case waiting
   /// Starts as soon as its resources are free.
   case ready
-  /// A worker compares inputs and outputs with those of the last success. Not journaled, because
-  /// nothing depends on it before the answer.
+  /// A worker compares inputs and outputs with those of the last success. Not journaled: nothing
+  /// depends on it before the answer.
   case checking
   /// Prefetched: its start is journaled, and a worker has queued it behind another task.
   case handed
-  /// Its start is journaled and it runs on a worker.
+  /// Its start is journaled.
   case running
-  /// Its process tree is stopped by a signal and will continue.
+  /// Stopped by a signal; will continue.
   case suspended
   case succeeded
-  /// Its inputs and outputs are those of its last success.
+  /// Inputs and outputs are those of its last success.
   case upToDate
-  /// Failed, but counts as a success for dependents.
+  /// Counts as a success for dependents.
   case failedAllowed
   case failed
-  /// Never ran: because of `if`, `--skip` or a dependency.
+  /// Because of `if`, `--skip` or a dependency.
   case skipped
-  /// Was stopped with the run while running, or cancelled itself.
+  /// Stopped with the run, or cancelled itself.
   case cancelled
 
   package var isTerminal: Bool {
@@ -30,15 +30,13 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it meets the condition `success`.
+  /// Meets the condition `success`.
   package var isSuccess: Bool {
     self == .succeeded || self == .upToDate || self == .failedAllowed
   }
 
-  /// Whether the task's values are valid.
   package var holdsValues: Bool { self == .succeeded || self == .upToDate }
 
-  /// Whether a worker has started it and it has not ended.
   package var isRunning: Bool { self == .running || self == .suspended }
 
   /// The legal transitions, from rows to columns (`allow` is `failedAllowed`, `hand` is `handed`).
@@ -93,7 +91,6 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a retry request may restart the task.
   package var mayBeRetried: Bool {
     switch self {
     case .failed, .failedAllowed, .skipped, .cancelled: true
@@ -101,7 +98,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// The name in `status`.
+  /// In `status`.
   package var word: String {
     switch self {
     case .waiting, .ready, .checking, .handed: "pending"
@@ -115,7 +112,6 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a dependency that ended in this state meets `condition`.
   package func meets(_ condition: NeedCondition, skippedUpstream: Bool) -> Bool {
     switch condition {
     case .finished: return isTerminal

@@ -1,18 +1,17 @@
-/// The program of a worker, which determines its actions.
+/// Determines a worker's program and actions.
 ///
 /// To add one: a case and a row here, its number and prefetch limit (`Crew.swift`), its tasks
 /// (`PlanWorkers.swift`), its program (`WorkerProgram`).
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command
   case download
-  /// Runs commands in the terminal's session. There is one, on the coordinator's machine, so only
-  /// one task has the terminal.
+  /// Runs commands in the terminal's session. There is one, on the coordinator's machine.
   case terminal
-  /// Checks whether tasks are up to date; runs none.
+  /// Checks whether tasks are up to date.
   case check
-  /// Runs one service and its readiness probe. Not limited by the run's resources.
+  /// One service and its probe. Not limited by the run's resources.
   case service
-  /// Not launched: one attempt of an external task in a client that connected by itself.
+  /// Not launched: one attempt of an external task in a client.
   case block
 
   package var row: WorkerKindRow {
@@ -35,10 +34,10 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
 }
 
 package struct WorkerKindRow: Sendable {
-  /// The actions that such a worker must support.
+  /// That such a worker must support.
   package let action: WorkerActions
-  /// The name in the connection to another node; nil if it always runs with the coordinator.
+  /// In the connection to another node; nil if it always runs with the coordinator.
   var relayWord: StaticString?
-  /// The message if such a worker does not end a task in time; nil if it may take longer.
+  /// The message if it does not end a task in time; nil if it may take longer.
   var overdue: String?
 }

@@ -1,8 +1,7 @@
-/// What a worker offers in its hello.
 package struct WorkerOffer: Equatable, Sendable {
-  /// Processors that its tasks may use at once; at least 1.
+  /// That its tasks may use at once; at least 1.
   package var cores: Int
-  /// Memory that its tasks may use; nil if unknown.
+  /// Nil if unknown.
   package var memoryBytes: Int64?
   package var actions: WorkerActions
 
@@ -13,23 +12,23 @@ package struct WorkerOffer: Equatable, Sendable {
   }
 }
 
-/// The actions of a worker: `actions=` in its hello.
+/// `actions=` in a worker's hello.
 package struct WorkerActions: OptionSet, Equatable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let run = WorkerActions(rawValue: 1)
   package static let download = WorkerActions(rawValue: 2)
-  /// Offered by clients with external tasks.
+  /// Offered by clients.
   package static let block = WorkerActions(rawValue: 4)
-  /// The actions of launched workers.
+  /// Of launched workers.
   package static let all = WorkerActions(rawValue: 3)
 
   static let words: [(action: WorkerActions, word: StaticString)] = [
     (.run, "run"), (.download, "download"), (.block, "block"),
   ]
 
-  /// For messages: `run, download`.
+  /// `run, download`.
   package var text: String {
     Self.words.filter { contains($0.action) }.map { $0.word.description }.joined(separator: ", ")
   }

@@ -1,17 +1,15 @@
-/// The result of an expression that reads values of other tasks.
+/// Of an expression that reads values of other tasks.
 package enum LateResult: Equatable, Sendable {
   case text([UInt8])
-  /// A required value is missing.
   case lacking(MissingValue)
-  /// The string exceeds the limit.
+  /// Exceeds the limit.
   case tooLong
 }
 
-/// A value that an expression could not read.
 package struct MissingValue: Equatable, Sendable {
   package var need: TaskID
   package var name: String
-  /// The value exists, but is too long for an `if`.
+  /// For an `if`.
   package var isTooLong = false
 
   package func text(_ plan: Plan) -> String {
@@ -27,19 +25,17 @@ package enum FoundValue: Equatable, Sendable {
   case text([UInt8])
   /// The task succeeded without setting the value.
   case absent
-  /// The task did not succeed, so it has no values.
+  /// So the task has no values.
   case noSuccess
   case tooLong
 }
 
 extension Plan {
-  /// The limit for strings in bytes, as for expressions in the compiler.
+  /// In bytes, as for expressions in the compiler.
   private static var longestLateText: Int { 4 << 20 }
 
-  /// Evaluates an expression. Empty strings and `false` are false. A missing value is false to `||`
-  /// and makes other results missing.
-  ///
-  /// - Parameter find: looks up a value of a task by name.
+  /// Empty strings and `false` are false. A missing value is false to `||` and makes other results
+  /// missing.
   package func evaluate<Failure: Error>(
     _ program: ListIndex, of task: TaskID,
     find: (TaskID, UnsafeRawBufferPointer) throws(Failure) -> FoundValue
@@ -90,12 +86,12 @@ extension Plan {
       }
     }
     if let lines { return .text(lines) }
-    // A matrix may give no lines. A missing name is reported only if a matrix task succeeded, since
-    // it is probably misspelled.
+    // A matrix may give no lines. A missing name is reported only if a matrix task succeeded: it is
+    // probably misspelled.
     return !hasSuccess && sources.contains(where: isOfFamily) ? .text([]) : .lacking(missing)
   }
 
-  /// Whether it is a matrix task, or stands for an empty matrix.
+  /// A matrix task, or an empty matrix.
   private func isOfFamily(_ task: TaskID) -> Bool {
     flags(task).contains(.emptyMatrix) || family(of: task) != nil
   }
@@ -147,13 +143,10 @@ extension LateResult {
 
 package enum LateVerdict: Equatable, Sendable {
   case holds, fails
-  /// The condition cannot be evaluated; the reason.
   case undecided(String)
 }
 
 extension Plan {
-  /// Evaluates a late `if`.
-  ///
   /// - Parameter values: the values of a dependency; nil if it did not succeed.
   package func verdict(
     of task: TaskID, _ condition: ListIndex, values: (TaskID) -> [TaskValue]?
@@ -172,8 +165,7 @@ extension Plan {
     }
   }
 
-  /// A hash of everything else that determines the task's result: the values that it reads, and its
-  /// arguments.
+  /// A hash of what else determines the task's result: the values that it reads, and its arguments.
   package func valueDigest(
     of task: TaskID, arguments: [String] = [], values: (TaskID) -> [TaskValue]
   ) -> UInt64 {

@@ -1,4 +1,4 @@
-/// A value that a task set for its dependents.
+/// Set by a task for its dependents.
 package struct TaskValue: Equatable, Sendable {
   package var name: String
   /// XXH3 of the value.
@@ -12,7 +12,7 @@ package struct TaskValue: Equatable, Sendable {
     self.text = text
   }
 
-  /// - Parameter keepsText: whether an `if` may read the value.
+  /// - Parameter keepsText: an `if` may read the value.
   package init(name: String, text: [UInt8], keepsText: Bool) {
     self.name = name
     hash = Hash.xxh3(text)
@@ -20,9 +20,9 @@ package struct TaskValue: Equatable, Sendable {
   }
 }
 
-/// The values of a finished task.
+/// Of a finished task.
 package struct ValueSet: Equatable, Sendable {
-  /// The attempt that wrote them; `ValueFolder.ofRecord` if restored from another run's record.
+  /// That wrote them; `ValueFolder.ofRecord` if restored from another run's record.
   package var attempt: Int32
   package var values: [TaskValue]
 
@@ -32,14 +32,13 @@ package struct ValueSet: Equatable, Sendable {
   }
 }
 
-/// Limits and syntax of values.
 package enum ValueRules {
   /// Per task.
   package static let mostValues = 100
   package static let longestBytes = 65_536
-  /// Limits the length of messages and journal lines.
+  /// Limits messages and journal lines.
   package static let longestNameBytes = 128
-  /// For values that an `if` reads, since the coordinator keeps these in memory.
+  /// For an `if`: the coordinator keeps these in memory.
   package static let longestConditionBytes = 400
 
   package static func isName(_ name: some Collection<UInt8>) -> Bool {
@@ -55,13 +54,13 @@ package enum ValueRules {
     }
   }
 
-  /// Why the bytes of a file are not a valid value; nil if they are.
+  /// Why a file is not a valid value.
   package static func fault(in bytes: [UInt8]) -> String? {
     if bytes.contains(0) { return "it holds a NUL byte" }
     return String(validating: bytes, as: UTF8.self) == nil ? "it is not UTF-8" : nil
   }
 
-  /// The value in a file: without one trailing newline (LF or CRLF), as with `$(...)` in a shell.
+  /// Without one trailing newline (LF or CRLF), as with `$(...)`.
   package static func value(ofFile bytes: [UInt8]) -> [UInt8] {
     guard bytes.last == Field.lineFeed else { return bytes }
     let line = bytes.dropLast()
@@ -69,20 +68,19 @@ package enum ValueRules {
   }
 }
 
-/// Folders of values in the run's `values` folder.
+/// In the run's `values` folder.
 package enum ValueFolder {
   package static let name = "values"
-  /// Tasks share this folder of the run if no task reads their values.
+  /// Shared by tasks whose values no task reads.
   package static let unreadName = "unread"
-  /// Replaces the attempt of an up-to-date task, whose values were restored from a record.
+  /// Replaces the attempt if the values were restored from a record.
   package static let ofRecord: Int32 = 0
 
-  /// The folder of a task's attempt.
   package static func name(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     "\(LogName.stem(of: task)).\(attempt)"
   }
 
-  /// Whether a name is `STEM.ATTEMPT`, or `STEM.ATTEMPT~PID` as older versions named lost attempts.
+  /// `STEM.ATTEMPT`, or `STEM.ATTEMPT~PID` as older versions named lost attempts.
   package static func isName(_ name: some BidirectionalCollection<UInt8>) -> Bool {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
       return false
@@ -96,19 +94,18 @@ package enum ValueFolder {
       }
   }
 
-  /// The folder in which an attempt finds the values of its dependencies.
+  /// Where an attempt finds the values of its dependencies.
   package static func needsName(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     name(of: task, attempt: attempt) + ".needs"
   }
 }
 
-/// The values of a task in a journal line: `NAME:HASH,NAME:HASH`.
+/// In a journal line: `NAME:HASH,NAME:HASH`.
 enum ValueList {
   static func text(_ values: [TaskValue]) -> String {
     values.map { "\($0.name):\(Hexadecimal.text($0.hash))" }.joined(separator: ",")
   }
 
-  /// Skips invalid entries.
   static func values(_ text: UnsafeRawBufferPointer) -> [TaskValue] {
     text.split(separator: UInt8(ascii: ",")).compactMap { part in
       guard let colon = part.firstIndex(of: UInt8(ascii: ":")), ValueRules.isName(part[..<colon]),

@@ -1,17 +1,16 @@
-/// How long an agent's workers may run without a sign of life from the coordinator; for the reasons
-/// see `RelayLines`. The clock goes on while the host sleeps.
+/// The heartbeat timeout of an agent's workers; for the reasons see `RelayLines`. The clock goes on
+/// while the host sleeps.
 package struct AgentLease {
   private let nanoseconds: Int64
   /// When the newest answered pulse was sent.
   private var provenAt: Instant
-  /// Unanswered pulses, oldest first.
+  /// Unanswered, oldest first.
   private var underway: [(number: Int32, at: Instant)] = []
   private var lastNumber: Int32 = 0
   private(set) package var nextPulse: Instant
 
-  /// The interval between two pulses.
+  /// Between two pulses.
   package static let intervalMilliseconds: Int64 = 2_000
-  /// The standard heartbeat timeout.
   package static let standardMilliseconds: Int64 = 5_000
 
   /// - Parameter now: when the coordinator's first message was read.
@@ -21,17 +20,16 @@ package struct AgentLease {
     nextPulse = now
   }
 
-  /// When the timeout expires.
   package var end: Instant { Instant(nanoseconds: provenAt.nanoseconds + nanoseconds) }
 
-  /// Counts a pulse if one is due, and returns its number.
+  /// Counts a pulse if one is due.
   package mutating func pulse(at now: Instant) -> Int32? {
     guard nextPulse <= now else { return nil }
     lastNumber &+= 1
     underway.append((lastNumber, now))
     // Older ones do not matter.
     if underway.count > Self.mostUnderway { underway.removeFirst() }
-    // The agent sends at least two pulses per timeout.
+    // At least two pulses per timeout.
     let interval = min(Self.intervalMilliseconds * 1_000_000, nanoseconds / 2)
     nextPulse = Instant(nanoseconds: now.nanoseconds + interval)
     return lastNumber

@@ -1,19 +1,19 @@
-/// A message of the coordinator to the agent of a node.
+/// From the coordinator to the agent of a node.
 package enum AgentOrder: Equatable, Sendable {
-  /// The first message.
+  /// Comes first.
   case open(AgentOpening)
-  /// `NAME=VALUE`, for the environment of all its workers.
+  /// `NAME=VALUE` for all its workers.
   case variable(String)
-  /// How many arguments follow in pieces.
+  /// That many follow in pieces.
   case arguments(TaskID, count: Int)
-  /// The next piece of this argument.
+  /// The next piece.
   case argument(Int, [UInt8])
   case launch(WorkerID, WorkerKind)
-  /// Kill it with all its descendants.
+  /// With all descendants.
   case kill(WorkerID)
-  /// A line for the worker, set aside for the caller.
+  /// The worker's line is set aside for the caller.
   case line(WorkerID)
-  /// The answer to this pulse.
+  /// An answer.
   case pulse(Int32)
   /// End all workers, then exit.
   case bye
@@ -27,9 +27,9 @@ package struct AgentOpening: Equatable, Sendable {
   package var run: String
   /// Of the plan in the run's folder.
   package var planKey: String
-  /// How long the agent may go on after it sent the last answered pulse.
+  /// The heartbeat timeout.
   package var leaseMilliseconds: Int64
-  /// The run's folder, absolute.
+  /// The run's, absolute.
   package var folder: String
 
   package init(
@@ -44,21 +44,20 @@ package struct AgentOpening: Equatable, Sendable {
   }
 }
 
-/// A message of the agent of a node to the coordinator.
+/// From the agent of a node to the coordinator.
 package enum AgentReport: Equatable, Sendable {
-  /// The answer to `open`.
   case hello(AgentHello)
-  /// Why the agent cannot work for this run, for people.
+  /// Why the agent cannot work for this run.
   case refused(String)
-  /// A line of the worker, set aside for the caller.
+  /// The worker's line is set aside for the caller.
   case line(WorkerID)
-  /// Processes of the worker's task that the agent could not end; `gone` follows.
+  /// Processes that the agent could not end; `gone` follows.
   case survived(WorkerID, LeftBehind)
-  /// The worker and its other descendants are gone; why, if known.
+  /// With its other descendants.
   case gone(WorkerID, complaint: String?)
   /// Asks for an answer with the same number.
   case pulse(Int32)
-  /// Why the node is being taken back, for people. All workers are being ended.
+  /// Why the node is taken back. All workers are being ended.
   case leaving(String)
   /// All workers are gone.
   case bye
@@ -71,7 +70,7 @@ package struct AgentHello: Equatable, Sendable {
   package var pid: Int32
   package var cores: Int
   package var memoryBytes: Int64
-  /// The device names of its GPUs.
+  /// Device names.
   package var gpus: [String] = []
   /// Until the node is taken back; nil if unknown.
   package var secondsLeft: Int64?
@@ -79,7 +78,7 @@ package struct AgentHello: Equatable, Sendable {
   package var host: String
   /// Changes with each boot; empty if unknown.
   package var bootID = ""
-  /// Slurm's job and step number, if any.
+  /// Slurm's, if any.
   package var job = ""
   package var step = ""
   /// The job and its restart count.

@@ -1,8 +1,8 @@
 // The lines of a keeper
 // =====================
 //
-// A separate process, the keeper, holds a Slurm allocation for the coordinator and waits for Slurm
-// in its place. Fields are separated by TAB.
+// A process, the keeper, holds a Slurm allocation for the coordinator and waits for Slurm in its
+// place. Fields are separated by TAB.
 //
 //     pending JOB REASON
 //     granted JOB SECONDS NODES CPUS
@@ -63,7 +63,7 @@ package enum AllocationLines {
     if let seconds { writer.number(seconds) } else { writer.raw("-") }
   }
 
-  /// Parses a line without its line feed; nil if invalid.
+  /// Without its line feed.
   static func report(_ line: UnsafeRawBufferPointer) -> Report? {
     var fields = MessageFields(line)
     guard let first = fields.next(), let report = report(first, &fields), fields.isWholeMessage

@@ -1,8 +1,8 @@
 // The lines of a client with external tasks
 // =========================================
 //
-// A connection to control.sock that sends `hello` with the action `block` is a worker's channel
-// from then on: it uses these lines of the worker protocol (`MessageCodec`).
+// A connection to control.sock that sends `hello` with the action `block` uses these lines of the
+// worker protocol (`MessageCodec`) from then on.
 //
 //   to the client                       from the client
 //   run ID ATTEMPT                      hello VERSION PLAN-KEY PID cores=N actions=block
@@ -18,15 +18,14 @@
 // read in this session; task numbers do not change within one. A reason in `ended` is ignored: the
 // coordinator knows why it stopped an attempt.
 
-/// A line of a client with external tasks.
 package enum BlockReport: Equatable, Sendable {
   case fact(BlockFact)
-  /// A valid line without effect on scheduling.
+  /// Without effect on scheduling.
   case heard
 }
 
 package enum BlockLines {
-  /// Writes a fact's line; nothing for `joined` and `gone`.
+  /// Writes nothing for `joined` and `gone`.
   package static func encode(_ fact: BlockFact, into writer: inout FieldWriter) {
     switch fact {
     case .offers(let task): line("offer", task, into: &writer)
@@ -52,13 +51,13 @@ package enum BlockLines {
     writer.endLine()
   }
 
-  /// The fact of a line; nil for other lines.
+  /// Nil for other lines.
   package static func fact(_ line: UnsafeRawBufferPointer) -> BlockFact? {
     guard case .fact(let fact) = report(line) else { return nil }
     return fact
   }
 
-  /// Parses a line without its line feed; nil if invalid.
+  /// Without its line feed.
   package static func report(_ line: UnsafeRawBufferPointer) -> BlockReport? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }

@@ -1,10 +1,10 @@
-/// Collects bytes of a stream and returns its lines as messages.
+/// Collects bytes of a stream and splits them into messages.
 package struct LineBuffer {
   package enum Step<Message> {
     case message(Message)
     /// No complete line is left.
     case needsMore
-    /// A line is too long or invalid, so the stream is unusable.
+    /// A line is too long or invalid: the stream is unusable.
     case malformed
   }
 
@@ -13,26 +13,23 @@ package struct LineBuffer {
   private var start = 0
   private var end = 0
 
-  /// A buffer for four of the longest messages.
+  /// For four of the longest messages.
   package init() {
     self.init(
       longestLineBytes: MessageCodec.longestLineBytes, bytes: 4 * MessageCodec.longestLineBytes)
   }
 
-  /// - Parameters:
-  ///   - longestLineBytes: with the line feed.
-  ///   - bytes: the capacity, at least `longestLineBytes`.
+  /// - Parameter longestLineBytes: with the line feed.
   package init(longestLineBytes: Int, bytes: Int) {
     precondition(bytes >= longestLineBytes)
     self.longestLineBytes = longestLineBytes
     storage = [UInt8](repeating: 0, count: bytes)
   }
 
-  /// Whether no bytes are buffered.
   package var isEmpty: Bool { start == end }
 
-  /// Lets `read` add bytes and return their number. There is room if the caller takes messages
-  /// until `needsMore`.
+  /// There is room for `read` if the caller takes messages until `needsMore`. Returns the bytes
+  /// read.
   @discardableResult
   package mutating func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -61,7 +58,7 @@ package struct LineBuffer {
     end = count
   }
 
-  /// Replaces the content by one line, given without its line feed.
+  /// The line is without its line feed.
   mutating func replace(withLine line: UnsafeRawBufferPointer) {
     precondition(line.count < storage.count)
     storage.withUnsafeMutableBytes { all in
@@ -72,18 +69,16 @@ package struct LineBuffer {
     end = line.count + 1
   }
 
-  /// Takes the next command or secret.
   package mutating func nextInput() -> Step<WorkerInput> { next { WorkerInput($0) } }
 
-  /// Takes the next report.
   package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }
 
-  /// Takes an agent's next line. A worker's line replaces the content of `lines`.
+  /// A worker's line replaces the content of `lines`.
   package mutating func nextRelayed(into lines: inout LineBuffer) -> Step<AgentReport> {
     next { RelayLines.report($0, into: &lines) }
   }
 
-  /// The same; passes invalid lines to `other`.
+  /// Passes invalid lines to `other`.
   package mutating func nextRelayed(
     into lines: inout LineBuffer, orElse other: (UnsafeRawBufferPointer) -> Void
   ) -> Step<AgentReport> {
@@ -102,13 +97,12 @@ package struct LineBuffer {
     }
   }
 
-  /// Takes the next line for an agent. A worker's line replaces the content of `lines`.
+  /// A worker's line replaces the content of `lines`.
   package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentOrder> {
     next { RelayLines.order($0, into: &lines) }
   }
 
-  /// Writes the next line after its worker's number. Returns whether it reports a task without
-  /// success.
+  /// Writes the line after its worker's number. Returns whether it reports a task without success.
   package mutating func nextLine(
     of worker: WorkerID, into writer: inout FieldWriter
   ) -> Step<Bool> {
@@ -119,27 +113,24 @@ package struct LineBuffer {
     }
   }
 
-  /// Moves the buffered bytes to `writer`.
   package mutating func moveAll(to writer: inout FieldWriter) {
     storage.withUnsafeBytes { writer.add($0.part(start, end)) }
     start = 0
     end = 0
   }
 
-  /// Takes a keeper's next line.
   package mutating func nextOfKeeper() -> Step<AllocationLines.Report> {
     next(AllocationLines.report)
   }
 
-  /// Passes the next line to `take`, for the call only.
+  /// The line is valid during the call only.
   package mutating func nextLine(_ take: (UnsafeRawBufferPointer) -> Void) -> Step<Void> {
     next { take($0) }
   }
 
-  /// Takes the next line as text.
   package mutating func nextText() -> Step<String> { next { String(decoding: $0, as: UTF8.self) } }
 
-  /// Takes the next line. Not `package`: other modules would use a slow, unspecialized version.
+  /// Not `package`: other modules would use a slow, unspecialized version.
   private mutating func next<Message>(
     _ decode: (UnsafeRawBufferPointer) -> Message?
   ) -> Step<Message> {

@@ -2,8 +2,7 @@
 // ===========================
 //
 // A message is a line: a word and its fields, separated by TAB and ended by LF, in the journal's
-// alphabet and escapes, at most 1,000 bytes including the LF. Tasks are decimal numbers of the
-// plan.
+// alphabet and escapes, at most 1,000 bytes including the LF. Tasks are numbers of the plan.
 //
 //   run|follow ID ATTEMPT               hello VERSION PLAN-KEY PID cores=N [memory=BYTES]
 //                                             actions=A,B [host=NAME]
@@ -38,15 +37,14 @@
 //                                             [etag=…] [date=…] [url=…] [what=…]
 //
 // Text is the last field and is cut between characters if the line would be too long. Any other
-// line is invalid: the hello ensures that both ends have the same version, so unknown lines are not
-// ignored. Only the hello has keys in any order, and its unknown keys and actions are ignored. Of a
-// hello of another version only the version is read, so the error can name it.
+// line is invalid: the hello ensures that both ends have the same version. Only the hello has keys
+// in any order, and its unknown keys and actions are ignored. Of a hello of another version only
+// the version is read, for the error.
 
 package enum MessageCodec {
-  /// Includes the line feed.
+  /// With the line feed.
   package static let longestLineBytes = 1000
 
-  /// Writes a command's line.
   package static func encode(_ order: WorkerOrder, into writer: inout FieldWriter) {
     switch order {
     case .run(let task, let attempt): writer.message("run", task, attempt)
@@ -106,7 +104,6 @@ package enum MessageCodec {
     writer.endLine()
   }
 
-  /// Writes a report's line.
   package static func encode(_ report: WorkerReport, into writer: inout FieldWriter) {
     let start = writer.bytes.count
     switch report {
@@ -201,7 +198,7 @@ package enum MessageCodec {
     writer.endLine()
   }
 
-  /// Parses a command without its line feed; nil if invalid.
+  /// Without its line feed.
   package static func order(_ line: UnsafeRawBufferPointer) -> WorkerOrder? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }
@@ -271,7 +268,7 @@ package enum MessageCodec {
     return fields.isWholeMessage ? order : nil
   }
 
-  /// Parses a report without its line feed; nil if invalid.
+  /// Without its line feed.
   package static func report(_ line: UnsafeRawBufferPointer) -> WorkerReport? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }
@@ -439,7 +436,7 @@ extension FieldWriter {
     }
   }
 
-  /// Writes the names that the line has room for beside the pids.
+  /// As many names as fit beside the pids.
   mutating func left(_ left: LeftBehind, lineStart: Int) {
     let processes = left.processesText
     tab()
@@ -449,7 +446,7 @@ extension FieldWriter {
     raw(processes)
   }
 
-  /// Writes what the line has room for, with a line feed.
+  /// As much as fits with a line feed.
   mutating func cut(_ text: String, lineStart: Int) {
     for character in text {
       let before = bytes.count

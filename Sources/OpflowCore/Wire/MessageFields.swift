@@ -8,7 +8,6 @@ struct MessageFields {
 
   private var isAtEnd: Bool { position > line.count }
 
-  /// Whether all fields have been taken.
   var isWholeMessage: Bool { isAtEnd }
 
   mutating func next() -> UnsafeRawBufferPointer? {
@@ -22,7 +21,6 @@ struct MessageFields {
     next().flatMap { Field.number($0, as: type) }
   }
 
-  /// Parses a number that is not negative.
   mutating func natural<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
     guard let value = number(as: type), value >= 0 else { return nil }
     return value
@@ -31,7 +29,7 @@ struct MessageFields {
   mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
   mutating func attempt() -> Int32? { natural(as: Int32.self) }
 
-  /// `.some(nil)` for a dash; nil for an invalid field.
+  /// `.some(nil)` for a dash; nil if invalid.
   mutating func naturalOrNone<Value: FixedWidthInteger>(as type: Value.Type) -> Value?? {
     guard let field = next() else { return nil }
     if field.equals("-") { return .some(nil) }
@@ -113,7 +111,7 @@ struct MessageFields {
     return ports
   }
 
-  /// Parses ascending numbers separated by commas.
+  /// Ascending, separated by commas.
   mutating func devices() -> DeviceSet? {
     guard let list = next() else { return nil }
     var numbers: [Int] = []

@@ -1,4 +1,4 @@
-/// A command to a worker. Tasks are numbered as in the mapped plan.
+/// Tasks are numbered as in the mapped plan.
 package enum WorkerOrder: Equatable, Sendable {
   case run(TaskID, attempt: Int32)
   /// Prefetched: start it when the task before has ended with exit code 0, even if that is past;
@@ -6,36 +6,34 @@ package enum WorkerOrder: Equatable, Sendable {
   case follow(TaskID, attempt: Int32)
   /// Give back a prefetched task unless it started.
   case revoke(TaskID, attempt: Int32)
-  /// End the process tree by its stop rule, or at once for `kill`.
+  /// By its stop rule, or at once for `kill`.
   case stop(TaskID, attempt: Int32, reason: StopReason)
   case suspend(TaskID, attempt: Int32)
   case proceed(TaskID, attempt: Int32)
   case watch(TaskID, on: Bool)
   /// All other tasks have ended: `finally` tasks get this state in `OPFLOW_RUN_STATE`.
   case conclude(RunState)
-  /// Answered by `checked`.
   indirect case check(TaskCheck)
   /// Answer with the same number.
   case pulse(Int32)
-  /// The attempt that the task's values are from, or `ValueFolder.ofRecord`; nil without values.
-  /// Sent before a task that reads them.
+  /// The attempt that set the task's values, or `ValueFolder.ofRecord`; nil without values. Sent
+  /// before a task that reads them.
   case values(TaskID, attempt: Int32?)
-  /// One of these values; the hash identifies its text.
+  /// The hash identifies the value's text.
   case value(TaskID, name: String, hash: UInt64)
-  /// A service's ports, in the order of their names. Sent before a dependent starts.
+  /// In the order of their names. Sent before a dependent starts.
   case ports(TaskID, [UInt16])
-  /// Lends tokens to the jobserver of a running task; a negative number asks for them back when
-  /// free.
+  /// Lends tokens to a running task's jobserver; a negative number asks for free ones back.
   case tokens(TaskID, Int32)
-  /// The task's job limit, and how many are its own apart from the first. Sent before it starts.
+  /// The job limit, and how many are the task's own apart from the first. Sent before it starts.
   case jobs(TaskID, own: Int32, all: Int32)
-  /// The task's GPUs. Sent before it starts.
+  /// Sent before the task starts.
   case devices(TaskID, DeviceSet)
   case bye
 }
 
 extension WorkerOrder {
-  /// The attempt that the command may start.
+  /// That the command may start.
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
@@ -46,7 +44,7 @@ extension WorkerOrder {
   }
 }
 
-/// A message of a worker. What concerns a task comes before its `ended`.
+/// What concerns a task comes before its `ended`.
 package enum WorkerReport: Equatable, Sendable {
   case hello(WorkerHello)
   case started(TaskID, attempt: Int32, pid: Int32)
@@ -55,35 +53,33 @@ package enum WorkerReport: Equatable, Sendable {
   /// Leftover processes that were ended.
   case left(TaskID, attempt: Int32, LeftBehind)
   case value(TaskID, attempt: Int32, TaskValue)
-  /// An error in the values; the task ends with reason `value`.
+  /// In the values; the task ends with reason `value`.
   case fault(TaskID, attempt: Int32, what: String)
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)
-  /// No process can be created at the moment, so the task comes back; why, for people.
+  /// No process can be created at the moment, so the task comes back.
   case lacks(TaskID, attempt: Int32, what: String)
-  /// A value of a task that is up to date; comes before that answer.
+  /// Of a task that is up to date; comes before that answer.
   case kept(TaskID, serial: Int32, TaskValue)
   case checked(TaskID, serial: Int32, CheckResult)
-  /// Delayed: another run of the state folder is running the task.
+  /// Another run of the state folder is running the task.
   case awaits(TaskID, serial: Int32)
-  /// Inputs and outputs are recorded under this number of the success.
+  /// Inputs and outputs are recorded.
   case recorded(TaskID, attempt: Int32, origin: UInt64)
-  /// The task succeeded but is not up to date; why.
+  /// The task succeeded but is not up to date.
   case changed(TaskID, attempt: Int32, what: String)
-  /// The result came from a cache.
+  /// From a cache.
   case restored(TaskID, attempt: Int32)
-  /// Dependents may start. The ports chosen for the service, in the order of their names.
+  /// Dependents may start. The service's ports are in the order of their names.
   case ready(TaskID, attempt: Int32, ports: [UInt16])
-  /// Returns lent tokens.
   case tokens(TaskID, Int32)
-  /// A problem that affects no task, for people.
+  /// Affects no task.
   case warning(String)
-  /// The answer to this pulse.
+  /// An answer.
   case pulse(Int32)
 }
 
-/// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
   package static let currentVersion = 10
   /// If this differs from `currentVersion`, the other fields are empty.
@@ -106,7 +102,7 @@ package struct WorkerHello: Equatable, Sendable {
     self.host = host
   }
 
-  /// Why the worker cannot run the run's tasks, for people; nil if it can.
+  /// Why the worker cannot run the run's tasks.
   package func fault(planKey: String, kind: WorkerKind) -> String? {
     if version != Self.currentVersion {
       return "it speaks version \(version) of the worker protocol, "
@@ -121,7 +117,6 @@ package struct WorkerHello: Equatable, Sendable {
   }
 }
 
-/// The progress of a task.
 package struct WorkerProgress: Equatable, Sendable {
   package var task: TaskID
   package var doneBytes: Int64
@@ -145,7 +140,7 @@ package struct WorkerProgress: Equatable, Sendable {
 extension WorkerProgress {
   private static let resumeKey = "from="
 
-  /// Tells how many bytes a download's part file had.
+  /// How many bytes a download's part file had.
   package static func resumeText(bytes: Int64) -> String {
     bytes > 0 ? "\(resumeKey)\(bytes)" : ""
   }

@@ -1,6 +1,6 @@
 extension WorkerOrder {
-  /// Why a worker cannot obey; nil if it can. Validates a task to run in full: the plan file may
-  /// have been modified since the coordinator's check.
+  /// Why a worker cannot obey. Validates a task to run in full: the plan file may have been
+  /// modified since the coordinator's check.
   package func fault(in plan: Plan) -> String? {
     switch self {
     case .run(let task, _), .follow(let task, _):
@@ -32,7 +32,6 @@ extension WorkerOrder {
     }
   }
 
-  /// The highest task number; `none` without one.
   package var lastTask: TaskID {
     switch self {
     case .run(let task, _), .follow(let task, _), .revoke(let task, _), .stop(let task, _, _),

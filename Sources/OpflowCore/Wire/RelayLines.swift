@@ -21,16 +21,16 @@
 //                                                 bye
 //
 // Fields are separated by TAB. A worker's number N is used once: it is valid between `launch` and
-// `gone`. `gone` is the last line of a worker, when all its descendants are gone, and also if it
-// could not be launched; TEXT says why. It answers every `kill` of a worker that is not gone. The
-// processes that the agent could not end stand in a `survived` before it.
+// `gone`. `gone` comes when all descendants of a worker are gone, if it could not be launched (TEXT
+// says why), and as the answer to every `kill` before. Processes that the agent could not end stand
+// in a `survived` before it.
 //
 // The heartbeat timeout
 // ---------------------
 //
-// When the stream dies, in one or both directions, the agent's workers still hold their tasks until
-// they are ended; no other worker may get them before. Neither end can know when the other one
-// notices, so each has its own clock, and the agent's expires first:
+// When the stream dies, the agent's workers still hold their tasks; no other worker may get them
+// before they are ended. Neither end can know when the other one notices, so each has its own
+// clock, and the agent's expires first:
 //
 // - The agent sends `pulse N` every two seconds, and the coordinator answers with the same N. An
 //   answer proves that the coordinator lived *after* N was sent, not when the answer arrived:
@@ -53,23 +53,22 @@
 //                                     or no answer                    the workers' lock
 //
 // An agent that is stopped (SIGSTOP), or a worker in permanent uninterruptible sleep, outlives the
-// timeout. Only the launcher of the agent can help then: Slurm kills its step first.
+// timeout. Only the agent's launcher can help then: Slurm kills its step first.
 
 package enum RelayLines {
-  /// Includes the line feed.
+  /// With the line feed.
   package static let longestLineBytes = 1024
-  /// Fits a line even if every byte is escaped.
+  /// Fits even if every byte is escaped.
   private static let longestPieceBytes = 480
 
   // MARK: - To the agent
 
-  /// Writes the worker's number before a line.
   package static func number(_ worker: WorkerID, into writer: inout FieldWriter) {
     writer.number(worker.rawValue)
     writer.tab()
   }
 
-  /// Writes the first line; false if the folder's path is too long.
+  /// False if the folder's path is too long.
   package static func open(_ opening: AgentOpening, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
       line.raw("open\t")
@@ -85,7 +84,6 @@ package enum RelayLines {
     }
   }
 
-  /// Unless it is too long.
   private static func add(
     to writer: inout FieldWriter, _ write: (inout FieldWriter) -> Void
   ) -> Bool {
@@ -97,7 +95,7 @@ package enum RelayLines {
     return true
   }
 
-  /// Writes a variable for all workers; false if it is too long.
+  /// False if it is too long.
   package static func variable(_ entry: String, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
       line.raw("variable\t")
@@ -105,7 +103,6 @@ package enum RelayLines {
     }
   }
 
-  /// Writes a task's arguments.
   package static func arguments(_ arguments: TaskArguments, into writer: inout FieldWriter) {
     writer.raw("arguments\t")
     writer.number(arguments.task.rawValue)
@@ -137,7 +134,6 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  /// Whether the line reports a task without success.
   static func tellsBadEnd(_ line: UnsafeRawBufferPointer) -> Bool {
     var fields = MessageFields(line)
     guard let word = fields.next(), word.equals("ended") else { return false }
@@ -151,7 +147,7 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  /// Writes a pulse, or the answer to one.
+  /// Or the answer to one.
   package static func pulse(_ number: Int32, into writer: inout FieldWriter) {
     writer.raw("pulse\t")
     writer.number(number)
@@ -226,8 +222,7 @@ package enum RelayLines {
 
   // MARK: - Reading
 
-  /// Parses a report without its line feed; nil if invalid. A worker's line replaces the content of
-  /// `lines`.
+  /// Without its line feed. A worker's line replaces the content of `lines`.
   static func report(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentReport? {
     var fields = MessageFields(line)
     guard let first = fields.next() else { return nil }
@@ -266,7 +261,7 @@ package enum RelayLines {
     return fields.isWholeMessage ? report : nil
   }
 
-  /// Parses a line for an agent; as above.
+  /// Like `report`.
   static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentOrder? {
     var fields = MessageFields(line)
     guard let first = fields.next() else { return nil }

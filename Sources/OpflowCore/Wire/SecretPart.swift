@@ -1,9 +1,6 @@
-// `secret NAME PART/OF VALUE`, to a worker, before its first task
-//
-// A value longer than a line is sent in parts, from 1. A repeated name replaces its value. These
-// lines must not be logged.
+// `secret NAME PART/OF VALUE`, to a worker, before its first task. A value longer than a line is
+// sent in parts. A repeated name replaces its value. These lines must not be logged.
 
-/// A part of a secret's value.
 package struct SecretPart: Equatable, Sendable {
   package let name: String
   /// From 1.
@@ -32,7 +29,6 @@ package struct SecretPart: Equatable, Sendable {
     }
   }
 
-  /// Writes its line.
   package func write(to writer: inout FieldWriter) {
     writer.raw("secret\t")
     writer.escaped(name)
@@ -45,7 +41,7 @@ package struct SecretPart: Equatable, Sendable {
     writer.endLine()
   }
 
-  /// Parses a line without its line feed; nil if invalid.
+  /// Without its line feed.
   package init?(_ line: UnsafeRawBufferPointer) {
     var fields = MessageFields(line)
     guard let word = fields.next(), word.equals("secret"), let name = fields.text(), !name.isEmpty,
@@ -63,9 +59,7 @@ package struct SecretPart: Equatable, Sendable {
   }
 }
 
-/// Assembles secrets from their parts.
 package struct SecretCollector: Sendable {
-  /// Complete secrets, in order.
   package private(set) var secrets: [SecretValue] = []
   private var name = ""
   private var bytes: [UInt8] = []
@@ -92,7 +86,6 @@ package struct SecretCollector: Sendable {
   }
 }
 
-/// A message to a worker.
 package enum WorkerInput: Equatable, Sendable {
   case order(WorkerOrder)
   case secret(SecretPart)
@@ -109,7 +102,7 @@ package enum WorkerInput: Equatable, Sendable {
 }
 
 extension WorkerReport {
-  /// Masks secrets in its texts.
+  /// Masks secrets in texts.
   package func masked(by masker: Masker) -> WorkerReport {
     switch self {
     case .progress(var progress):

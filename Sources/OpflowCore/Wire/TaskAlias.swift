@@ -1,6 +1,5 @@
-/// A task that the session's plan numbers differently than the earlier plan of its worker.
+/// A task that the session's plan numbers differently than its worker's plan.
 package struct TaskAlias: Equatable, Sendable {
-  /// In the session's plan.
   package var own: TaskID
   /// In the worker's plan.
   package let told: TaskID
@@ -10,7 +9,6 @@ package struct TaskAlias: Equatable, Sendable {
     self.told = told
   }
 
-  /// Translates a command for the worker.
   package func told(_ order: WorkerOrder) -> WorkerOrder {
     switch order {
     case .stop(own, let attempt, let reason): .stop(told, attempt: attempt, reason: reason)
@@ -24,7 +22,6 @@ package struct TaskAlias: Equatable, Sendable {
     }
   }
 
-  /// Translates a report of the worker.
   package func own(_ report: WorkerReport) -> WorkerReport {
     switch report {
     case .started(let task, let attempt, let pid):
