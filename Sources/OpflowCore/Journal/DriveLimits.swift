@@ -1,20 +1,19 @@
-/// The resources that the tasks of a session share, and its failure limit.
+/// Resources that the tasks of a session share, and its failure limit.
 package struct DriveLimits: Equatable, Sendable {
   package struct Capacity: Equatable, Sendable {
-    /// The resource's name.
     package var name: String
-    /// In the unit of the plan.
+    /// In the plan's unit.
     package var amount: UInt64
   }
 
   /// Empty in journals of older versions.
   package var capacities: [Capacity] = []
-  /// Failures after which no task starts; 0 means no limit. Nil in journals of older versions.
+  /// 0 means no limit; nil in journals of older versions.
   package var maxFailures: Int?
 
   package init() {}
 
-  /// The capacity of a resource in this session, else in the manifest; nil if opflow chose it.
+  /// In this session, else in the manifest; nil if opflow chose it.
   func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let entry = plan.resources[resource]
     let name = plan.text(entry.name)
@@ -24,10 +23,10 @@ package struct DriveLimits: Equatable, Sendable {
     return entry.capacity == 0 ? nil : entry.capacity
   }
 
-  /// The `capacity` values of the journal, `NAME:AMOUNT`.
+  /// `NAME:AMOUNT`, as in the journal.
   var texts: [String] { capacities.map { "\($0.name):\($0.amount)" } }
 
-  /// Adds one `capacity` value of the journal; ignores an invalid one.
+  /// Ignores an invalid text.
   mutating func add(text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let amount: UInt64 = Field.number(text.utf8[text.utf8.index(after: colon)...])

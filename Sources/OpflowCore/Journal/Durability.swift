@@ -1,6 +1,5 @@
-/// When a run's journal is synced to disk (`--durability`).
+/// `--durability`: when a journal is synced to disk.
 package enum Durability: String, CaseIterable, Sendable {
-  /// The kernel decides.
   case none
   /// At most 10 ms after a write.
   case group

@@ -1,23 +1,22 @@
-/// Tasks were added to the run as a segment of its plan. Precedes all lines about them.
+/// A plan segment with added tasks. Precedes all lines about them.
 package struct ExtendEntry: Sendable, Equatable {
-  /// The request that added them. Without `copy`, the run's folder keeps their manifest by this
-  /// name.
+  /// Without `copy`, the run's folder keeps the manifest by this name.
   package var id: OrderID
   package var asker: OrderAsker
-  /// The task that added them; `none` if no task of the run did.
+  /// `none` if no task of the run added them.
   package var adder = TaskID.none
-  /// Of that task.
+  /// Of the generator.
   package var attempt: Int32 = 0
-  /// The segment's key, 32 hexadecimal digits.
+  /// 32 hexadecimal digits.
   package var segmentKey = ""
-  /// The number of tasks in the plan from here on, `added` of them new.
+  /// Of the plan from here on, `added` of them new.
   package var taskCount: Int
   package var added: Int
-  /// The real path of the added manifest; `-` for standard input.
+  /// Real path; `-` for standard input.
   package var manifestPath = ""
-  /// The folder that its relative paths start from.
+  /// Of relative paths.
   package var folder = ""
-  /// `HASH PATH` of each of its files, as in `OpenEntry`.
+  /// `HASH PATH` each, as in `OpenEntry`.
   package var files: [String] = []
   /// The manifest's text if it is not in a file.
   package var copy = ""
@@ -31,10 +30,10 @@ package struct ExtendEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// The task's ID, even if the plan does not have it; nil for a line about the run.
+  /// Even if the plan does not have the task; nil for a line about the run.
   var namedTask: String? { task.isEmpty ? nil : Field.text(task) }
 
-  /// Returns nil if a required field is missing.
+  /// Nil if a required field is missing.
   package func extend(plan: Plan) -> ExtendEntry? {
     guard let id = fields.first(where: { $0.key == .id }).flatMap({ OrderID($0.text) }) else {
       return nil
@@ -60,7 +59,7 @@ extension JournalLine {
     return entry
   }
 
-  /// The plan's number of tasks from this line on; nil if not told.
+  /// Of the plan from this line on.
   package var taskCount: Int? {
     for field in fields where field.key == .count {
       let count = Int(field.natural)

@@ -1,10 +1,9 @@
-/// Encodes journal lines (see JournalFormat.swift) into a buffer, which the caller writes and
-/// empties. Counts SEQ and sessions: a gap in them is damage.
+/// Encodes journal lines (JournalFormat.swift) into a buffer, which the caller writes and empties.
+/// Counts SEQ and sessions: a gap in them is damage.
 package struct JournalEncoder: Sendable {
-  /// Whole lines only.
   package private(set) var bytes: [UInt8] = []
   package private(set) var nextSequence: UInt64
-  /// The session of the next line. Appending a run's `resume` increments it.
+  /// Of the next line. A run's `resume` increments it.
   package private(set) var drive: Int
 
   package init(nextSequence: UInt64 = 1, drive: Int = 1) {
@@ -14,7 +13,6 @@ package struct JournalEncoder: Sendable {
 
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// Empties the buffer.
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   package mutating func append(_ entry: JournalEntry, at milliseconds: Int64, plan: Plan) {

@@ -1,8 +1,8 @@
-/// A journal line as a value. `JournalEncoder` writes it as text, `JournalLine` reads it.
+/// `JournalEncoder` writes it as text, `JournalLine` reads it.
 package enum JournalEntry: Sendable, Equatable {
   // Rare entries are indirect to keep the frequent one small.
   indirect case open(OpenEntry)
-  /// Another session of the run begins.
+  /// Another session begins.
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
@@ -14,7 +14,7 @@ package enum JournalEntry: Sendable, Equatable {
   case transition(Transition)
 }
 
-/// The first line of every journal: what the run is about.
+/// The first line of every journal.
 package struct OpenEntry: Sendable, Equatable {
   package static let currentFormat = 1
   package var format: Int = OpenEntry.currentFormat
@@ -22,34 +22,33 @@ package struct OpenEntry: Sendable, Equatable {
   /// 32 hexadecimal digits.
   package var planKey: String
   package var opflowVersion: String
-  /// The manifest's real path; `-` for standard input.
+  /// Real path; `-` for standard input.
   package var manifestPath: String
   /// `NAME=VALUE` each.
   package var set: [String] = []
-  /// The task selectors of the command line; empty for all tasks. They hold for every session.
+  /// Selectors of the command line for all sessions; empty for all tasks.
   package var tasks: [String] = []
-  /// The arguments after `--`, for the only selected task.
+  /// After `--`, for the only selected task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
-  /// `NAME=HASH` of each environment variable that expressions read; the hash is `-` if unset.
+  /// `NAME=HASH` of each variable that expressions read; the hash is `-` if unset.
   package var environment: [String] = []
   /// `HASH PATH` of each manifest file, root first; the path is relative to `folder` if within it.
   package var files: [String] = []
   package var limits = DriveLimits()
-  /// The `--on` options.
   package var on: [String] = []
-  /// The folder that relative paths start from if the manifest is from standard input.
+  /// Of relative paths, if the manifest is from standard input.
   package var folder: String
-  /// The real path of the state folder when the run began.
+  /// Real path when the run began.
   package var stateFolder: String = ""
-  /// The trace context that the run was started in.
+  /// The context that the run was started in.
   package var trace: TraceParent?
   /// The task of another run that started this one.
   package var around: TaskAround?
   /// The run stays open for new tasks until it is closed.
   package var serves = false
-  /// Another name for the run, accepted by `--run`; may be empty.
+  /// Accepted by `--run`; may be empty.
   package var name = ""
 
   package init(
@@ -63,7 +62,7 @@ package struct OpenEntry: Sendable, Equatable {
   }
 }
 
-/// Another session of the run: its inputs, and what it takes over.
+/// Another session: its inputs, and what it takes over.
 package struct ResumeEntry: Sendable, Equatable {
   package var planKey: String
   package var opflowVersion: String
@@ -74,20 +73,19 @@ package struct ResumeEntry: Sendable, Equatable {
   package var files: [String] = []
   package var limits = DriveLimits()
   package var on: [String] = []
-  /// Tasks whose earlier result stands. Every other finished task has a `resume` line with a
-  /// reason.
+  /// Tasks that keep their result. Every other finished task has a `resume` line.
   package var reused: Int = 0
   /// The number of tasks' `resume` lines that follow directly. Shows whether damage hides one.
   package var withdrawn: Int = 0
-  /// IDs of tasks that the manifest no longer has.
+  /// IDs that the manifest no longer has.
   package var removed: [String] = []
-  /// Requests whose added tasks leave the run: their generator runs again.
+  /// Requests whose added tasks leave the run, since their generator runs again.
   package var dropped: [String] = []
-  /// The trace context that the session was started in.
+  /// The context that the session was started in.
   package var trace: TraceParent?
-  /// The plan's number of tasks from here on; 0 if none were added.
+  /// Of the plan from here on; 0 if no tasks were added.
   package var taskCount = 0
-  /// This session continues a lost one: requests to that one still hold.
+  /// Continues a crashed session: requests to that one still hold.
   package var continues = false
 
   package init(planKey: String, opflowVersion: String) {
@@ -96,10 +94,9 @@ package struct ResumeEntry: Sendable, Equatable {
   }
 }
 
-/// The end of a session.
 package struct CloseEntry: Sendable, Equatable {
   package var state: RunState
-  /// The signal that requested the end; 0 for none.
+  /// That requested the end; 0 for none.
   package var signal: Int32 = 0
   package var exitCode: Int32
 
@@ -110,13 +107,12 @@ package struct CloseEntry: Sendable, Equatable {
   }
 }
 
-/// A session begins to stop, because of a signal or as if by one.
+/// A session begins to stop, by a signal or as if by one.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  /// The reason if no signal was sent: no node is left for the tasks, or `hostsGone`.
+  /// If no signal was sent: no node is left for the tasks, or `hostsGone`.
   package var what: String
 
-  /// The last client that kept the run open has ended.
   package static let hostsGone = "the program has ended that the run is for"
 
   package init(signal: Int32, what: String = "") {
@@ -125,28 +121,26 @@ package struct StopEntry: Sendable, Equatable {
   }
 }
 
-/// The state of a run, as `status` prints it.
+/// As `status` prints it.
 package enum RunState: String, Sendable, CaseIterable {
   case running, succeeded, failed, cancelled, interrupted
 }
 
-/// A worker started. By this a resume finds what the workers of a dead run left behind.
+/// A resume finds by this what the workers of a dead run left behind.
 package struct WorkerEntry: Sendable, Equatable {
-  /// The number used in `start` lines; `none` in journals of older versions.
+  /// `none` in journals of older versions.
   package var worker: WorkerID
   package var pid: Int32
   /// Clock ticks since boot (proc(5), field 22 of stat).
   package var startTime: UInt64
   package var bootID: String
-  /// The worker's autogroup, unique per boot; 0 if autogroups are off (sched(7), "The autogroup
-  /// feature").
+  /// Unique per boot; 0 if autogroups are off (sched(7), "The autogroup feature").
   package var autogroup: UInt64
   /// Older versions left the coordinator's host empty.
   package var host: String
-  /// The node of the process.
   package var site = SiteID.local
-  /// Empty for a worker that the coordinator started itself. Older versions wrote no node, and
-  /// no boot ID for the others.
+  /// Empty for a worker that the coordinator started itself. Older versions wrote no node, and no
+  /// boot ID for the others.
   var hostOfOthers: String { site == .local && !bootID.isEmpty ? "" : host }
 
   package init(
@@ -162,12 +156,12 @@ package struct WorkerEntry: Sendable, Equatable {
   }
 }
 
-/// What happened to a task, or, for `pause` and `proceed`, to the whole run.
+/// Of a task or, for `pause` and `proceed`, of the whole run.
 package enum TransitionEvent: Equatable, Sendable {
   case start, success, failure, retry
   case skip(SkipReason)
   case cancel, interrupt, pause, proceed
-  /// A resume takes the task out of an earlier state.
+  /// Takes the task out of an earlier state.
   case resume(RerunReason)
   /// The task is up to date.
   case fresh
@@ -194,12 +188,11 @@ package enum TransitionEvent: Equatable, Sendable {
   }
 }
 
-/// The event of a transition without its details.
 package enum TransitionKind: UInt8, CaseIterable, Sendable {
   case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
   case ready, stopping
 
-  /// The word in the journal.
+  /// In the journal.
   package var word: StaticString {
     switch self {
     case .start: "start"
@@ -219,14 +212,13 @@ package enum TransitionKind: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// One state transition of one task.
 package struct Transition: Sendable, Equatable {
   package var event: TransitionEvent
   /// `none` for the whole run.
   package var task: TaskID
-  /// From 1, counted over all sessions of the run; 0 for no attempt.
+  /// From 1, over all sessions of the run; 0 for no attempt.
   package var attempt: Int32 = 0
-  /// Of a `start`: the task's worker; `none` in journals of older versions.
+  /// Of a `start`; `none` in journals of older versions.
   package var worker = WorkerID.none
   /// Of a `start`: prefetched; runs when the worker's task before it has succeeded.
   package var isAhead = false
@@ -236,7 +228,7 @@ package struct Transition: Sendable, Equatable {
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
   /// Of an attempt's end, and of a `failure` without an attempt.
   package var outcome = Outcome(status: .unknown)
-  /// Rare details are boxed so that most transitions are small.
+  /// Boxed so that most transitions are small.
   private var rare: Rare?
 
   private indirect enum Rare: Sendable, Equatable { case of(RareDetails) }
@@ -268,36 +260,35 @@ package struct Transition: Sendable, Equatable {
     set { rare = newValue == RareDetails() ? nil : .of(newValue) }
   }
 
-  /// Of a `retry`: the delay until the next attempt.
+  /// Of a `retry`: until the next attempt.
   package var delayMilliseconds: Int64 {
     get { details.delayMilliseconds }
     set { details.delayMilliseconds = newValue }
   }
 
-  /// For people. Of a start error: what failed, on which file. Of a `start` and a `resume`: what is
-  /// out of date. Of a `ready`: the ports (`ServicePorts.text`).
+  /// Of a start error: what failed, on which file. Of a `start` and a `resume`: what is out of
+  /// date. Of a `ready`: the ports (`ServicePorts.text`).
   package var what: String {
     get { details.what }
     set { details.what = newValue }
   }
 
-  /// Of an attempt's end: leftover processes that were killed or could not be.
+  /// Of an attempt's end: processes that were killed or could not be.
   package var left: LeftBehind? {
     get { details.left }
     set { details.left = newValue }
   }
 
-  /// Whether processes of the attempt may still run, so that no other attempt may start on its own.
+  /// Processes of the attempt may still run, so no other attempt may start by itself.
   package var leavesAlive: Bool { left?.areAlive == true }
 
-  /// Of a `success` and a `fresh`: the output values; nil if no task reads them.
+  /// Of a `success` and a `fresh`; nil if no task reads them.
   package var values: [TaskValue]? {
     get { details.values }
     set { details.values = newValue }
   }
 
-  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read;
-  /// nil if it reads none.
+  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read.
   package var with: UInt64? {
     get { details.with }
     set { details.with = newValue }
@@ -310,13 +301,13 @@ package struct Transition: Sendable, Equatable {
     set { details.origin = newValue }
   }
 
-  /// Of a `fresh`: the state that stands from an earlier session; nil for a result of another run.
+  /// Of a `fresh`: the state from an earlier session; nil for a result of another run.
   package var kept: TaskState? {
     get { details.kept }
     set { details.kept = newValue }
   }
 
-  /// Of a `resume`: decided during the session, so apart from the lines at its start.
+  /// Of a `resume`: decided during the session.
   package var isLate: Bool {
     get { details.isLate }
     set { details.isLate = newValue }
@@ -328,13 +319,12 @@ package struct Transition: Sendable, Equatable {
     set { details.isRestored = newValue }
   }
 
-  /// Of a download's end: what it transferred.
+  /// Of a download's end.
   package var fetch: FetchRecord? {
     get { details.fetch }
     set { details.fetch = newValue }
   }
 
-  /// Nil if the event needs no reason.
   package var why: Why? {
     switch event {
     case .skip(let reason): .skipped(reason)

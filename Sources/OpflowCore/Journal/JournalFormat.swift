@@ -14,9 +14,8 @@
 //
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order. A reader ignores unknown keys, and lines with unknown events except for their SEQ. A
-// number that is 0 and a text that is empty may be left out. `set`, `tasks`, `args`, `only`,
-// `skip`, `env`, `file`, `removed`, `dropped`, `capacity`, `on`, `back` and a request's `fp` stand
-// once per value.
+// number 0 and an empty text may be left out. `set`, `tasks`, `args`, `only`, `skip`, `env`,
+// `file`, `removed`, `dropped`, `capacity`, `on`, `back` and a request's `fp` stand once per value.
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env
@@ -98,19 +97,19 @@
 //   trace      the TRACEPARENT of the session (version 00 of W3C's Trace Context)
 //   withdrawn  the number of tasks' `resume` lines that follow this line directly
 //
-// A request (`order`) takes effect with its line: it cancels, skips or retries pending tasks by
-// itself; a retry is the only way out of an end within a session. Running tasks end later, on lines
-// of their own. So do the approvals that it answers, right after it: if the run dies between the
-// two, an `approve` holds for the next session if the approval is unchanged.
+// A request (`order`) takes effect with its line: it cancels, skips or retries pending tasks; a
+// retry is the only way out of an end within a session. Running tasks end later, on lines of their
+// own. So do the approvals that it answers: if the run dies between the two, an `approve` holds for
+// the next session if the approval is unchanged.
 //
 // `stop` stands where a signal begins to end a session, or, with a reason, where no node is left
 // for the remaining tasks. Running tasks end later, on lines of their own.
 //
-// `extend` stands where tasks were added to the run, before any line about them. `count` is the
-// number of tasks in the plan from there on (so it is on a run's `resume` if tasks were added),
-// `value` how many are new, `plan` the segment's key. `manifest`, `folder` and `file` tell its
-// sources as in `open`. `copy` is the manifest's text; without it the run's folder has it under the
-// `id`. If a task added them, TASK and `n` name the task and its attempt.
+// `extend` stands before any line about the added tasks. `count` is the number of tasks in the plan
+// from there on (so it is on a run's `resume` if tasks were added), `value` how many are new,
+// `plan` the segment's key. `manifest`, `folder` and `file` tell its sources as in `open`. `copy`
+// is the manifest's text; without it the run's folder has it under the `id`. If a task added them,
+// TASK and `n` name the task and its attempt.
 //
 // `withdraw` stands where a generator is tried again in the session in which it added tasks.
 // `dropped` names the requests that added them, `n` the attempt before this one, `value` the number
@@ -129,13 +128,12 @@
 // reader of a damaged journal that one of them may be lost: it then discards all results from
 // before that session (RunModel).
 //
-// Line 1 is `open` with SEQ 1. Its key `format` is the version; a reader refuses an unknown
-// version. New keys and events do not need a new version; a new meaning of old ones does.
+// Line 1 is `open` with SEQ 1. Its key `format` is the version; a reader refuses an unknown one.
+// New keys and events do not need a new version; a new meaning of old ones does.
 
-/// The event of a journal line.
 package enum JournalEvent: Equatable, Sendable {
   case open
-  /// Another session of the run begins.
+  /// Another session begins.
   case resume
   case close
   case worker
@@ -145,10 +143,10 @@ package enum JournalEvent: Equatable, Sendable {
   case extend
   case withdraw
   case transition(TransitionKind)
-  /// An event of a later version.
+  /// Of a later version.
   case unknown
 
-  /// Whether the plan file may differ after such a line.
+  /// The plan file may differ after such a line.
   var changesPlan: Bool { self == .extend || self == .withdraw }
 
   /// A `resume` line is about the run or about a task; only TASK shows which.
@@ -204,7 +202,7 @@ package enum JournalEvent: Equatable, Sendable {
 }
 
 extension Fingerprint.Part {
-  /// The word in the journal and in messages.
+  /// In the journal and in messages.
   package var word: String {
     switch self {
     case .run: "run"
@@ -225,9 +223,9 @@ extension Fingerprint.Part {
   }
 }
 
-/// Why a file cannot be read as a journal. Damage that recovery handles is not an error.
+/// Damage that recovery handles is not an error.
 package enum JournalError: Error, Equatable, Sendable {
-  /// The file is empty: the run died before it began.
+  /// The run died before it began.
   case empty
   /// The first line is damaged, or the file is not a journal.
   case firstLine

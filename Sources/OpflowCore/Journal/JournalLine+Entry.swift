@@ -1,6 +1,5 @@
 extension JournalLine {
-  /// Returns the line as a value; nil for an unknown event, a task that the plan does not have, or
-  /// a missing field.
+  /// Nil for an unknown event, a task that the plan does not have, or a missing field.
   package func entry(plan: Plan) -> JournalEntry? {
     switch event {
     case .open: open.map { .open($0) }
@@ -29,7 +28,7 @@ extension JournalLine {
     transition.worker = fields.worker
     transition.isAhead = fields.isAhead
     transition.outcome = fields.end.outcome
-    // For these two the reason is part of the event.
+    // The reason is part of the event.
     if transition.event.kind == .skip || transition.event.kind == .resume {
       transition.outcome.reason = nil
     }
@@ -166,7 +165,7 @@ extension JournalLine {
     return entry
   }
 
-  /// The session of a run's `resume`.
+  /// Of a run's `resume`.
   var drive: Int {
     for field in fields where field.key == .drive {
       return TransitionFields.drive(Int(field.natural), at: sequence)
@@ -196,7 +195,7 @@ extension TransitionFields {
 }
 
 extension Plan {
-  /// Finds the task named by a field of the journal or the wire.
+  /// The name is escaped.
   @inline(__always)
   package func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
     if name.isEmpty { return nil }

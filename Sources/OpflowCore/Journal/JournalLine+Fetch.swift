@@ -1,5 +1,4 @@
 extension JournalLine {
-  /// The download report of the line; nil if it has none.
   package var fetch: FetchRecord? {
     var report = FetchReport()
     for field in fields {

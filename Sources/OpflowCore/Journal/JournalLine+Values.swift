@@ -1,5 +1,4 @@
 extension JournalLine {
-  /// The task's output values, and the hash of the values that it read.
   var values: (left: [TaskValue]?, with: UInt64?) {
     var left: [TaskValue]?
     var with: UInt64?

@@ -1,23 +1,23 @@
 /// A journal line, read in place: valid as long as its bytes.
 ///
-/// Names and texts stay escaped bytes: the plan may not have the task any more, and replaying a
+/// Names and texts stay escaped bytes: the plan may not have the task any more, and a replay of a
 /// million lines must not allocate strings.
 package struct JournalLine {
   package let sequence: UInt64
   /// Since the epoch.
   package let milliseconds: Int64
   package let event: JournalEvent
-  /// The line. The next byte, if any, is a line feed or carriage return, which is in no key or
+  /// The byte after the line, if any, is a line feed or carriage return, which is in no key or
   /// number; so parsers need no check for the end.
   let bytes: ByteWindow
   private let taskStart: Int
   private let taskEnd: Int
   let end: Int
 
-  /// Above any number that a run reaches, so counting on from a line cannot overflow.
+  /// Above any number that a run reaches, so counting on cannot overflow.
   static let sequenceLimit: UInt64 = 1 << 62
 
-  /// Reads a line without its line feed; nil if its checksum or shape is wrong.
+  /// Without its line feed; nil if its checksum or shape is wrong.
   package init?(_ line: UnsafeRawBufferPointer) {
     guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
       Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
@@ -26,8 +26,8 @@ package struct JournalLine {
     self.init(intact: bytes, from: 9, to: bytes.count, &numbers)
   }
 
-  /// Reads the line at `start`; nil as above. Sets `end` to its line feed or the end of the bytes.
-  /// Accepts a carriage return from an editor.
+  /// Reads the line at `start`. Sets `end` to its line feed or the end of the bytes. Accepts a
+  /// carriage return from an editor.
   @inline(__always)
   init?(
     in bytes: ByteWindow, at start: Int, end: inout Int, _ numbers: inout LineNumbers
@@ -64,7 +64,6 @@ package struct JournalLine {
     bytes.eight(at: start).bits == EightBytes.hexadecimal(of: checksum).bits
   }
 
-  /// Parses the checksummed part.
   @inline(__always)
   private init?(
     intact bytes: ByteWindow, from start: Int, to end: Int, _ numbers: inout LineNumbers
@@ -78,7 +77,7 @@ package struct JournalLine {
     self.milliseconds = Int64(bitPattern: milliseconds)
     self.bytes = bytes
     self.end = end
-    // Fast path: nearly all lines are one of these two.
+    // Nearly all lines are one of these two.
     let word = bytes.eight(at: wordStart)
     if word.begins(with: TransitionKind.success.word, Field.tab) {
       taskStart = wordStart &+ 8
@@ -99,13 +98,12 @@ package struct JournalLine {
   /// Escaped; empty for a line about the run.
   package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
 
-  /// The eight bytes up to the end of the task's name; for a shorter name with what precedes it.
+  /// Up to the end of the task's name; for a shorter name with what precedes it.
   @inline(__always)
   var ending: TaskEnding {
     TaskEnding(bytes.eight(at: taskEnd &- 8), length: min(taskEnd &- taskStart, 8))
   }
 
-  /// Whether the task's name contains escapes.
   @inline(__always)
   func hasEscapedTask(_ ending: TaskEnding) -> Bool {
     ending.hasBackslash
@@ -119,6 +117,5 @@ package struct JournalLine {
   @inline(__always)
   var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }
 
-  /// The fields after the task, in order.
   package var fields: LineFields { LineFields(bytes.part(fieldsStart, end)) }
 }

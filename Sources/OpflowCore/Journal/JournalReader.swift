@@ -3,11 +3,10 @@
 /// A journal survives truncation at any byte, a torn last line, blocks of zeros or noise, flipped
 /// bits, a duplicated tail, and an editor that writes CR LF. A line is intact if its checksum holds
 /// and its SEQ is above all before it; everything else is dropped up to the next line feed. So a
-/// reader sees a subsequence of the lines written, never an invented one.
+/// reader sees a subsequence of the lines written.
 ///
-/// Reading changes nothing: `repair` tells the holder of the run's lock what to do before
-/// appending. A growing journal is read in pieces, each by a new reader that starts at the `place`
-/// of the last one.
+/// Reading changes nothing: `repair` is for the holder of the run's lock. A growing journal is read
+/// in pieces, each by a new reader that starts at the `place` of the last one.
 package struct JournalReader {
   private let bytes: ByteWindow
   /// The offset of `bytes` in the file.
@@ -16,15 +15,14 @@ package struct JournalReader {
   private var numbers = LineNumbers()
   private var lineStart = 0
   private var lineEnd = 0
-  /// The damage found; complete after `next` has returned nil.
+  /// Complete after `next` has returned nil.
   package private(set) var recovery: JournalRecovery
-  /// `recovery` before the newest damage, and its line count.
+  /// Before the newest damage.
   private var recoveryBeforeDamage = JournalRecovery()
   private var lineCountBeforeDamage = -1
 
-  /// Reads `bytes`, which must not change meanwhile.
-  ///
-  /// - Throws: if the file's first line is not an intact `open` of a known format.
+  /// `bytes` must not change meanwhile. Throws if the file's first line is not an intact `open` of
+  /// a known format.
   package init(
     _ bytes: UnsafeRawBufferPointer, from place: JournalPlace = JournalPlace()
   ) throws(JournalError) {
@@ -35,15 +33,13 @@ package struct JournalReader {
     if base == 0 { _ = try Self.firstLine(bytes) } else { passLineFeed() }
   }
 
-  /// Reads the first line only.
   package static func open(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> OpenEntry {
     guard let bytes = ByteWindow(bytes) else { throw .empty }
     guard let open = try firstLine(bytes).open else { throw .firstLine }
     return open
   }
 
-  /// Returns how the newest session ended, by the last line only; nil if that is not an intact
-  /// `close`.
+  /// How the newest session ended; nil if the last line is not an intact `close`.
   package static func close(atEndOf bytes: UnsafeRawBufferPointer) -> CloseEntry? {
     let end = bytes.last == Field.lineFeed ? bytes.count - 1 : bytes.count
     let start = bytes[..<max(0, end)].lastIndex(of: Field.lineFeed).map { $0 + 1 } ?? 0
@@ -66,7 +62,7 @@ package struct JournalReader {
     return line
   }
 
-  /// Skips the line feed that the last line of the piece before lacked.
+  /// The last piece may have ended without it.
   private mutating func passLineFeed() {
     guard !recovery.endsWithLineFeed, bytes.count > 0, bytes[0] == Field.lineFeed
     else { return }
@@ -74,21 +70,20 @@ package struct JournalReader {
     recovery.passLineFeed(end: base + 1)
   }
 
-  /// The last line of `next`, without line feed and carriage return.
+  /// Of `next`, without line feed and carriage return.
   package var lineText: UnsafeRawBufferPointer {
     let text = bytes.part(lineStart, lineEnd)
     return text.last == Field.carriageReturn ? text.part(0, text.count - 1) : text
   }
 
-  /// The end of the last line of `next`. Damage after it counts only when another line follows:
-  /// until then a resume may cut it off.
+  /// After the last line of `next`. Damage after it counts only when another line follows: until
+  /// then a resume may cut it off.
   package var place: JournalPlace {
     let isDamaged = lineCountBeforeDamage == recovery.lineCount
     return JournalPlace(
       recovery: isDamaged ? recoveryBeforeDamage : recovery)
   }
 
-  /// Returns the next intact line; nil at the end.
   @inline(__always)
   package mutating func next() -> JournalLine? {
     while position < bytes.count {
@@ -128,18 +123,17 @@ package struct JournalReader {
   }
 }
 
-/// The end of an intact line in a journal's file.
+/// After an intact line.
 package struct JournalPlace: Sendable {
-  /// The damage before it.
+  /// Before the place.
   package fileprivate(set) var recovery = JournalRecovery()
 
-  /// The beginning of the file.
   package init() {}
 
   fileprivate init(recovery: JournalRecovery) {
     self.recovery = recovery
   }
 
-  /// In bytes from the beginning of the file.
+  /// In the file.
   package var offset: Int { recovery.intactByteCount }
 }

@@ -1,8 +1,8 @@
-/// The damage found while reading a journal.
+/// Found while reading a journal.
 package struct JournalRecovery: Equatable, Sendable {
-  /// The first hundred damaged places, in file order.
+  /// The first hundred places, in file order.
   package private(set) var damage: [JournalDamage] = []
-  /// Counts all damage, also after the first hundred places.
+  /// Of all damage.
   package private(set) var droppedLines = 0
   package private(set) var droppedBytes = 0
   /// SEQs that are not in the file intact.
@@ -18,7 +18,7 @@ package struct JournalRecovery: Equatable, Sendable {
 
   package init() {}
 
-  /// The repair needed before a line may be appended.
+  /// Needed before a line may be appended.
   package var repair: JournalRepair {
     JournalRepair(
       truncateTo: intactByteCount < byteCount ? intactByteCount : nil,
@@ -27,7 +27,7 @@ package struct JournalRecovery: Equatable, Sendable {
 
   package var isIntact: Bool { droppedLines == 0 && missingLines == 0 }
 
-  /// Whether the only damage is a torn last line, from a kill, a full disk or a write in progress.
+  /// By a kill, a full disk or a write in progress.
   package var isOnlyTorn: Bool {
     missingLines == 0 && damage.allSatisfy { $0.kind == .torn }
   }
@@ -71,11 +71,11 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func finish(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// What the holder of the run's lock does before appending.
+/// By the holder of the run's lock, before appending.
 package struct JournalRepair: Equatable, Sendable {
-  /// Cut the file here to remove damage at its end.
+  /// Removes damage at the end.
   package var truncateTo: Int?
-  /// The last intact line lacks its line feed.
+  /// The last intact line lacks it.
   package var appendsLineFeed: Bool
 
   package init(truncateTo: Int?, appendsLineFeed: Bool) {
@@ -84,14 +84,13 @@ package struct JournalRepair: Equatable, Sendable {
   }
 }
 
-/// A damaged place of a journal.
 package struct JournalDamage: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     /// Not a line, or its checksum is wrong.
     case unreadable
     /// The same at the end of the file, without a line feed.
     case torn
-    /// Intact, but its SEQ is not above all before it.
+    /// Its SEQ is not above all before it.
     case repeated
     /// The line here is intact, but these SEQs before it are missing.
     case missing(Range<UInt64>)
@@ -99,7 +98,7 @@ package struct JournalDamage: Equatable, Sendable {
 
   package var offset: Int
   package var byteCount: Int
-  /// The number of lines; for `missing`, of missing SEQs.
+  /// For `missing`, of missing SEQs.
   package var lineCount: Int
   package var kind: Kind
 
@@ -110,7 +109,6 @@ package struct JournalDamage: Equatable, Sendable {
     self.kind = kind
   }
 
-  /// The damage and its place, for people.
   package var message: String {
     switch kind {
     case .unreadable:

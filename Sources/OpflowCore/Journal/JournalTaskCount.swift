@@ -1,13 +1,13 @@
-/// Facts from the end of a journal, without reading the rest.
+/// Reads backwards from the end of a journal.
 extension JournalReader {
-  /// The plan's number of tasks by the last intact line that tells it; nil if none does.
+  /// By the last intact line that tells it.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
     last(in: bytes) { line in
       line.event == .extend || line.event == .resume ? line.taskCount : nil
     }
   }
 
-  /// The plan key of the newest session; nil if no line tells it.
+  /// Of the newest session.
   package static func planKey(atEndOf bytes: UnsafeRawBufferPointer) -> String? {
     last(in: bytes) { line in
       guard line.event == .open || line.event == .resume else { return nil }
@@ -15,7 +15,6 @@ extension JournalReader {
     }
   }
 
-  /// Returns the last result of `tell`.
   private static func last<Told>(
     in bytes: UnsafeRawBufferPointer, _ tell: (JournalLine) -> Told?
   ) -> Told? {
@@ -26,7 +25,7 @@ extension JournalReader {
       var start = max(0, end - pieceBytes)
       if start > 0 { start = window.position(of: Field.lineFeed, from: start - 1, to: end) + 1 }
       if start >= end {
-        // The piece is shorter than the line it ends in.
+        // The piece is shorter than its last line.
         pieceBytes *= 2
         continue
       }

@@ -1,5 +1,5 @@
-/// Reads SEQ and time at the start of a line. Comparing with SEQ + 1 and the last hundred seconds
-/// is faster than parsing, and usually suffices.
+/// Reads SEQ and time of a line. Comparing with SEQ + 1 and the last hundred seconds is faster than
+/// parsing.
 struct LineNumbers {
   /// The expected SEQ, and its digits and tab within `mask`; if none is expected, `text` never
   /// matches.
@@ -12,7 +12,7 @@ struct LineNumbers {
 
   private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
 
-  /// Returns the number at `start`, at most 19 digits, and the position after its tab.
+  /// At most 19 digits; with the position after its tab.
   @inline(__always)
   mutating func readSequence(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let eight = bytes.eight(at: start)
@@ -37,7 +37,7 @@ struct LineNumbers {
     return found
   }
 
-  /// - Parameter count: the number of digits in `eight`, one to seven.
+  /// - Parameter count: the digits in `eight`, one to seven.
   @inline(__always)
   private mutating func expect(_ next: UInt64, _ eight: EightBytes, _ count: Int) {
     sequence = next

@@ -1,10 +1,9 @@
-/// An applied request. Its line changes tasks that do not run, and precedes the lines that follow
-/// from it.
+/// An applied request. Its line changes tasks that do not run.
 package struct OrderEntry: Sendable, Equatable {
   package var id: OrderID
   package var verb: OrderVerb
   package var asker: OrderAsker
-  /// The selected tasks in plan order; empty for the whole run.
+  /// In plan order; empty for the whole run.
   package var tasks: [TaskID] = []
   /// The plan has none of the named tasks any more.
   package var lacksTasks = false
@@ -12,7 +11,7 @@ package struct OrderEntry: Sendable, Equatable {
   package var back: [TaskID] = []
   package var expects: Int32 = 0
   package var carried = CarriedValue()
-  /// Of `approve`: the approvals' fingerprints then, one for each of `tasks`.
+  /// Of `approve`, one for each of `tasks`.
   package var fingerprints: [UInt64] = []
 
   package init(id: OrderID, verb: OrderVerb, asker: OrderAsker) {
@@ -21,7 +20,7 @@ package struct OrderEntry: Sendable, Equatable {
     self.asker = asker
   }
 
-  /// The immediate effect on a selected task; nil if none, or not yet.
+  /// The immediate effect on a selected task.
   package func effect(on task: TaskID, in state: TaskState) -> Transition? {
     switch verb.row.effect {
     case .cancels:
@@ -37,7 +36,7 @@ package struct OrderEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// Returns nil for an unknown request. Omits tasks that the plan does not have.
+  /// Nil for an unknown request. Omits tasks that the plan does not have.
   package func order(plan: Plan) -> OrderEntry? {
     var id: OrderID?
     var verb: OrderVerb?
@@ -75,7 +74,6 @@ extension JournalLine {
     order.back = back
     order.expects = expects
     order.carried = carried
-    // They are in the order of the tasks.
     if isWhole, fingerprints.count == tasks.count { order.fingerprints = fingerprints }
     return order
   }

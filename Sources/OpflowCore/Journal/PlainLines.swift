@@ -2,10 +2,10 @@
 // =============================
 //
 // Nearly all lines of a large journal have a fixed set of fields in a fixed order. These types read
-// such lines without key lookup or storage for every possible field. They give what `TryFields`
-// gives, and fail for any other line.
+// them without key lookup or storage for every possible field. They give what `TryFields` gives,
+// and fail for any other line.
 
-/// A `start` line with no more than attempt, worker and prefetch flag.
+/// No more than attempt, worker and prefetch flag.
 struct PlainStart {
   let drive: Int
   let attempt: Int32
@@ -30,8 +30,8 @@ struct PlainStart {
   }
 }
 
-/// A `success` line with no more than exit code, usage and fingerprint. The caller has to check
-/// that the fingerprint is current.
+/// No more than exit code, usage and fingerprint. The caller checks that the fingerprint is
+/// current.
 struct PlainSuccess {
   let drive: Int
   let attempt: Int32
@@ -69,7 +69,7 @@ struct PlainSuccess {
     wallMicroseconds = wall
   }
 
-  /// Skips a number with this key, if any, of less than eight digits.
+  /// Less than eight digits, if any.
   @_transparent
   private static func pass(_ shape: StaticString, _ place: inout Int, _ bytes: ByteWindow) {
     guard bytes.eight(at: place).have(shape: shape) else { return }
@@ -80,7 +80,7 @@ struct PlainSuccess {
   }
 }
 
-/// The session and attempt at the start of a line's fields.
+/// At the start of a line's fields.
 private struct PlainTry {
   var drive = 1
   let attempt: Int32

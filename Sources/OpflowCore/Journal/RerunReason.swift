@@ -1,16 +1,16 @@
-/// Why a session runs a task again, or for the first time.
+/// In a session; also for the first time.
 package enum RerunReason: Equatable, Sendable {
   case interrupted
-  /// The definition changed; in this part, if known.
+  /// In this part, if known.
   case changed(Fingerprint.Part?)
   /// This dependency runs again or has run since; `none` if the plan no longer has it.
   case afterRerun(TaskID)
   case failedBefore
   case skippedBefore
-  /// Cancelled before it started.
+  /// Before it started.
   case cancelledBefore
   case outputMissing
-  /// The inputs or outputs changed.
+  /// Or outputs.
   case inputs
   /// A damaged line may have discarded the result.
   case unproven
@@ -19,7 +19,7 @@ package enum RerunReason: Equatable, Sendable {
   case service
   case new
 
-  /// The word in the journal.
+  /// In the journal.
   package var word: StaticString {
     switch self {
     case .interrupted: "interrupted"

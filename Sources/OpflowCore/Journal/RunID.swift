@@ -1,11 +1,10 @@
-/// The ID of a run: `YYYYMMDD-HHMMSS-xxxx`, its start (UTC) and four hexadecimal digits. IDs sort
-/// by age, and runs started in the same second differ.
+/// `YYYYMMDD-HHMMSS-xxxx`: the run's start (UTC) and four hexadecimal digits. IDs sort by age.
 package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Since the epoch.
   package let seconds: Int64
   package let serial: UInt16
 
-  /// Clamps `seconds` to the years 1970 to 9999.
+  /// Clamped to the years 1970 to 9999.
   package init(seconds: Int64, serial: UInt16) {
     self.seconds = min(max(seconds, 0), Self.lastSecond)
     self.serial = serial
@@ -13,7 +12,7 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   private static let lastSecond: Int64 = 253_402_300_799
 
-  /// Returns the ID of a run that begins now: above `newest` even if the clock went back.
+  /// Above `newest` even if the clock went back.
   package static func next(
     after newest: RunID?, nowMilliseconds: Int64, random: UInt16
   ) -> RunID {
@@ -24,17 +23,16 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
       : RunID(seconds: newest.seconds + 1, serial: 0)
   }
 
-  /// The length of an ID as text.
+  /// As text.
   package static let byteCount = 20
 
-  /// Parses an ID; nil if `text` is not one.
   package init?(_ text: some StringProtocol) {
     var text = String(text)
     guard let id = text.withUTF8({ RunID(bytes: UnsafeRawBufferPointer($0)) }) else { return nil }
     self = id
   }
 
-  /// The same from bytes, without creating a string per run folder.
+  /// Without creating a string per run folder.
   package init?(bytes: UnsafeRawBufferPointer) {
     let dash = UInt8(ascii: "-")
     guard bytes.count == Self.byteCount, bytes[8] == dash, bytes[15] == dash,
@@ -100,8 +98,8 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
   }
 
-  // The proleptic Gregorian calendar in eras of 400 years that start on March 1st, so a leap day is
-  // the last day of its year.
+  // The proleptic Gregorian calendar in eras of 400 years from March 1st, so a leap day is the last
+  // day of its year.
 
   private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let year = month <= 2 ? year - 1 : year

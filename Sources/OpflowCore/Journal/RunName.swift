@@ -1,4 +1,4 @@
-/// The name of a run that stays open; `--run NAME` accepts it in place of the ID.
+/// `--run NAME` accepts it in place of the ID of an open run.
 package enum RunName {
   package static let mostBytes = 100
 

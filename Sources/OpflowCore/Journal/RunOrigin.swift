@@ -1,5 +1,4 @@
-/// The selection of a run, without regard to order. A resume of the newest run looks for an equal
-/// one.
+/// The selection of a run, regardless of order. A resume of the newest run looks for an equal one.
 package struct RunOrigin: Hashable, Sendable {
   private let set: [String]
   private let tasks: Set<String>
@@ -23,21 +22,20 @@ extension OpenEntry {
     RunOrigin(set: set, tasks: tasks, arguments: arguments, only: only, skip: skip)
   }
 
-  /// The manifest's path now: it may have moved together with the state folder.
+  /// The manifest may have moved together with the state folder.
   package func manifest(seenFrom folder: String) -> String {
     if manifestPath == "-" || stateFolder.isEmpty || stateFolder == folder { return manifestPath }
     return moved(manifestPath, to: folder)
   }
 
-  /// Whether the run is of this manifest: by path, or relative to the state folder, which may have
-  /// moved with it.
+  /// By path, or relative to the state folder, which may have moved with the manifest.
   package func isRun(ofManifest path: String, stateFolder folder: String) -> Bool {
     if manifestPath == path { return true }
     guard manifestPath != "-", path != "-", !stateFolder.isEmpty else { return false }
     return Self.relative(manifestPath, to: stateFolder) == Self.relative(path, to: folder)
   }
 
-  /// Translates a path from the original to the present state folder.
+  /// From the original to the present state folder.
   package func moved(_ path: String, to folder: String) -> String {
     var parts = folder.split(separator: "/")
     for part in Self.relative(path, to: stateFolder) {
@@ -46,7 +44,7 @@ extension OpenEntry {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// The path from `base` to `path`, both absolute.
+  /// Both absolute.
   private static func relative(_ path: String, to base: String) -> [Substring] {
     let path = path.split(separator: "/")
     let base = base.split(separator: "/")

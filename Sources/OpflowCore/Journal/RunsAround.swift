@@ -1,10 +1,10 @@
-/// The runs that enclose a process, from `OPFLOW_RUNS`: IDs separated by spaces, outermost first.
-/// Runs nest when a task runs `opflow run`.
+/// The runs that enclose a process: IDs separated by spaces, outermost first. Runs nest when a task
+/// runs `opflow run`.
 package struct RunsAround: Equatable, Sendable {
   package static let variable = "OPFLOW_RUNS"
   /// The innermost run.
   package static let ownVariable = "OPFLOW_RUN"
-  /// The absolute folder of the innermost run.
+  /// Of the innermost run; absolute.
   package static let folderVariable = "OPFLOW_RUN_DIR"
 
   private let words: [String]
@@ -12,8 +12,8 @@ package struct RunsAround: Equatable, Sendable {
   private static let most = 64
 
   /// - Parameters:
-  ///   - text: the value of `OPFLOW_RUNS`; nil if unset.
-  ///   - own: the value of `OPFLOW_RUN`.
+  ///   - text: `OPFLOW_RUNS`.
+  ///   - own: `OPFLOW_RUN`.
   package init(_ text: String?, own: String?) {
     guard let text = text ?? own, !text.isEmpty else {
       words = []
@@ -27,20 +27,20 @@ package struct RunsAround: Equatable, Sendable {
 
   package func contains(_ run: RunID) -> Bool { words.contains(run.description) }
 
-  /// The value for the tasks of a run started here.
+  /// For the tasks of a run started here.
   package func text(with run: String) -> String {
     var text = ""
     for word in words.filter({ $0 != run }).suffix(Self.most - 1) { text += word + " " }
     return text + run
   }
 
-  /// The variables for the workers of a run started here, which identify its processes; empty if no
-  /// run encloses it.
+  /// For the workers of a run started here, whose processes they identify; empty if no run encloses
+  /// it.
   package func variables(with run: String) -> [String] {
     isEmpty ? [] : ["\(Self.ownVariable)=\(run)", "\(Self.variable)=\(text(with: run))"]
   }
 
-  /// Whether a process with this environment belongs to the run or to a run nested in it.
+  /// Whether a process belongs to the run or to one nested in it.
   ///
   /// - Parameter environment: the content of /proc/PID/environ.
   package static func isOf(_ run: String, _ environment: [UInt8]) -> Bool {
@@ -49,7 +49,7 @@ package struct RunsAround: Equatable, Sendable {
     }
   }
 
-  /// Whether the process belongs to a run nested in `run`, which ends its processes itself.
+  /// A nested run ends its processes itself.
   package static func isWithin(_ run: String, _ environment: [UInt8]) -> Bool {
     var isNamed = false
     var isOfAnother = false
@@ -74,9 +74,9 @@ package struct RunsAround: Equatable, Sendable {
 /// The tasks that enclose a process, by manifest and name. Prevents a task from running itself
 /// recursively.
 package struct TasksAround: Equatable, Sendable {
-  /// The tasks around the innermost run.
+  /// Around the innermost run.
   package static let variable = "OPFLOW_TASKS"
-  /// The absolute path of the innermost run's manifest.
+  /// Of the innermost run; absolute.
   package static let manifestVariable = "OPFLOW_MANIFEST"
 
   /// Hashes, outermost first.
@@ -84,9 +84,9 @@ package struct TasksAround: Equatable, Sendable {
   private static let most = 32
 
   /// - Parameters:
-  ///   - text: the value of `OPFLOW_TASKS`; nil if unset.
-  ///   - manifest: the value of `OPFLOW_MANIFEST`.
-  ///   - task: the value of `OPFLOW_TASK`.
+  ///   - text: `OPFLOW_TASKS`.
+  ///   - manifest: `OPFLOW_MANIFEST`.
+  ///   - task: `OPFLOW_TASK`.
   package init(_ text: String?, manifest: String?, task: String?) {
     words = (text ?? "").split(separator: " ").map { String($0) }
     if let manifest, let task, !task.isEmpty { words.append(Self.word(manifest, task)) }
@@ -99,7 +99,7 @@ package struct TasksAround: Equatable, Sendable {
     words.contains(Self.word(manifest, task))
   }
 
-  /// The variables for the workers of a run of this manifest.
+  /// For the workers of a run of this manifest.
   package func variables(of manifest: String) -> [String] {
     let own = "\(Self.manifestVariable)=\(manifest)"
     return isEmpty ? [own] : [own, "\(Self.variable)=\(words.joined(separator: " "))"]
@@ -110,7 +110,7 @@ package struct TasksAround: Equatable, Sendable {
   }
 }
 
-/// The task that a process belongs to, from its environment.
+/// From a process's environment.
 package struct TaskAround: Hashable, Sendable {
   package let run: RunID
   package let task: String
@@ -120,7 +120,7 @@ package struct TaskAround: Hashable, Sendable {
     self.task = task
   }
 
-  /// Parses the journal's form: run, space, task.
+  /// In the journal: run, space, task.
   package init?(_ text: String) {
     guard let end = text.firstIndex(of: " "), let run = RunID(String(text[..<end])) else {
       return nil
@@ -128,7 +128,7 @@ package struct TaskAround: Hashable, Sendable {
     self.init(run: run, task: String(text[text.index(after: end)...]))
   }
 
-  /// Reads the content of /proc/PID/environ; nil if the process belongs to no task.
+  /// The content of /proc/PID/environ; nil if the process belongs to no task.
   package init?(environment: [UInt8]) {
     var (run, task): (RunID?, String) = (nil, "")
     for entry in environment.split(separator: 0) {

@@ -1,6 +1,6 @@
-/// The values of `--set`. The last value of a name counts; the order of names does not matter.
+/// The last value of a name counts; the order of names does not matter.
 package enum SetValues {
-  /// Returns one `NAME=VALUE` per name, sorted.
+  /// One `NAME=VALUE` per name, sorted.
   package static func normal(_ values: [String]) -> [String] {
     if values.count < 2 { return values }
     var last: [String: String] = [:]

@@ -1,8 +1,6 @@
-/// A change in the state of a node.
 package struct SiteEntry: Sendable, Equatable {
   package var site: SiteID
   package var state: SiteState
-  /// The node's host name.
   package var host: String
   /// Of a node that joined; 0 if unknown.
   package var cores: UInt64 = 0
@@ -10,9 +8,9 @@ package struct SiteEntry: Sendable, Equatable {
   package var gpus: UInt64 = 0
   package var incarnation = ""
   package var leaseMilliseconds: Int64 = 0
-  /// Of a node that joined: the time until its allocation ends; nil for no limit.
+  /// Of a node that joined: until its allocation ends; nil for no limit.
   package var leftMilliseconds: Int64?
-  /// The reason, for people; may be empty.
+  /// For people; may be empty.
   package var what = ""
 
   package init(_ site: SiteID, _ state: SiteState, host: String) {
@@ -22,21 +20,21 @@ package struct SiteEntry: Sendable, Equatable {
   }
 }
 
-/// The state of a node; the raw values stand in the journal.
+/// Raw values stand in the journal.
 package enum SiteState: String, Sendable, CaseIterable {
   case joined
-  /// No task starts there: it was preempted, or its time is over.
+  /// It was preempted, or its time is over: no task starts there.
   case leaving
-  /// Quarantined: no task starts there, since too much was lost.
+  /// Quarantined, since too much was lost: no task starts there.
   case shunned
   /// Used again, since no other node is left.
   case readmitted
-  /// The connection is lost and its processes may still run; no task starts there.
+  /// The connection is lost and processes may still run: no task starts there.
   case silent
-  /// The node is gone with all its processes.
+  /// With all its processes.
   case lost
 
-  /// Whether tasks may start there.
+  /// Tasks may start there.
   var isInUse: Bool { self == .joined || self == .readmitted }
 }
 

@@ -1,10 +1,9 @@
-/// The reason why a task was skipped.
 package enum SkipReason: Equatable, Sendable {
   case condition
-  /// The `matrix` is empty.
+  /// The `matrix`.
   case emptyMatrix
   case skipOption
-  /// Skipped by a request during the run.
+  /// By a request during the run.
   case order
   /// A service that no task used.
   case unused
@@ -13,7 +12,7 @@ package enum SkipReason: Equatable, Sendable {
   /// This dependency failed or was skipped; `none` if the plan no longer has it.
   case upstream(TaskID)
 
-  /// The word in the journal.
+  /// In the journal.
   package var word: StaticString {
     switch self {
     case .condition: "if"

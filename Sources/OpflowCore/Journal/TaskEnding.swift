@@ -1,5 +1,5 @@
-/// The last eight bytes up to the end of a task's name in a line, where names mostly differ. A
-/// shorter name has other bytes before it.
+/// The last bytes of a task's name in a line, where names mostly differ. A shorter name has other
+/// bytes before it.
 struct TaskEnding {
   private let eight: EightBytes
   private let length: Int
@@ -19,7 +19,7 @@ struct TaskEnding {
   @inline(__always)
   var hasBackslash: Bool { eight.position(of: Field.backslash) < 8 }
 
-  /// The number at the end, up to eight digits; 0 if there is none.
+  /// At the end of the name, up to eight digits; 0 without.
   @inline(__always)
   var number: Int32 { Int32(truncatingIfNeeded: eight.decimalAtEnd) }
 }

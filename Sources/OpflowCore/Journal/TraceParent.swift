@@ -1,14 +1,14 @@
-/// A W3C Trace Context (level 2) as in `TRACEPARENT`: a trace and the enclosing span.
+/// A W3C Trace Context (level 2): a trace and the enclosing span.
 package struct TraceParent: Hashable, Sendable {
   package let trace: TraceID
   package let span: SpanID
-  /// The defined flags: `sampled` and `random`.
+  /// `sampled` and `random` only.
   package let flags: UInt8
 
   package static let sampled: UInt8 = 1
   private static let known: UInt8 = 3
   private static let byteCount = 55
-  /// The offset of the span's digits.
+  /// Of the span's digits.
   package static let spanStart = 36
 
   package static let variable = "TRACEPARENT"
@@ -21,8 +21,8 @@ package struct TraceParent: Hashable, Sendable {
     self.flags = flags & Self.known
   }
 
-  /// Returns nil for an invalid text: then a new trace begins. Of a later version it reads the
-  /// fields of version 00.
+  /// Nil for an invalid text: a new trace begins. Of a later version it reads the fields of version
+  /// 00.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     let dash = UInt8(ascii: "-")
@@ -37,14 +37,14 @@ package struct TraceParent: Hashable, Sendable {
       trace: TraceID(high: high, low: low), span: SpanID(span), flags: UInt8(flags))
   }
 
-  /// The form in `TRACEPARENT` and in the journal.
+  /// As in `TRACEPARENT` and in the journal.
   package var text: String {
     let flags = String(decoding: Hexadecimal.digits[Int(flags)...Int(flags)], as: UTF8.self)
     return "00-\(trace.text)-\(span.text)-0\(flags)"
   }
 }
 
-/// The ID of a trace; never 0.
+/// Never 0.
 package struct TraceID: Hashable, Sendable {
   package let high: UInt64
   package let low: UInt64
@@ -54,42 +54,40 @@ package struct TraceID: Hashable, Sendable {
     self.low = high | low == 0 ? 1 : low
   }
 
-  /// 32 hexadecimal digits.
   package var text: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 }
 
-/// The ID of a span; never 0.
+/// Never 0.
 package struct SpanID: Hashable, Sendable {
   package let value: UInt64
 
   package init(_ value: UInt64) { self.value = value == 0 ? 1 : value }
 
-  /// 16 hexadecimal digits.
   package var text: String { Hexadecimal.text(value) }
 }
 
 extension SpanID {
-  /// The span of an attempt; `self` is the run's span.
+  /// `self` is the run's span.
   package func attempt(_ number: Int32, ofTask name: UnsafeRawBufferPointer) -> SpanID {
     let task = Hash.combine(value, Hash.xxh3(name))
     return SpanID(Hash.combine(task, UInt64(UInt32(bitPattern: number))))
   }
 
-  /// The span of a later session of the run.
+  /// Of a later session.
   package func drive(_ number: Int) -> SpanID {
     SpanID(Hash.combine(value, UInt64(truncatingIfNeeded: number)))
   }
 
-  /// Another span, for one that a damaged journal contains twice.
+  /// For a span that a damaged journal contains twice.
   package func repeated(_ number: Int) -> SpanID { SpanID(Hash.combine(~value, UInt64(number))) }
 }
 
-/// The trace of a run, computed from the lines that start its sessions, so that its IDs are the
-/// same in each export.
+/// Computed from the lines that start a run's sessions, so that its IDs are the same in each
+/// export.
 package struct RunTrace: Sendable {
-  /// The span of the run as a whole.
+  /// Of the run as a whole.
   package let span: SpanID
-  /// The context that the run was started in; nil if none.
+  /// The context that the run was started in.
   package let parent: TraceParent?
   private let own: TraceID
 
@@ -107,7 +105,7 @@ package struct RunTrace: Sendable {
   package var id: TraceID { parent?.trace ?? own }
   package var flags: UInt8 { parent?.flags ?? TraceParent.sampled }
 
-  /// The context that workers pass on to attempts.
+  /// Passed on to attempts.
   ///
   /// - Parameter parent: the session's context; nil to continue the run's trace.
   package func context(ofDrive parent: TraceParent?) -> TraceParent {

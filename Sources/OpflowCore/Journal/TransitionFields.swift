@@ -1,6 +1,5 @@
-/// The fields of a transition's line, read in one pass without allocation.
-///
-/// A missing or invalid key leaves the default. The journal is untrusted: numbers are bounded.
+/// The fields of a transition's line, read in one pass without allocation. A missing or invalid key
+/// leaves the default. Numbers are bounded: the journal is untrusted.
 struct TransitionFields {
   /// At most the number of lines so far.
   var drive = 1
@@ -13,11 +12,11 @@ struct TransitionFields {
   var isKept = false
   var isLate = false
   var isRestored = false
-  /// The end of an attempt; of other events the reason's word.
+  /// Of an attempt; of other events the reason's word.
   var end = OutcomeFields()
   var delayMilliseconds: Int64 = 0
   var fingerprint = FingerprintText()
-  /// Escaped; empty for none.
+  /// Escaped.
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
   var what = UnsafeRawBufferPointer(start: nil, count: 0)
   var left = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -34,7 +33,7 @@ struct TransitionFields {
     if drive != 1 { drive = Self.drive(drive, at: line.sequence) }
   }
 
-  /// Bounds a session by the line's SEQ: each earlier session wrote at least one line.
+  /// Each earlier session wrote at least one line.
   static func drive(_ told: Int, at sequence: UInt64) -> Int {
     Swift.max(1, Swift.min(told, Int(clamping: sequence)))
   }
@@ -81,7 +80,6 @@ struct TransitionFields {
 }
 
 extension TransitionFields {
-  /// The reason of a `skip`; nil if missing or unknown.
   func skipReason(_ plan: Plan) -> SkipReason? {
     SkipReason(word: end.reason, of: plan.task(escapedName: culprit) ?? .none)
   }
@@ -91,10 +89,10 @@ extension TransitionFields {
   }
 }
 
-/// Bounded values of a transition.
+/// Bounded values.
 extension FieldCursor {
   private static let attemptLimit: Int64 = 1_000_000_000
-  /// Far above the workers of a session; a larger number is invalid.
+  /// Far above the workers of a session.
   private static let workerLimit: Int64 = 1 << 16
 
   @inline(__always)
@@ -127,8 +125,8 @@ extension FieldCursor {
   }
 }
 
-/// A fingerprint as text: `WHOLE.PARTS`, 16 and up to 16 hexadecimal digits. Older versions wrote a
-/// dash for the dot, and hashed folders by absolute path (`FingerprintStyle`).
+/// `WHOLE.PARTS`: 16 and up to 16 hexadecimal digits. Older versions wrote a dash for the dot, and
+/// hashed folders by absolute path (`FingerprintStyle`).
 struct FingerprintText {
   private let text: UnsafeRawBufferPointer
 
@@ -136,14 +134,14 @@ struct FingerprintText {
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-  /// Whether length and separator are right; the digits are checked by `value`.
+  /// Length and separator; the digits are checked by `value`.
   @inline(__always)
   var isSound: Bool {
     text.count > 17 && text.count <= 33
       && (text[16] == UInt8(ascii: ".") || text[16] == UInt8(ascii: "-"))
   }
 
-  /// Whether its last sixteen bytes, which cover everything after the whole, contain a tab.
+  /// The last sixteen bytes cover everything after the whole.
   @inline(__always)
   var hasTabBehindWhole: Bool {
     text.eight(at: text.count &- 16).position(of: Field.tab) < 8
@@ -153,7 +151,7 @@ struct FingerprintText {
   @inline(__always)
   var isAbsolute: Bool { text.count > 17 && text[16] == UInt8(ascii: "-") }
 
-  /// Compares as text: encoding `whole` is faster than decoding the text.
+  /// Encoding `whole` is faster than decoding the text.
   @inline(__always)
   func hasWhole(_ whole: UInt64) -> Bool {
     text.count > 17
@@ -163,7 +161,7 @@ struct FingerprintText {
         == EightBytes.hexadecimal(of: UInt32(truncatingIfNeeded: whole)).bits
   }
 
-  /// Zeros if it is invalid.
+  /// Zeros if invalid.
   var value: Fingerprint {
     guard isSound, let bytes = ByteWindow(text), let whole = bytes.hexadecimal(0, digitCount: 16),
       let parts = bytes.hexadecimal(17, digitCount: text.count - 17)

@@ -1,8 +1,8 @@
-/// The used attempts of a task's policy, over sessions that continue each other.
+/// By a task's policy, over sessions that continue each other.
 package struct TriesUsed: Equatable, Sendable {
   /// Failed attempts.
   package var count: Int32 = 0
-  /// The delay until the next attempt.
+  /// Until the next attempt.
   package var delayMilliseconds: Int64 = 0
 
   package init(count: Int32 = 0, delayMilliseconds: Int64 = 0) {
@@ -12,8 +12,8 @@ package struct TriesUsed: Equatable, Sendable {
 }
 
 extension TaskPolicy {
-  /// Whether a failed attempt counts against `retries`. A download whose part file grew has made
-  /// progress, so its attempt does not, if there are retries.
+  /// Counts a failed attempt against `retries`, except a download's whose part file grew, if there
+  /// are retries.
   func costsTry(_ reason: EndReason?, _ fetch: FetchRecord?) -> Bool {
     guard retryMax > 0, reason == .fetch else { return true }
     return (fetch?.report.gainedBytes ?? 0) <= 0

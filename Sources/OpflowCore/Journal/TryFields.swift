@@ -1,5 +1,5 @@
-/// The fields that a replay needs of each transition. Clearing storage for all fields takes longer
-/// than reading the usual line.
+/// What a replay needs of each transition. Clearing storage for all fields takes longer than
+/// reading the usual line.
 struct TryFields {
   var drive = 1
   var attempt: Int32 = 0

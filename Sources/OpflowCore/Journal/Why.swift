@@ -1,10 +1,10 @@
-/// The reason for a task's state.
+/// Of a task's state.
 package enum Why: Equatable, Sendable {
   case ended(EndReason)
   case skipped(SkipReason)
   case rerun(RerunReason)
 
-  /// The word in the journal.
+  /// In the journal.
   package var word: StaticString {
     switch self {
     case .ended(let reason): reason.word
@@ -13,7 +13,7 @@ package enum Why: Equatable, Sendable {
     }
   }
 
-  /// The dependency that failed or runs again; else `none`.
+  /// The dependency that failed or runs again.
   package var culprit: TaskID {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task

@@ -1,12 +1,11 @@
-/// The tasks that a generator added leave the run, since it is tried again. From here on they have
-/// other names (`PlanGrowth`), under which they are skipped.
+/// The tasks of a generator leave the run, since it is tried again. From here on they have other
+/// names (`PlanGrowth`), under which they are skipped.
 package struct WithdrawEntry: Sendable, Equatable {
-  /// The generator that added them.
   package var adder: TaskID
-  /// The number of its last attempt.
+  /// Its last one.
   package var attempt: Int32
   package var orders: [String]
-  /// The number of tasks.
+  /// Of tasks.
   package var count: Int
 
   package init(adder: TaskID, attempt: Int32, orders: [String], count: Int) {

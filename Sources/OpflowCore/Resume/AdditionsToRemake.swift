@@ -1,5 +1,5 @@
-/// The dynamic tasks that must be added again, as far as a resume can tell: matrix tasks of
-/// generators that rerun, and tasks that others gave to `opflow add`.
+/// The dynamic tasks that must be added again: matrix tasks of generators that rerun, and tasks
+/// that others gave to `opflow add`.
 ///
 /// A task that reruns adds new tasks, so the earlier ones must go first. No result is lost: added
 /// tasks rerun together with that task unless their files say otherwise, and these say the same of
@@ -9,21 +9,21 @@
 /// are generated again if each that succeeded is checked by its files. Other additions stay, and a
 /// task that reruns and adds something else fails.
 package struct AdditionsToRemake {
-  /// The names of generators that must run again.
+  /// Names of generators that must run again.
   package private(set) var makers: Set<String> = []
-  /// The ids of the requests that added the tasks.
+  /// IDs of the requests that added the tasks.
   package private(set) var orders: Set<String> = []
-  /// The names of the tasks that those requests added.
+  /// Of the tasks of those requests.
   package private(set) var names: Set<String> = []
 
   package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
 
-  /// What is known about a task before the session.
+  /// Known before the session.
   package enum Foresight {
     case starts, staysDone, unknown
   }
 
-  /// The tasks that one request of a task added.
+  /// By one request of a task.
   package struct Addition {
     let order: String
     let adder: TaskID
@@ -60,7 +60,7 @@ package struct AdditionsToRemake {
     _ makers: [TaskID], _ plan: Plan, _ history: RunModel, _ decision: ResumeDecision,
     _ fate: (TaskID) -> Foresight
   ) {
-    // An interrupted matrix task that must fail stays failed until the user asks for it.
+    // It stays failed until the user asks for it.
     let fails = makers.contains {
       plan.legs(madeBy: $0)?.contains { decision[TaskID($0)] == .fail } == true
     }
@@ -87,7 +87,7 @@ package struct AdditionsToRemake {
     _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision,
     _ fate: (TaskID) -> Foresight
   ) {
-    // The same for an addition with such a task: nothing of its adder is removed.
+    // Likewise: nothing of its adder is removed.
     let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
     let kept = Set(failing.map(\.adder))
     var again = TaskSet(taskCount: plan.taskCount)
@@ -104,7 +104,7 @@ package struct AdditionsToRemake {
     }
   }
 
-  /// The generators with matrix tasks, grouped if their matrix tasks may depend on each other.
+  /// Generators with matrix tasks, grouped if these may depend on each other.
   private static func groups(of plan: Plan) -> [[TaskID]] {
     let makers = plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
       plan.legs(madeBy: $0) != nil
@@ -122,7 +122,7 @@ package struct AdditionsToRemake {
 }
 
 extension ResumeDecision {
-  /// Unknown if a later check of files decides whether the task runs.
+  /// Unknown if a later check of files decides.
   fileprivate func fate(of task: TaskID) -> AdditionsToRemake.Foresight {
     switch self[task] {
     case .run, .fail: .starts

@@ -1,14 +1,13 @@
-/// What a session takes over from a crashed session that it continues.
+/// What a session takes over from a crashed one.
 extension RunModel {
-  /// Whether the last session crashed and a resume continues it.
+  /// The last session crashed and a resume continues it.
   package func isContinued(by request: ResumeRequest) -> Bool {
     request.keepsEnds && close == nil
   }
 
   /// The attempts of unfinished tasks and the rest of their retry delays; services restart at once.
   ///
-  /// - Parameter wall: in milliseconds since the epoch. If that clock was set back, delays are
-  ///   capped.
+  /// - Parameter wall: milliseconds since the epoch. If that clock was set back, delays are capped.
   package func triesUsed(
     _ plan: Plan, for request: ResumeRequest, at wall: Int64
   ) -> [TaskID: TriesUsed] {
@@ -25,8 +24,8 @@ extension RunModel {
     return used
   }
 
-  /// The requests that stay in force: a cancel request only if the task has not ended or was
-  /// cancelled, and the user does not rerun it.
+  /// The requests in force: a cancel request only if the task has not ended or was cancelled, and
+  /// the user does not rerun it.
   package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingOrders {
     guard isContinued(by: request) else { return StandingOrders() }
     var standing = orders.standing(plan)

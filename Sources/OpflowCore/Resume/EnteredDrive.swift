@@ -1,8 +1,5 @@
-/// The state of each task at the start of the newest session, from the journal, for a client that
-/// attaches later.
-///
-/// Earlier results that were not discarded are kept or left alone; the rest of the selection is to
-/// run.
+/// The state of each task at the start of the newest session, for a client that attaches later.
+/// Results that were not discarded are kept or left alone; the rest of the selection is to run.
 package enum EnteredDrive {
   package static func states(_ history: RunModel, _ plan: Plan) -> [InitialState] {
     let ofRun = RunScope.of(history, plan)
@@ -35,7 +32,7 @@ package enum EnteredDrive {
     }
   }
 
-  /// The states of tasks that were added during the session.
+  /// Added during the session.
   package static func states(ofAdded tasks: Range<Int>, _ plan: Plan) -> [InitialState] {
     var entered = TaskSet(taskCount: plan.taskCount)
     RunScope.add(tasks, to: &entered, plan)
@@ -50,7 +47,7 @@ package enum EnteredDrive {
       skip: RunScope.fitting(asked.skip, plan), of: plan)
   }
 
-  /// The tasks that this session skips but not the whole run; nil for none.
+  /// By this session but not by the whole run.
   private static func skippedOnce(
     _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
   ) -> TaskSet? {

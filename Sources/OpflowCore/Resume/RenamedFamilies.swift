@@ -1,4 +1,4 @@
-/// Matrices whose tasks have new ids because the axes changed, for one warning instead of many
+/// Matrices whose tasks have new IDs because the axes changed, for one warning instead of many
 /// removed and new tasks.
 package struct RenamedFamilies {
   package struct Family: Equatable, Sendable {
@@ -32,7 +32,7 @@ package struct RenamedFamilies {
     names = Set(families.map(\.name))
   }
 
-  /// Whether the id belongs to a task of such a matrix.
+  /// The ID belongs to a task of such a matrix.
   package func contains(_ id: String) -> Bool {
     guard let open = id.utf8.firstIndex(of: UInt8(ascii: "[")) else { return false }
     return names.contains(String(id[..<open]))

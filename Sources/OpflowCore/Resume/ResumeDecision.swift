@@ -8,31 +8,28 @@
 ///
 /// Skips by `if` or `--skip` hold as long as these do; a skip because of a dependency, if kept
 /// tasks make it certain. An interrupted task with `on_interrupted: fail` fails, and stays failed
-/// until the user asks for it.
-///
-/// `finally` tasks run in each session that runs anything or owes them from an earlier session.
+/// until the user asks for it. `finally` tasks run in each session that runs anything or owes them.
 package struct ResumeDecision: Sendable {
   package enum Verdict: Equatable, Sendable {
     case outside
-    /// Excluded by `--only`: keeps its state. `waiting` if it has no valid end, so that the run is
-    /// incomplete without it.
+    /// Excluded by `--only`: keeps its state. `waiting` if it has no valid end: the run is
+    /// incomplete.
     case leave(TaskState, SkipReason?)
-    /// Keeps its state and skip reason.
     case keep(TaskState, SkipReason?)
-    /// Keeps its state if inputs and outputs are unchanged; checked when it is ready.
+    /// Keeps its state if inputs and outputs are unchanged; checked when ready.
     case check
-    /// Keeps state and skip reason if all dependencies do, some of which are checked first; a
-    /// `finally` task, if nothing starts.
+    /// Keeps its state if all dependencies do, some of which are checked first; a `finally` task,
+    /// if nothing starts.
     case later(TaskState, SkipReason?)
-    /// Starts as `waiting`; the engine decides whether it is skipped then.
+    /// The engine decides whether it is skipped then.
     case run(RerunReason)
-    /// A running service that this process holds: stays up unless a check makes one of its
-    /// dependencies rerun.
+    /// A running service of this process: stays up unless a check makes one of its dependencies
+    /// rerun.
     case stay
-    /// Fails at once with reason `interrupted`.
+    /// At once, with reason `interrupted`.
     case fail
 
-    /// Whether it keeps an end that is not a failure, for certain or depending on checks.
+    /// Keeps an end that is not a failure, for certain or depending on checks.
     fileprivate var keepsEnd: Bool {
       switch self {
       case .keep(let state, _), .later(let state, _): state != .failed
@@ -46,29 +43,27 @@ package struct ResumeDecision: Sendable {
   }
 
   package private(set) var verdicts: [Verdict]
-  /// Journal lines directly after the `resume` line, in this order: for each task that leaves the
-  /// state of an earlier session or is new in the manifest.
+  /// Lines directly after the `resume` line, in this order: for each task that leaves the state of
+  /// an earlier session or is new in the manifest.
   package private(set) var transitions: [Transition] = []
   package let removed: [String]
   package private(set) var keptCount = 0
-  /// Whether a kept task has failed.
   package private(set) var keepsFailures = false
-  /// Tasks with verdict `run`, including those that will be skipped again.
+  /// Verdicts `run`, including tasks that will be skipped again.
   package private(set) var runCount = 0
   package private(set) var failCount = 0
   package private(set) var checkCount = 0
-  /// Whether any task will start, as far as known.
+  /// As far as known.
   package private(set) var startsAnything = false
-  /// Whether `finally` tasks run even if nothing else starts, because an earlier session ended
-  /// before them.
+  /// `finally` tasks run even if nothing else starts: an earlier session ended before them.
   package private(set) var owesFinally = false
 
-  /// Whether a task keeps its result only depending on checks, or if nothing starts.
+  /// A task keeps its result only depending on checks, or if nothing starts.
   private var leavesToChecks = false
 
-  /// By task: whether a dependency makes it certain that the task is skipped.
+  /// By task: a dependency makes it certain that it is skipped.
   private(set) var lacksNeeds: [Bool]
-  /// Like `lacksNeeds`, if all checked tasks keep their results. Empty in plans without checks.
+  /// The same if all checked tasks keep their results. Empty in plans without checks.
   private(set) var lacksNeedsThen: [Bool]
   /// `finally` tasks that start only if a dependency does.
   private var followers: [TaskID] = []
@@ -78,7 +73,7 @@ package struct ResumeDecision: Sendable {
     forgetNeeds()
   }
 
-  /// Keeps `lacksNeeds` and `lacksNeedsThen`; free them with `forgetNeeds()`.
+  /// Free `lacksNeeds` and `lacksNeedsThen` with `forgetNeeds()`.
   init(deciding input: Input) {
     let (plan, history, request) = (input.plan, input.history, input.request)
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
@@ -118,7 +113,6 @@ package struct ResumeDecision: Sendable {
     if plan.hasServices { keepServices(input) }
   }
 
-  /// Frees what only the decision needs.
   mutating func forgetNeeds() { (lacksNeeds, lacksNeedsThen) = ([], []) }
 
   package subscript(task: TaskID) -> Verdict { verdicts[task.index] }
@@ -129,7 +123,7 @@ package struct ResumeDecision: Sendable {
     entry.removed = removed
   }
 
-  /// The state of each task at the start of the session.
+  /// At the start of the session.
   package func initialStates(_ request: ResumeRequest) -> [InitialState] {
     var states = verdicts.indices.map { (index) -> InitialState in
       switch verdicts[index] {
@@ -158,7 +152,7 @@ package struct ResumeDecision: Sendable {
     return states
   }
 
-  /// The earlier results that tasks may keep, depending on checks.
+  /// That tasks may keep, depending on checks.
   package func results(_ history: RunModel) -> [TaskID: EarlierResult] {
     guard leavesToChecks else { return [:] }
     var results: [TaskID: EarlierResult] = [:]
@@ -196,12 +190,12 @@ package struct ResumeDecision: Sendable {
     case .failed: .failed
     case .skipped where reason == .unused: .unused
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
-    // Not reached: such states are never kept.
+    // Such states are never kept.
     case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run
     }
   }
 
-  /// The state in a session that continues a crashed one: tasks can be retried as in that session.
+  /// Tasks can be retried as in the crashed session that this one continues.
   private static func initialState(goingOn state: TaskState, _ reason: SkipReason?) -> InitialState
   {
     switch state {
@@ -239,7 +233,7 @@ package struct ResumeDecision: Sendable {
     noteNeeds(of: task, input)
   }
 
-  /// Keeps services that no task will use. They are no reason to run anything.
+  /// Services that no task will use are no reason to run anything.
   private mutating func keepServices(_ input: Input) {
     for index in input.plan.topologicalOrder.reversed() {
       let task = TaskID(index)
@@ -287,8 +281,8 @@ package struct ResumeDecision: Sendable {
 
   /// - Parameters:
   ///   - tasks: the selected `finally` tasks in topological order.
-  ///   - firstStarted: the first task that starts unless a check or an `if` prevents it.
-  ///   - firstCertain: the first task that starts in any case.
+  ///   - firstStarted: starts unless a check or an `if` prevents it.
+  ///   - firstCertain: starts in any case.
   private mutating func decide(
     _ tasks: [TaskID], _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
   ) {
@@ -310,7 +304,7 @@ package struct ResumeDecision: Sendable {
       } else if !isDue, !mayBeDue, state.isTerminal, state != .cancelled {
         verdict = .keep(input.history[task])
       }
-      // Whether checks or an `if` decide if anything starts.
+      // Checks or an `if` decide if anything starts.
       let mayStart =
         firstStarted != nil && (input.plan.hasChecks || firstCertain == nil || mayFollow)
       if case .keep(let state, let reason) = verdict, state != .failed, !isDue,

@@ -1,46 +1,41 @@
-/// What the user asks of a session.
 package struct ResumeRequest: Sendable {
-  /// The tasks of this session with their dependencies; nil for all tasks.
+  /// With dependencies; nil for all tasks.
   package var selected: TaskSet?
-  /// The tasks of the run, including `selected` and those of earlier sessions; nil for all tasks.
+  /// Of the run: `selected` and those of earlier sessions; nil for all tasks.
   package var scope: TaskSet?
-  /// `finally` tasks that the user named; they run even if no other task does.
+  /// Named `finally` tasks run even if no other task does.
   package var namedFinally: TaskSet?
-  /// Whether the run has named tasks, so that a `finally` task runs only if a dependency ran.
+  /// With named tasks, a `finally` task runs only if a dependency ran.
   package var finallyFollowsNeeds = false
-  /// `--rerun`
   package var rerun: TaskSet?
-  /// `--skip`
   package var skip: TaskSet?
-  /// The tasks that the whole run skips; a later session can run others of `skip`. Nil if there are
-  /// no others.
+  /// Skipped by the whole run; a later session can run others of `skip`. Nil if there are no
+  /// others.
   package var runSkip: TaskSet?
-  /// Whether all ends are kept, failures too: the session continues a crashed one, for a client
-  /// that knows these ends. Requests stay in force. Services and `finally` tasks are treated as
-  /// usual.
+  /// Keeps failures too: the session continues a crashed one, for a client that knows these ends.
+  /// Requests stay in force. Services and `finally` tasks are treated as usual.
   package var keepsEnds = false
-  /// Tasks that the previous session's plan did not have.
+  /// Not in the previous session's plan.
   package var added: TaskSet?
   package var outputMissing: TaskSet?
 
-  /// Generators whose matrix tasks are missing from the plan although they were generated.
+  /// Generators whose generated matrix tasks are missing from the plan.
   package var withoutLegs: TaskSet?
 
-  /// The values of finished tasks, with the strings that an `if` may read.
+  /// Of finished tasks, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
 
   package var arguments: TaskArguments?
-  /// Services that run until the user stops them, and are done then; nil for none.
+  /// They run until the user stops them, and are done then.
   package var standing: TaskSet?
-  /// Services that the user selected explicitly.
+  /// Selected by the user.
   package var namedServices: TaskSet?
 
-  /// Services that run under this process with an unchanged definition.
+  /// They run under this process with an unchanged definition.
   package var held: TaskSet?
 
   package init() {}
 
-  /// Whether the request treats no task specially.
   var singlesOutNone: Bool {
     rerun == nil && skip == nil && outputMissing == nil && withoutLegs == nil && arguments == nil
       && !keepsEnds
@@ -54,7 +49,7 @@ package struct ResumeRequest: Sendable {
   func holds(_ service: TaskID) -> Bool { held?.contains(service) ?? false }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
-  /// Whether only `--skip` of this session, not of the run, can exclude the task.
+  /// Only this session excludes the task, not the run.
   func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
   func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
   func lacksLegs(_ task: TaskID) -> Bool { withoutLegs?.contains(task) ?? false }

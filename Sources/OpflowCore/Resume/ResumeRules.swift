@@ -1,7 +1,7 @@
-/// The rules that decide one task, after its dependencies are decided.
+/// They decide one task, after its dependencies are decided.
 extension ResumeDecision {
-  /// Fast path for most tasks of a large run: whether a success is kept because its dependencies
-  /// are. Requires a request without special tasks. If false, `verdict(for:)` decides.
+  /// The usual case of a large run: a success is kept because its dependencies are. Requires a
+  /// request without special tasks. If false, `verdict(for:)` decides.
   @inline(__always)
   func keepsPlainly(_ task: TaskID, _ input: Input) -> Bool {
     guard let start = input.history.startOfPlainSuccess(task),
@@ -59,8 +59,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether the service must run: by itself, or for a dependent. Requires that its dependents are
-  /// decided.
+  /// For itself or for a dependent. Requires that its dependents are decided.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
     if input.request.stays(service), !input.request.skips(service) { return true }
     // It runs until the user stops it, and is done then.
@@ -74,12 +73,12 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether a service runs without dependents.
+  /// A service runs without dependents.
   private func isForItself(_ service: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(service).isEmpty || input.request.names(service)
   }
 
-  /// Whether the dependencies of a running service allow it to stay up.
+  /// The dependencies of a running service allow it.
   func mayStayUp(_ service: TaskID, _ input: Input) -> Bool {
     guard input.request.holds(service), input.history.state(service) == .running,
       !willSkipByWish(service, input)
@@ -94,8 +93,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether a service stays up: by itself, for another service that does, or for a task that
-  /// starts.
+  /// For itself, for another service that stays up, or for a task that starts.
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
       || input.plan.dependents(service).contains { edge in
@@ -141,8 +139,8 @@ extension ResumeDecision {
     return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
   }
 
-  /// Whether checks of dependencies decide if it keeps its result. A task that would be skipped
-  /// keeps it in any case.
+  /// Checks of dependencies decide if it keeps its result. A task that would be skipped keeps it in
+  /// any case.
   private func waitsForChecks(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.hasChecks && !willSkipByWish(task, input)
       && input.plan.needs(task).contains { edge in
@@ -153,14 +151,14 @@ extension ResumeDecision {
       }
   }
 
-  /// Whether a check of its files decides if it keeps its result.
+  /// A check of its files decides if it keeps its result.
   private func isChecked(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.hasChecks && input.plan.isChecked(task) && !willSkipByWish(task, input)
       && !input.request.missesOutput(task)
   }
 
-  /// Approvals that were granted just before the session crashed and thus have no end. They do not
-  /// ask again if they are unchanged and no dependency reruns.
+  /// Approvals granted just before the session crashed, which have no end. They do not ask again if
+  /// they are unchanged and no dependency reruns.
   package func approved(_ plan: Plan, _ history: RunModel, _ request: ResumeRequest) -> Set<TaskID>
   {
     let input = Input(plan: plan, history: history, request: request)
@@ -177,7 +175,7 @@ extension ResumeDecision {
     return approved
   }
 
-  /// The verdict for a task of the run that this session excludes.
+  /// For a task of the run that this session excludes.
   func leftOut(_ task: TaskID, _ input: Input) -> Verdict {
     let record = input.history[task]
     switch record.state {
@@ -211,13 +209,12 @@ extension ResumeDecision {
     return mayHold ? .later(.skipped, record.why?.skipReason) : .run(.skippedBefore)
   }
 
-  /// Whether no dependent looks at why the task was skipped, so that a new reason does not make
-  /// them rerun.
+  /// No dependent looks at why the task was skipped, so a new reason does not make them rerun.
   private func meetsTheSameHoweverSkipped(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(task).allSatisfy { input.plan.dependentCondition($0) == .finished }
   }
 
-  /// Whether its late `if` was false and still is, because all dependencies keep their results.
+  /// Its late `if` was false and still is: all dependencies keep their results.
   private func holdsLate(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Bool {
     guard record.why == .skipped(.condition), let condition = input.plan.lateCondition(task),
       needThatRuns(task, startedAt: record.settleSequence, input) == nil
@@ -232,7 +229,7 @@ extension ResumeDecision {
     input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
   }
 
-  /// The first dependency that is not kept, or that settled after the task had started.
+  /// Not kept, or settled after the task had started.
   @inline(__always)
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {
@@ -248,7 +245,7 @@ extension ResumeDecision {
     return nil
   }
 
-  /// Whether ends that are certain already exclude the task.
+  /// Ends that are certain already exclude the task.
   ///
   /// - Parameter ifChecksHold: assume that all checked tasks keep their results.
   func isCertainToLackNeeds(
@@ -286,7 +283,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether a task with verdict `run` starts, as far as known; false if checks decide.
+  /// For verdict `run`, as far as known; false if checks decide.
   func starts(_ task: TaskID, _ input: Input) -> Bool {
     // A service starts only for its dependents.
     if input.plan.isService(task), !input.plan.dependents(task).isEmpty, !isWanted(task, input) {
@@ -300,8 +297,8 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it starts unless a check prevents it. Skipped tasks are mostly skipped again;
-  /// otherwise one without its values fails, and the next resume repairs that.
+  /// Unless a check prevents it. Skipped tasks are mostly skipped again; otherwise one without its
+  /// values fails, and the next resume repairs that.
   func mayStart(_ task: TaskID, _ input: Input) -> Bool {
     switch verdicts[task.index] {
     case .run: starts(task, input)
@@ -311,7 +308,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it keeps its success and its values in the run. A check provides them again.
+  /// With its values in the run. A check provides them again.
   func keepsSuccess(_ task: TaskID) -> Bool {
     switch verdicts[task.index] {
     case .keep(let state, _), .later(let state, _): state.holdsValues
@@ -319,9 +316,9 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it starts whatever checks find. Excluded are tasks with a check, which may find a
-  /// success from before a crash, with a late `if`, or with open ends of dependencies. A service of
-  /// its own may be stopped before it starts.
+  /// Whatever checks find. Excluded are tasks with a check, which may find a success from before a
+  /// crash, with a late `if`, or with open ends of dependencies. A service of its own may be
+  /// stopped before it starts.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
     guard starts(task, input), input.plan.lateCondition(task) == nil else { return false }
     if input.plan.isService(task), isForItself(task, input) { return false }
@@ -330,8 +327,8 @@ extension ResumeDecision {
     return !isChecked && needsHaveEnded(task, input)
   }
 
-  /// Whether the ends of all dependencies are known, also those of services. Without late items,
-  /// only checks leave an end open.
+  /// The ends of all dependencies are known, also those of services. Without late items, only
+  /// checks leave an end open.
   private func needsHaveEnded(_ task: TaskID, _ input: Input) -> Bool {
     guard input.plan.hasLateItems else { return true }
     var seen: Set<TaskID> = []
@@ -358,7 +355,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether a dependency may start, as far as known.
+  /// As far as known.
   func needsWhatMayStart(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.needs(task).contains { edge in
       let need = TaskID(input.plan.needTargets[edge])
@@ -369,7 +366,7 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether an earlier session ended without this `finally` task, or the user asks for it.
+  /// An earlier session ended without this `finally` task, or the user asks for it.
   func isOwed(_ task: TaskID, _ input: Input) -> Bool {
     let record = input.history[task]
     if input.request.namesFinally(task), !record.state.isTerminal { return true }
@@ -392,14 +389,14 @@ extension ResumeDecision {
 }
 
 extension TaskRecord {
-  /// The journal number from which its dependencies counted: its start, or an earlier failure.
+  /// From here its dependencies counted: its start, or an earlier failure.
   fileprivate var decidedSequence: UInt64 {
     hasFailedUnstarted ? settleSequence : startSequence
   }
 
   fileprivate var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
-  /// Why a `waiting` task runs: the reason of an earlier resume, if any.
+  /// The reason of an earlier resume, if any.
   fileprivate var reasonToRun: RerunReason {
     switch why {
     case .rerun(let reason): reason

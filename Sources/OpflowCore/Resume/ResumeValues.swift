@@ -16,7 +16,7 @@ extension ResumeDecision {
       let input = Input(plan: plan, history: history, request: request)
       var decision = ResumeDecision(deciding: input)
       var again: Set<TaskID> = []
-      // Dependents first, since a task that reruns reads values too.
+      // Dependents first: a task that reruns reads values too.
       for index in plan.topologicalOrder.reversed() {
         let reader = TaskID(index)
         guard plan.flags(reader).contains(.readsValues),

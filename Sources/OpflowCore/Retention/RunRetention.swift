@@ -11,9 +11,9 @@
 /// A run that never started goes after an hour, before which it may be about to start.
 package struct RunRetention: Sendable {
   package struct Limits: Equatable, Sendable {
-    /// The number of runs to keep per manifest; nil for the manifest's own setting.
+    /// Per manifest; nil for the manifest's own setting.
     package var keep: Int?
-    /// The minimum age to remove a run, in milliseconds since its last line; nil for none.
+    /// The minimum to remove a run, since its last line; nil for none.
     package var ageMilliseconds: Int64?
 
     package init(keep: Int? = nil, ageMilliseconds: Int64? = nil) {
@@ -22,9 +22,9 @@ package struct RunRetention: Sendable {
     }
   }
 
-  /// A run that is not among the newest of its manifest.
+  /// Not among the newest of its manifest.
   package struct Candidate: Equatable, Sendable {
-    /// Whether a newer run started with the same values and tasks.
+    /// By a newer run with the same values and tasks.
     let isSuperseded: Bool
   }
 
@@ -45,12 +45,11 @@ package struct RunRetention: Sendable {
 
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// Counts a run; call it newest first.
+  /// Counts a run; call it newest first. Nil if the run stays because of its rank.
   ///
   /// - Parameters:
   ///   - manifest: identifies the manifest in this state folder.
   ///   - keep: the manifest's own setting; called for its newest run.
-  /// - Returns: nil for a run that stays because of its rank.
   package mutating func count(
     _ run: OpenEntry, of manifest: String, keep: () -> Int
   ) -> Candidate? {
@@ -64,7 +63,7 @@ package struct RunRetention: Sendable {
     return group.count > group.keep ? Candidate(isSuperseded: !isNew) : nil
   }
 
-  /// Decides about a candidate that is not live.
+  /// For a candidate that is not live.
   ///
   /// - Parameters:
   ///   - end: of its last session; nil if that crashed or is unknown.
@@ -77,7 +76,6 @@ package struct RunRetention: Sendable {
     return ageMilliseconds >= Self.resumableMilliseconds ? .goes : .resumable
   }
 
-  /// Decides about a run that has not started.
   package static func verdict(notBegunFor milliseconds: Int64) -> Verdict {
     milliseconds >= beginningMilliseconds ? .goes : .young
   }
