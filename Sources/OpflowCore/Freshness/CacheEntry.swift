@@ -15,7 +15,6 @@
 //
 // The list comes last so that writing an entry reads the contents only once.
 
-/// A cached result.
 package struct CacheEntry: Equatable, Sendable {
   package static let version = 2
 
@@ -54,7 +53,6 @@ package struct CacheEntry: Equatable, Sendable {
 
   package init(items: [Item]) { self.items = items }
 
-  /// The bytes after the contents.
   package func end(key: SHA256.Digest) -> [UInt8] {
     var list: [UInt8] = []
     for item in items {
@@ -77,21 +75,16 @@ package struct CacheEntry: Equatable, Sendable {
   }
 
   private static let lead = "opflow-cache\t\(version)\t"
-  /// The length of the last line.
   package static let footBytes = lead.utf8.count + 64 + 1 + 16 + 1 + 64 + 1
 
   /// A million names of about 200 bytes.
   private static let longestListBytes: UInt64 = 256 << 20
 
-  /// The last line of an entry.
   package struct Foot {
     package var listBytes: Int
     var listDigest: SHA256.Digest
 
-    /// - Parameters:
-    ///   - bytes: the last `footBytes` of the file.
-    ///   - key: the expected key.
-    /// - Returns: nil if this is not the end of such an entry.
+    /// - Parameter bytes: the last `footBytes` of the file.
     package init?(_ bytes: [UInt8], key: SHA256.Digest) {
       let lead = Array((CacheEntry.lead + "\(key)\t").utf8)
       guard bytes.count == CacheEntry.footBytes, bytes.starts(with: lead),
@@ -106,10 +99,9 @@ package struct CacheEntry: Equatable, Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - list: the bytes before the last line.
-  ///   - contentBytes: the length before them.
-  /// - Returns: nil if the list is invalid or does not match the contents.
+  /// Nil if the list is invalid or does not match the contents.
+  ///
+  /// - Parameter contentBytes: the length before the list.
   package init?(list: [UInt8], foot: Foot, contentBytes: Int64) {
     guard list.count == foot.listBytes, SHA256.digest(of: list) == foot.listDigest else {
       return nil

@@ -1,15 +1,15 @@
-/// The key of a cached result, from everything that it may depend on. That includes the task's
-/// name, which commands can read, but not the project's folder.
+/// Covers everything that a result may depend on. That includes the task's name, which commands can
+/// read, but not the project's folder.
 package enum CacheKey {
   /// - Parameters:
   ///   - seen: the inputs before the start, by `ContentHash.strong`.
-  ///   - keepsValues: whether other tasks read its values.
+  ///   - keepsValues: other tasks read its values.
   package static func of(
     _ seen: SuccessRecord, name: UnsafeRawBufferPointer, keepsValues: Bool, architecture: String
   ) -> SHA256.Digest {
     let hash = SHA256()
     func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { hash.add($0) } }
-    // Adds the length, so that different lists cannot give the same bytes.
+    // The length keeps different lists apart.
     func add(_ text: some Collection<UInt8>) {
       add(UInt64(text.count))
       add(Array(text))

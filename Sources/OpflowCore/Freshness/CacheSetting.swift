@@ -1,18 +1,18 @@
-/// A session's cache, read by workers from a file in the run's folder.
+/// Read by workers from a file in the run's folder.
 package enum CacheSetting: Equatable, Sendable {
   case own(limitBytes: Int64)
-  /// Shared by several state folders.
+  /// By several state folders.
   case shared(path: String, mayWrite: Bool, limitBytes: Int64)
 
   package static let fileName = "cache"
-  /// The folder of a run where cached results are assembled. A crash leaves files there.
+  /// Where a run assembles cached results. A crash leaves files there.
   package static let stageName = "stage"
   package static let standardLimitBytes: Int64 = 10 << 30
 
   /// Enough for a path of 4,096 bytes (PATH_MAX).
   package static let longestBytes = 8_192
 
-  /// The content of the file. Without the file there is no cache.
+  /// Without the file there is no cache.
   package var file: [UInt8] {
     switch self {
     case .own(let limit): Array("own\t\(limit)\n".utf8)

@@ -1,4 +1,4 @@
-/// The hash that identifies file contents, for all records of a plan.
+/// Identifies file contents, for all records of a plan.
 package enum ContentHash: Sendable {
   /// 128-bit XXH3: fast, but not safe against attacks.
   case quick
@@ -13,7 +13,7 @@ package enum ContentHash: Sendable {
   }
 }
 
-/// The same for bytes in pieces.
+/// For bytes in pieces.
 package enum ContentHasher: ~Copyable {
   case quick(PieceHash)
   case strong(SHA256)
@@ -35,7 +35,6 @@ package enum ContentHasher: ~Copyable {
     }
   }
 
-  /// The hash of all bytes added.
   package var content: PlanKey {
     switch self {
     case .quick(let pieces): pieces.planKey

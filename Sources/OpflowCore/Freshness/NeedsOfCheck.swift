@@ -1,5 +1,5 @@
 extension TaskCheck {
-  /// `needs` with the skipped dependencies, by their last successes.
+  /// With the skipped dependencies, by their last successes.
   package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {
     skipped.reduce(needs) { sum, need in
       let origin = lastSuccess(need)

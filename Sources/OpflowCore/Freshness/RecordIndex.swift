@@ -4,11 +4,11 @@ package struct RecordIndex: Sendable {
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int
-    /// Of its success; 0 for none.
+    /// 0 without success.
     package var origin: UInt64 = 0
   }
 
-  /// The outputs of a task that started since its last success, or never had one.
+  /// A task that started since its last success, or never had one.
   package struct Attempt: Equatable, Sendable {
     /// The block of the last attempt with a recorded end.
     package var left: Place?
@@ -18,7 +18,7 @@ package struct RecordIndex: Sendable {
 
   private var places: [UInt64: Place] = [:]
   private var attempts: [UInt64: Attempt] = [:]
-  /// The end of the last complete line read.
+  /// Of the last complete line read.
   package private(set) var byteCount = 0
   /// The block that the next line may continue.
   private var open: (task: UInt64, start: Int, lines: Int)?
@@ -29,15 +29,15 @@ package struct RecordIndex: Sendable {
 
   package func attempt(_ task: UInt64) -> Attempt? { attempts[task] }
 
-  /// All places worth keeping, in file order.
+  /// Worth keeping, in file order.
   package var all: [Place] { kept.sorted { $0.start < $1.start } }
 
   private var kept: [Place] {
     places.values + attempts.values.flatMap { [$0.left, $0.start].compactMap { $0 } }
   }
 
-  /// Whether the file should be rewritten. At this threshold, an appended byte costs copying at
-  /// most half a byte.
+  /// The file should be rewritten. At this threshold, an appended byte costs copying at most half a
+  /// byte.
   package var isWasteful: Bool {
     if byteCount < Self.smallBytes { return false }
     return kept.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
@@ -59,7 +59,7 @@ package struct RecordIndex: Sendable {
     }
   }
 
-  /// Skips bytes that are longer than any line.
+  /// Longer than any line.
   package mutating func skipDamage(_ count: Int) {
     forgetAll()
     byteCount += count
@@ -130,10 +130,8 @@ package struct RecordIndex: Sendable {
     open = nil
   }
 
-  /// Whether the line is an `in` or `out` with this number in the task's block. Nearly all are;
-  /// testing only this saves a fifth of the time.
-  ///
-  /// - Parameter line: longer than nine bytes.
+  /// The line is an `in` or `out` with this number in the task's block. Nearly all are; testing
+  /// only this saves a fifth of the time.
   private static func isInside(
     _ line: UnsafeRawBufferPointer, ofTask task: UInt64, number: Int
   ) -> Bool {
@@ -159,7 +157,7 @@ package struct RecordIndex: Sendable {
     return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
-  /// Whether damage is more than a block cut off: a `void` after a lost line feed, or zeros.
+  /// More than a block cut off: a `void` after a lost line feed, or zeros.
   private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
     let word = Array("\tvoid\t".utf8)
     return line.contains(0)

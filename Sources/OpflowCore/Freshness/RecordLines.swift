@@ -25,12 +25,11 @@
 // if what was seen before a start must not be restored from a cache; or `looked` if every output
 // that existed before the start has a `found` line.
 //
-// The owner of the files under `outputs` is known as follows. Before a start, `void looked` names
-// those that are not the task's. When an attempt ends, it appends a block with its success or
-// whatever else it left: the `out` lines are the task's files, except for those that `found` names
-// without `own`. After a kill there is only the `void` line: the files of the block before it are
-// the task's if they are unchanged, and any other file that the line does not name may be from the
-// attempt.
+// The owner of the files under `outputs`: before a start, `void looked` names those that are not
+// the task's. When an attempt ends, the `out` lines of its block are the task's files, except for
+// those that `found` names without `own`. After a kill there is only the `void` line: the files of
+// the block before it are the task's if they are unchanged, and any other file that the line does
+// not name may be from the attempt.
 //
 // Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is
 // their number: at most a hundred, each at most 64 KiB. `-` means unknown or missing: the five
@@ -50,9 +49,7 @@ package enum RecordLines {
     (.failure, "failed"),
   ]
 
-  /// The line of a task about to start.
-  ///
-  /// - Parameter strangers: paths under its outputs that are not its own; nil if unknown.
+  /// - Parameter strangers: paths under the task's outputs that are not its own; nil if unknown.
   package static func void(
     _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
   ) -> [UInt8] {
@@ -69,7 +66,7 @@ package enum RecordLines {
   /// Fits a reader's buffer even if every byte is escaped.
   private static let mostStrangerBytes = 256 << 10
 
-  /// The paths in a `void` line; nil if it does not tell.
+  /// Nil if the line does not tell.
   package static func strangers(ofVoid line: UnsafeRawBufferPointer) -> [[UInt8]]? {
     guard let line = RecordLine(line), line.event == .void else { return nil }
     var fields = line.fields
@@ -82,8 +79,6 @@ package enum RecordLines {
     return paths
   }
 
-  /// The lines of a success.
-  ///
   /// - Parameter name: for people.
   package static func block(
     _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
@@ -165,7 +160,6 @@ package enum RecordLines {
     try body(lines.take())
   }
 
-  /// Parses a block; nil if invalid.
   package static func record(_ block: UnsafeRawBufferPointer) -> SuccessRecord? {
     var reader = RecordReader()
     var position = 0
@@ -229,7 +223,7 @@ private struct LineMaker {
     Hexadecimal.append(content.low, digitCount: 16, to: &bytes)
   }
 
-  /// Writes a number without leading zeros.
+  /// Without leading zeros.
   private mutating func short(_ number: UInt64) {
     bytes.append(Field.tab)
     let digits = max(1, (67 - number.leadingZeroBitCount) / 4)

@@ -1,4 +1,3 @@
-/// Parses the lines of a block in order.
 package struct RecordReader {
   private var record = SuccessRecord(
     terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
@@ -7,7 +6,7 @@ package struct RecordReader {
   private var isComplete = false
 
   /// - Parameter byteCount: the block's length, to reserve memory. A file's line has at least a
-  ///   hundred bytes.
+  /// hundred bytes.
   package init(byteCount: Int = 0) {
     record.inputs.reserve(count: byteCount / 100, pathBytes: byteCount / 3)
   }
@@ -15,8 +14,7 @@ package struct RecordReader {
   /// Nil if the last line is missing.
   package var whole: SuccessRecord? { isComplete ? record : nil }
 
-  /// - Parameter line: without its line feed.
-  /// - Returns: false if the line cannot continue the block.
+  /// The line is without its line feed. False if it cannot continue the block.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     guard !isComplete, let line = RecordLine(line) else { return false }
     var fields = line.fields
@@ -81,14 +79,14 @@ package struct RecordReader {
   }
 }
 
-/// A line with a verified checksum.
+/// The checksum is verified.
 struct RecordLine {
   let sequence: Int
   let event: RecordLines.Event
   let task: UInt64
   let fields: RecordFields
 
-  /// Nil if invalid. Without its line feed.
+  /// Without its line feed; nil if invalid.
   init?(_ line: UnsafeRawBufferPointer) {
     var fields = RecordFields(line)
     guard fields.next() != nil,
@@ -118,7 +116,7 @@ struct RecordFields {
 
   var isAtEnd: Bool { position > line.count }
 
-  /// A line has thirteen: calls would take as long as the search.
+  /// A line has thirteen fields: calls would take as long as the search.
   @inline(__always)
   mutating func next() -> UnsafeRawBufferPointer? {
     guard position <= line.count else { return nil }

@@ -15,7 +15,7 @@ package struct FileStamp: Equatable, Sendable {
     self.changed = changed
   }
 
-  /// Whether it seems unwritten since. Ignores the change time, which a new hard link changes.
+  /// It seems unwritten since. Ignores the change time, which a new hard link changes.
   package func isOfSameWriting(as other: FileStamp) -> Bool {
     device == other.device && inode == other.inode && sizeBytes == other.sizeBytes
       && modified == other.modified
@@ -26,7 +26,7 @@ package struct FileStamp: Equatable, Sendable {
   /// Other clocks count in seconds, or in two.
   private static let coarseNanoseconds: Int64 = 2_100_000_000
 
-  /// Whether a later change must show. One in the same clock step may not
+  /// A later change must show. One in the same clock step may not
   /// (Documentation/technical/racy-git.txt of git). A time in the future is never trusted.
   package func isTelling(atNanoseconds now: Int64) -> Bool {
     let isCoarse = modified % 1_000_000_000 == 0 || changed % 1_000_000_000 == 0
@@ -35,7 +35,6 @@ package struct FileStamp: Equatable, Sendable {
   }
 }
 
-/// A file as it was seen.
 package struct SeenFile: Equatable, Sendable {
   package enum Kind: UInt8, Sendable {
     case file = 102  // f
@@ -52,7 +51,7 @@ package struct SeenFile: Equatable, Sendable {
   /// Relative to the task's folder, or absolute.
   package var path: [UInt8]
   package var kind: Kind
-  /// Hash of the content; of a link: of its text and of the links behind it.
+  /// Of a link: of its text and of the links behind it.
   package var content: PlanKey
   /// Nil if a change may leave no trace.
   package var stamp: FileStamp?
@@ -64,7 +63,7 @@ package struct SeenFile: Equatable, Sendable {
     self.stamp = stamp
   }
 
-  /// Whether both are the same for a task.
+  /// For a task.
   package func isSame(as other: SeenFile) -> Bool {
     kind == other.kind && content == other.content
   }

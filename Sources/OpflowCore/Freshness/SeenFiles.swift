@@ -1,4 +1,4 @@
-/// The states of possibly millions of files, in columns.
+/// Of possibly millions of files, in columns.
 package struct SeenStates: Equatable, Sendable {
   fileprivate var kinds: [SeenFile.Kind] = []
   fileprivate var contents: [PlanKey] = []
@@ -9,7 +9,6 @@ package struct SeenStates: Equatable, Sendable {
 
   package init() {}
 
-  /// Copies the first `count` states of `other`.
   package init(_ count: Int, of other: SeenFiles) {
     kinds = Array(other.states.kinds[..<count])
     contents = Array(other.states.contents[..<count])
@@ -36,7 +35,6 @@ package struct SeenStates: Equatable, Sendable {
   }
 }
 
-/// Files and their states, by path.
 package struct SeenFiles: Equatable, Sendable {
   private var paths = ByteStrings()
   fileprivate var states = SeenStates()
@@ -47,16 +45,13 @@ package struct SeenFiles: Equatable, Sendable {
     for file in files { append(file) }
   }
 
-  /// - Parameters:
-  ///   - paths: sorted.
-  ///   - states: one for each path.
+  /// - Parameter paths: sorted, with one state each.
   package init(_ paths: ByteStrings, _ states: SeenStates) {
     precondition(paths.count == states.count)
     self.paths = paths
     self.states = states
   }
 
-  /// Copies the first `count` files of `other`.
   package init(_ count: Int, of other: SeenFiles) {
     paths.append(count, of: other.paths)
     states = SeenStates(count, of: other)
@@ -85,7 +80,7 @@ package struct SeenFiles: Equatable, Sendable {
     paths.with(place, body)
   }
 
-  /// Whether a path contains a secret. Searches all at once first.
+  /// Searches all paths at once first.
   func namesSecret(_ masker: Masker) -> Bool {
     paths.withAll { masker.finds($0) } && indices.contains { withPath($0) { masker.finds($0) } }
   }
@@ -104,8 +99,8 @@ package struct SeenFiles: Equatable, Sendable {
       && content(place) == other.content(otherPlace)
   }
 
-  /// Whether a file was visibly replaced or written since. What was read in between may differ from
-  /// its present content.
+  /// Visibly replaced or written since. What was read in between may differ from its present
+  /// content.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }

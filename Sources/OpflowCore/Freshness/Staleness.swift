@@ -1,11 +1,11 @@
-/// A reason why a task is not up to date.
+/// Why a task is not up to date.
 package enum Staleness: Equatable, Sendable {
   /// No success is known, or it started since.
   case unknown
   case definition
-  /// The declaration of its outputs, variables or commands.
+  /// Of outputs, variables or commands.
   case declaration
-  /// Values that it reads, or its arguments.
+  /// That it reads, or its arguments.
   case values
   /// A dependency without declared outputs ran again.
   case needs
@@ -17,9 +17,9 @@ package enum Staleness: Equatable, Sendable {
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
-  /// Its values were not recorded.
+  /// They were not recorded.
   case valuesUnknown
-  /// A value contains a secret that was not one then.
+  /// It was not a secret then.
   case valueWithSecret
   /// The record uses another content hash.
   case hash
@@ -27,7 +27,7 @@ package enum Staleness: Equatable, Sendable {
   /// Nothing changed since it failed.
   case failedBefore
 
-  /// Why a task that controls its run must run: it controlled another one.
+  /// A task that controls its run must run: it controlled another one.
   package static let steering = "it steers its run"
 
   private var text: String {
@@ -95,8 +95,7 @@ package enum Staleness: Equatable, Sendable {
   private static let mostTold = 5
   private static let mostBytes = 200
 
-  /// Returns `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, at most 200
-  /// bytes.
+  /// `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, at most 200 bytes.
   package static func text(_ reasons: [Staleness]) -> String {
     // A changed file says more than its dependency's name.
     let hasFile = reasons.contains(where: \.isOfFile)
@@ -117,7 +116,7 @@ package enum Staleness: Equatable, Sendable {
     return text
   }
 
-  /// Room for the count of reasons left out.
+  /// For the count of reasons left out.
   private static let countBytes = 30
 
   /// Keeps the end, which says more about a path.
@@ -130,11 +129,9 @@ package enum Staleness: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// What changed since the task succeeded, apart from its outputs.
+  /// Without outputs.
   ///
-  /// - Parameters:
-  ///   - now: what is seen of it, without outputs.
-  ///   - linkText: returns the present text of a link.
+  /// - Parameter linkText: returns the present text of a link.
   package func differences(
     to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
   ) -> [Staleness] {
@@ -193,7 +190,6 @@ extension SuccessRecord {
     return reasons + ofLinks.filter { reason in reason.path.map { !told.contains($0) } ?? true }
   }
 
-  /// The outputs that are not as the task left them.
   package func differences(ofOutputs now: SeenFiles) -> [Staleness] {
     // Files added there are not the task's.
     Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in

@@ -1,5 +1,4 @@
-/// The inputs and outputs of a task's last success in a state folder, which decide whether it is up
-/// to date.
+/// A task's last success in a state folder, which decides whether it is up to date.
 package struct SuccessRecord: Equatable, Sendable {
   /// An input that is not a file.
   package struct Reading: Hashable, Sendable {
@@ -8,7 +7,7 @@ package struct SuccessRecord: Equatable, Sendable {
       case command = 99  // c
       /// The outputs of a dependency.
       case need = 110  // n
-      /// A command that failed. Never recorded, since the task is then not up to date.
+      /// Of a command. Never recorded, since the task is then not up to date.
       case failure = 102  // f
     }
 
@@ -26,7 +25,7 @@ package struct SuccessRecord: Equatable, Sendable {
 
   /// What the result depends on apart from files.
   package struct Terms: Equatable, Sendable {
-    /// Of the definition (`Fingerprint.whole`).
+    /// `Fingerprint.whole`
     package var fingerprint: UInt64
     /// `Plan.declarationDigest`
     package var declaration: UInt64
@@ -42,7 +41,6 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
-  /// An output value.
   package struct Value: Equatable, Sendable {
     package var name: String
     /// Of its file.
@@ -59,27 +57,26 @@ package struct SuccessRecord: Equatable, Sendable {
   package var terms: Terms
   /// Sorted by path.
   package var inputs: SeenFiles
-  /// Links on the way to the inputs, sorted.
+  /// On the way to the inputs, sorted.
   package var links: SeenFiles
   package var readings: [Reading]
   package var outputs: SeenFiles
-  /// Targets of links among the outputs when last read. Saves reading them again.
+  /// Of links among the outputs when last read. Saves reading them again.
   package var targets: SeenFiles = []
-  /// Outputs from before the start that the task did not touch. They may be the user's, and are
-  /// never removed or replaced.
+  /// From before the start, not touched by the task. They may be the user's, and are never removed
+  /// or replaced.
   package var foundOutputs: [[UInt8]] = []
-  /// The same from an earlier attempt, which the task did not rewrite.
+  /// From an earlier attempt; the task did not rewrite them.
   package var untouchedOutputs: [[UInt8]] = []
-  /// Outputs from before the first attempt that the task changed. They may be replaced, and are
-  /// never removed.
+  /// From before the first attempt, changed by the task. They may be replaced, and are never
+  /// removed.
   package var changedOutputs: [[UInt8]] = []
-  /// Whether the three lists are known.
+  /// The three lists are known.
   package var knowsFound = false
   /// Nil if no task was to read them.
   package var values: [Value]?
-  /// The success's number. Before a start: that of the success compared with; 0 for none.
+  /// Before a start: that of the success compared with; 0 for none.
   package var origin: UInt64
-  /// Of all contents in it.
   package var hash: ContentHash
   /// An allowed failure, kept only by a resume of its run.
   package var isFailure = false
@@ -101,8 +98,7 @@ package struct SuccessRecord: Equatable, Sendable {
     self.hash = hash
   }
 
-  /// The name of a manifest in records: its path relative to `home` if below it, so that projects
-  /// can be moved.
+  /// Names a manifest in records: relative to `home` if below it, so that projects can be moved.
   ///
   /// - Parameters:
   ///   - path: the real path, or `-` for standard input.
@@ -128,13 +124,13 @@ package struct SuccessRecord: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// Whether an input or output name contains a secret. Values are checked elsewhere.
+  /// Of an input or output. Values are checked elsewhere.
   package func namesSecret(_ masker: Masker) -> Bool {
     [inputs, outputs, links, targets].contains { $0.namesSecret(masker) }
       || readings.contains { $0.name.withUnsafeBytes { masker.finds($0) } }
   }
 
-  /// Commands among the inputs that failed.
+  /// Of commands among the inputs.
   package var failures: [Staleness] {
     readings.filter { $0.kind == .failure }.map { .reading($0) }
   }
@@ -151,7 +147,7 @@ extension SuccessRecord {
     return record
   }
 
-  /// The outputs that it made, if known.
+  /// Outputs that the task made, if known.
   package var madeOutputs: SeenFiles {
     if !knowsFound { return [] }
     if foundOutputs.isEmpty { return outputs }
@@ -159,7 +155,7 @@ extension SuccessRecord {
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
-  /// The outputs with targets in place of links, to recognize unmodified files.
+  /// Targets in place of links, to recognize unmodified files.
   package var followedOutputs: SeenFiles {
     if targets.isEmpty { return outputs }
     let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
@@ -172,7 +168,7 @@ extension SuccessRecord {
     targets = SeenFiles(followed.lazy.filter { !own.contains($0.path) })
   }
 
-  /// Itself, or an empty record if its hash differs.
+  /// Empty if the hash differs.
   package func known(by hash: ContentHash) -> SuccessRecord {
     hash == self.hash ? self : SuccessRecord(terms: terms, inputs: [], readings: [], hash: hash)
   }

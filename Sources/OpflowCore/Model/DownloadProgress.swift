@@ -1,11 +1,9 @@
-/// The progress of a running download.
 package struct DownloadProgress: Equatable, Sendable {
   package var doneBytes: Int64
-  /// Nil if unknown.
   package var totalBytes: Int64?
   /// Over the last seconds before `toldMilliseconds`.
   package var bytesPerSecond: Int64
-  /// Bytes that the part file had when the attempt began.
+  /// In the part file when the attempt began.
   package var resumedBytes: Int64 = 0
   /// The worker's last report, since the epoch.
   package var toldMilliseconds: Int64
@@ -27,12 +25,12 @@ package struct DownloadProgress: Equatable, Sendable {
     self.toldMilliseconds = toldMilliseconds
   }
 
-  /// Whole percent, 0 to 100; nil if the size is unknown.
+  /// 0 to 100; nil if the size is unknown.
   package var percent: Int? {
     fraction(of: 100)
   }
 
-  /// How many of `steps` equal steps are done; nil if the size is unknown.
+  /// Of `steps` equal steps.
   package func fraction(of steps: Int) -> Int? {
     guard let totalBytes, totalBytes > 0 else { return nil }
     return Int(min(1, Double(doneBytes) / Double(totalBytes)) * Double(steps))
@@ -40,7 +38,7 @@ package struct DownloadProgress: Equatable, Sendable {
 
   private var isComplete: Bool { totalBytes.map { $0 > 0 && doneBytes >= $0 } ?? false }
 
-  /// The silence of a stalled download; else nil.
+  /// The silence of a stalled download.
   package func stalledMilliseconds(at now: Int64) -> Int64? {
     let silence = silence(at: now)
     return silence >= Self.stalledMilliseconds && !isComplete ? silence : nil
@@ -60,7 +58,7 @@ package struct DownloadProgress: Equatable, Sendable {
         / Double(Self.stalledMilliseconds - Self.lateMilliseconds))
   }
 
-  /// Rounded up; nil if the size or the speed is unknown.
+  /// Rounded up; nil if size or speed is unknown.
   package func secondsLeft(at now: Int64) -> Int64? {
     let speed = bytesPerSecond(at: now)
     guard let totalBytes, totalBytes >= doneBytes, speed > 0 else { return nil }

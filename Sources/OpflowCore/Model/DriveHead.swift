@@ -1,7 +1,6 @@
-/// The tasks' `resume` lines at the start of a session: announced by the run's own `resume`, and
-/// seen.
+/// The tasks' `resume` lines at the start of a session: announced by the run's `resume`, and seen.
 struct DriveHead: Sendable {
-  /// SEQ of the run's `resume`; 0 if there is none.
+  /// Of the run's `resume`; 0 without one.
   var sequence: UInt64 = 0
   var expected = 0
   var seen = 0
@@ -18,7 +17,7 @@ struct DriveHead: Sendable {
     if seen < expected { missing += count }
   }
 
-  /// Whether lines are lost. A crash within the head loses none: no task had started.
+  /// A crash within the head loses no lines: no task had started.
   var isIncomplete: Bool { missing > 0 && seen < expected }
 
   var isOpen: Bool { missing == 0 && seen < expected && expected != .max }

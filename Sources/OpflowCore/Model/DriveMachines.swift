@@ -1,4 +1,4 @@
-/// The nodes of a running session and the tasks on them.
+/// Of a running session, with the tasks on them.
 package struct DriveMachines {
   package struct Machine {
     package let site: SiteID
@@ -19,11 +19,11 @@ package struct DriveMachines {
 
   package private(set) var all: [Machine] = []
   private var workers: [WorkerID: SiteID] = [:]
-  /// The node of each started task; not for tasks on the coordinator's host.
+  /// Not for tasks on the coordinator's host.
   private var places: [TaskID: SiteID] = [:]
-  /// The tasks interrupted by each leaving node.
+  /// Tasks interrupted by each leaving node.
   private var cut: [SiteID: [TaskID]] = [:]
-  /// Per node request: what opflow waits for, in words.
+  /// Per node request.
   package private(set) var awaited: [Int: String] = [:]
 
   init() {}
@@ -57,18 +57,18 @@ package struct DriveMachines {
     return all.first { $0.site == site }
   }
 
-  /// The last node of a task; nil for the coordinator's host.
+  /// The last one; nil for the coordinator's host.
   package func machine(of task: TaskID) -> Machine? {
     places.isEmpty ? nil : places[task].flatMap { self[$0] }
   }
 
-  /// Whether the end of its node is reported in place of the task's own.
+  /// The end of its node is reported in place of the task's own.
   package func isToldWithMachine(_ task: TaskID) -> Bool {
     guard let machine = machine(of: task) else { return false }
     return machine.state == .leaving || machine.state == .lost
   }
 
-  /// The running tasks lost with a node, and those interrupted before because it was leaving.
+  /// Running tasks, and those interrupted before because the node was leaving.
   package func tasks(lostWith site: SiteID, running: some Sequence<TaskID>) -> [TaskID] {
     (cut[site] ?? []) + running.filter { places[$0] == site }
   }
@@ -96,8 +96,7 @@ package struct DriveMachines {
     if worker != .none { places[task] = workers[worker] }
   }
 
-  /// - Parameter what: nil if opflow no longer waits there.
-  /// - Returns: whether this is new.
+  /// `what` is nil if opflow no longer waits there. Returns whether this is new.
   package mutating func wait(_ place: Int, for what: String?) -> Bool {
     if awaited[place] == what { return false }
     awaited[place] = what

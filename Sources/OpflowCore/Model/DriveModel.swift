@@ -1,7 +1,7 @@
 /// The state of a running session, from the engine's transitions.
 ///
-/// Unlike `RunModel`, the replay of a journal, it keeps only a task's state. But it knows more of
-/// running tasks: starts of prefetched tasks, and the progress of downloads.
+/// Unlike `RunModel`, it keeps only a task's state. But it knows more of running tasks: starts of
+/// prefetched tasks, and the progress of downloads.
 package struct DriveModel {
   package private(set) var plan: Plan
   package private(set) var scope: DriveScope
@@ -10,33 +10,32 @@ package struct DriveModel {
   package private(set) var counts = TaskCounts()
   /// In the order of their starts.
   package private(set) var running: [RunningTask] = []
-  /// Interrupted tasks that wait to start again.
+  /// They wait to start again.
   package private(set) var interrupted: [TaskID] = []
-  /// Tasks skipped because of a failure or cancellation.
+  /// Skipped because of a failure or cancellation.
   package private(set) var unmet: Set<TaskID> = []
   package private(set) var beganMilliseconds: Int64 = 0
   /// Of the last transition, since the epoch.
   package private(set) var lastMilliseconds: Int64 = 0
   package private(set) var hasOutput = false
   package private(set) var downloads = DownloadTotals()
-  /// The requests of this session.
+  /// Of this session.
   package private(set) var orders: OrderRecords
   /// A signal has stopped the coordinator.
   package private(set) var isStopped = false
   package private(set) var suspendedCount = 0
-  /// The nodes, without the coordinator's host.
+  /// Without the coordinator's host.
   package var machines = DriveMachines()
   /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
   /// Services that were sent their stop signal.
   private var stopping: Set<TaskID> = []
-  /// Per matrix: the tasks that run, have ended, and are part of the session.
+  /// Per matrix: tasks that run, have ended, and are part of the session.
   private var legs: [(running: Int, ended: Int, total: Int)]
 
   package struct RunningTask {
     package var task: TaskID
     package var startedMilliseconds: Int64
-    /// Of a download that has reported.
     package var download: DownloadProgress?
   }
 
@@ -51,8 +50,6 @@ package struct DriveModel {
   }
 
   /// Adds the new tasks of a plan that has grown.
-  ///
-  /// - Parameter initial: their initial states.
   package mutating func grow(to grown: Plan, _ initial: [InitialState]) {
     precondition(initial.count == grown.taskCount - states.count)
     scope.grow(initial, from: states.count)
@@ -77,7 +74,7 @@ package struct DriveModel {
     }
   }
 
-  /// Joins a running session in the state of its journal.
+  /// In the state of the session's journal.
   package init(plan: Plan, scope: DriveScope, joining history: RunModel) {
     self.init(plan: plan, scope: scope)
     for task in plan.tasks.lazy.map({ TaskID($0) })
@@ -116,12 +113,12 @@ package struct DriveModel {
 
   package var total: Int { scope.selected.count }
   package var reused: Int { scope.reused.count }
-  /// Tasks whose result came from a cache.
+  /// From a cache.
   package private(set) var restored: Set<TaskID> = []
   package var finished: Int { reused + counts.ended + counts.cancelled }
   package var notStarted: Int { max(0, counts.pending - interrupted.count) }
 
-  /// Tasks that never started, in plan order.
+  /// In plan order.
   package func firstNotStarted(_ limit: Int) -> [TaskID] {
     var tasks: [TaskID] = []
     for index in states.indices where states[index] == .waiting && tasks.count < limit {
@@ -132,12 +129,11 @@ package struct DriveModel {
     return tasks
   }
 
-  /// Whether the task is part of the session and not already done.
+  /// Part of the session and not already done.
   package func isOpen(_ task: TaskID) -> Bool {
     scope.selected.contains(task) && !scope.reused.contains(task)
   }
 
-  /// The state of a task of the session.
   package func state(_ task: TaskID) -> TaskState { states[task.index] }
 
   package func name(_ task: TaskID) -> String { plan.nameString(task) }
@@ -150,7 +146,7 @@ package struct DriveModel {
     }
   }
 
-  /// Whether a service has been running since before the session.
+  /// A service has been running since before the session.
   package func hasStayed(_ service: TaskID) -> Bool { stayed.contains(service) }
 
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
@@ -199,8 +195,8 @@ package struct DriveModel {
     if !legs.isEmpty, let family = plan.family(of: task) { legs[family.index].total += 1 }
   }
 
-  /// Whether a skip goes back to a failure or cancellation. A failure handler whose task succeeded
-  /// is skipped too.
+  /// A skip goes back to a failure or cancellation. A failure handler whose task succeeded is
+  /// skipped too.
   private func isUnmet(_ why: Why?) -> Bool {
     guard case .skipped(.upstream(let need)) = why, !need.isNone, need.index < states.count else {
       return false
@@ -224,7 +220,7 @@ package struct DriveModel {
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 
-  /// Applies the immediate effects of a request.
+  /// The immediate effects of a request.
   package mutating func apply(_ order: OrderEntry, atMilliseconds now: Int64) {
     for task in order.tasks where task.index < states.count {
       guard let effect = order.effect(on: task, in: states[task.index]) else { continue }
@@ -246,13 +242,11 @@ package struct DriveModel {
     }
   }
 
-  /// Records an addition; `grow` adds its tasks.
+  /// `grow` adds the tasks.
   package mutating func apply(_ entry: ExtendEntry) { orders.note(entry) }
 
-  /// Records that the session begins to stop.
   package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
 
-  /// Updates `running`.
   private mutating func follow(
     _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64
   ) {
@@ -268,7 +262,7 @@ package struct DriveModel {
     }
   }
 
-  /// The matrices with running tasks, and how many of their tasks in the session have ended.
+  /// With running tasks; counts tasks of the session.
   package var runningFamilies: some Sequence<(name: String, ended: Int, total: Int)> {
     legs.indices.lazy.filter { legs[$0].running > 0 }.map {
       (plan.familyName(FamilyID($0)), legs[$0].ended, legs[$0].total)
@@ -285,14 +279,14 @@ package struct DriveModel {
 
   package func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
 
-  /// Records a download's progress; nil if it does not run.
+  /// Nil if the download does not run.
   package mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
     guard let place = place(of: task) else { return nil }
     running[place].download = progress
     return running[place]
   }
 
-  /// Returns the first violated invariant; nil if there is none.
+  /// The first violated one.
   package func checkInvariants() -> String? {
     var counted = TaskCounts()
     for index in states.indices {

@@ -1,16 +1,15 @@
-/// A session of a run, by its existing lines.
 package struct DriveRecord: Sendable {
   /// From 1.
   package let number: Int
   /// Since the epoch; of its first known line if the first is lost.
   package let begunMilliseconds: Int64
-  /// The trace context that it was started in.
+  /// The context that it was started in.
   package let trace: TraceParent?
   /// Tasks that were already done.
   package let reused: Int
-  /// Its end, since the epoch; nil while it runs or if it died.
+  /// Since the epoch; nil while it runs or if it died.
   package internal(set) var close: (milliseconds: Int64, entry: CloseEntry)?
-  /// Signals to the whole run, in order.
+  /// To the whole run, in order.
   package internal(set) var signals: [Signal] = []
 
   package struct Signal: Sendable {

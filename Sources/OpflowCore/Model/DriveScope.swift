@@ -2,11 +2,11 @@
 package struct DriveScope: Sendable {
   /// Includes tasks already done.
   package private(set) var selected: TaskSet
-  /// Tasks whose earlier result stands.
+  /// Their earlier result stands.
   package private(set) var reused: TaskSet
   /// Interrupted by a crash; they must not run twice.
   package private(set) var stillFailed: TaskSet
-  /// Tasks outside the selection that failed or have not ended.
+  /// Outside the selection, failed or not ended.
   package private(set) var leftFailed: [TaskID] = []
   package private(set) var leftOpen: [TaskID] = []
 
@@ -20,11 +20,7 @@ package struct DriveScope: Sendable {
     add(initial, from: 0)
   }
 
-  /// Adds tasks of a plan that has grown.
-  ///
-  /// - Parameters:
-  ///   - initial: their initial states.
-  ///   - first: the number of the first.
+  /// - Parameter first: the number of the first added task.
   mutating func grow(_ initial: [InitialState], from first: Int) {
     let count = first + initial.count
     selected.grow(to: count)

@@ -1,4 +1,3 @@
-/// `--only` and `--skip` of one session.
 package struct DriveSelection: Equatable, Sendable {
   package var only: [String]
   package var skip: [String]

@@ -1,7 +1,7 @@
 /// The durations of tasks in earlier runs, read newest run first.
 ///
-/// Tasks are matched by ID: an edited command usually takes about as long, and ordering needs no
-/// more. The last end in the newest run counts; a failure only until a success is found.
+/// Tasks are matched by ID: an edited command usually takes about as long. The last end in the
+/// newest run counts; a failure only until a success is found.
 package struct EarlierDurations {
   private let plan: Plan
   private var names = NameGuesses()
@@ -10,7 +10,7 @@ package struct EarlierDurations {
   /// Per task: the journal of `measured`, and whether the task failed.
   private var sources: [Source]
   private var journal: UInt16 = 0
-  /// Tasks without a success so far.
+  /// Without a success so far.
   private var missing: Int
 
   private struct Source: Equatable {
@@ -25,14 +25,13 @@ package struct EarlierDurations {
     missing = plan.taskCount - plan.gateCount
   }
 
-  /// Whether older runs cannot add anything.
+  /// Older runs cannot add anything.
   package var isComplete: Bool { missing == 0 }
 
-  /// The limit for reading journals before a run. A task has two lines in a run, about 300 bytes
-  /// together.
+  /// For reading journals before a run. A task has two lines in a run, about 300 bytes.
   package static func byteLimit(taskCount: Int) -> Int { (1 << 20) + taskCount * 512 }
 
-  /// Reads the ends in an older journal. The bytes may begin anywhere in it.
+  /// The bytes may begin anywhere in an older journal.
   package mutating func read(_ bytes: UnsafeRawBufferPointer) {
     journal += 1
     guard let bytes = ByteWindow(bytes) else { return }
@@ -55,7 +54,6 @@ package struct EarlierDurations {
     if plan.hasGates, plan.kind(task) == .approve { return }
     let fields = TransitionFields(line)
     if fields.isRestored { return }
-    // A time of zero is not written.
     guard fields.end.usage.wallMicroseconds > 0 else { return }
     note(task, fields.end.usage.wallMicroseconds, isFailure: event == .failure && !fields.allowed)
   }

@@ -1,6 +1,6 @@
-/// Names of tasks that the plan does not have.
+/// Tasks that the plan does not have.
 struct GoneTasks: Sendable {
-  /// Names with the order of appearance.
+  /// With the order of appearance.
   private var places: [String: Int] = [:]
   private var nextPlace = 0
   /// Per started task: its stand-in ID in `HandedTasks`.
@@ -20,9 +20,7 @@ struct GoneTasks: Sendable {
     for name in names { places[name] = nil }
   }
 
-  /// Records a start.
-  ///
-  /// - Returns: a stand-in ID, which no task of the plan has.
+  /// Returns a stand-in ID, which no task of the plan has.
   mutating func start(
     _ escapedName: UnsafeRawBufferPointer, _ attempt: Int32, on worker: WorkerID
   ) -> TaskID? {
@@ -34,7 +32,7 @@ struct GoneTasks: Sendable {
     return standIn
   }
 
-  /// The stand-in ID and the last worker; nil if it never started.
+  /// Nil if the task never started.
   func holder(
     of escapedName: UnsafeRawBufferPointer
   ) -> (standIn: TaskID, worker: WorkerID)? {

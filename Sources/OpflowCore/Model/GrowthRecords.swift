@@ -1,20 +1,18 @@
-/// A journal line about tasks added to the run.
 package struct GrowthRecord: Sendable {
   package let entry: ExtendEntry
-  /// The generator, which the plan may lack by now; nil if no task added them.
+  /// The generator, which the plan may lack by now; nil if no task added the tasks.
   package let adder: String?
   package let drive: Int
   package let milliseconds: Int64
 }
 
-/// The tasks added to a run.
 struct GrowthRecords: Sendable {
   private(set) var all: [GrowthRecord] = []
   /// Requests whose tasks have left the run.
   private var dropped: Set<String> = []
-  /// The number of entries from earlier sessions.
+  /// Entries from earlier sessions.
   private var earlier = 0
-  /// The plan's number of tasks by the last line that tells it.
+  /// Of the plan, by the last line that tells it.
   private(set) var taskCount: Int?
   private var countSequence: UInt64 = 0
 
@@ -37,12 +35,12 @@ struct GrowthRecords: Sendable {
     dropped.isEmpty ? all : all.filter { !dropped.contains($0.entry.id.text) }
   }
 
-  /// Whether lines are missing after the last one that tells `taskCount`.
+  /// Lines are missing after the last one that tells `taskCount`.
   func isBefore(_ gap: Range<UInt64>?) -> Bool {
     gap.map { $0.lowerBound > countSequence } ?? false
   }
 
-  /// The tasks added in the newest session.
+  /// In the newest session.
   func addedInDrive(_ plan: Plan) -> Range<Int> {
     guard earlier < all.count else { return plan.taskCount..<plan.taskCount }
     let first = all[earlier].entry
@@ -51,12 +49,12 @@ struct GrowthRecords: Sendable {
 }
 
 extension RunModel {
-  /// The added tasks, in order.
+  /// In order.
   package var additions: [GrowthRecord] { growth.all }
-  /// The same without dropped ones, whose generator adds them again.
+  /// Without dropped ones, whose generator adds them again.
   package var standingAdditions: [GrowthRecord] { growth.standing }
   package var extensions: [ExtendEntry] { growth.standing.map(\.entry) }
-  /// The plan's number of tasks by the last line that tells it; nil if none were added.
+  /// Of the plan, by the last line that tells it; nil if none were added.
   package var taskCount: Int? { growth.taskCount }
   func addedInDrive(_ plan: Plan) -> Range<Int> { growth.addedInDrive(plan) }
 }

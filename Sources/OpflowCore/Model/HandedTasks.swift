@@ -1,11 +1,11 @@
-/// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
+/// Of each worker, in starting order. A damaged journal may name a task twice.
 struct HandedTasks: Sendable {
   private struct Link {
     var task: TaskID
     var next: Int32
   }
 
-  /// `last` is valid only if there is a `first`.
+  /// `last` is valid only with a `first`.
   private struct Queue {
     var first: Int32 = none
     var last: Int32 = none
@@ -35,7 +35,6 @@ struct HandedTasks: Sendable {
     count += 1
   }
 
-  /// Removes and returns the worker's next task.
   @inline(__always)
   mutating func popFirst(of worker: WorkerID) -> TaskID? {
     guard queues.indices.contains(worker.index) else { return nil }

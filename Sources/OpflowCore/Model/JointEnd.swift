@@ -1,4 +1,3 @@
-/// The combined result of some tasks.
 package enum JointEnd: Equatable, Sendable {
   case open(count: Int, first: TaskID)
   /// Includes allowed failures and skips.
@@ -31,7 +30,7 @@ extension RunModel {
     return cancelled.isNone ? .good : .cancelled(cancelled)
   }
 
-  /// Whether the chain of skips leads to a failure. An unneeded failure handler is skipped too.
+  /// The chain of skips leads to a failure. An unneeded failure handler is skipped too.
   private func isSkippedByFailure(_ task: TaskID) -> Bool {
     var task = task
     // A damaged journal may contain a cycle.

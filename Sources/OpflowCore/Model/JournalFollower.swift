@@ -1,10 +1,9 @@
-/// A run's model that follows a growing journal: each read applies the new lines.
+/// A run's model that follows a growing journal. When a line adds or discards tasks, the follower
+/// reopens the plan.
 ///
 /// Bytes after the last intact line are read again: they may be a line in progress, or damage that
 /// a resume cuts off. opflow never changes what precedes them, so a shorter or different file needs
 /// a new follower.
-///
-/// When a line adds or discards tasks, the follower reopens the plan.
 package struct JournalFollower: Sendable {
   /// As of the last intact line.
   package private(set) var model: RunModel
@@ -15,15 +14,13 @@ package struct JournalFollower: Sendable {
   private let grown: GrownPlan
   private var place = JournalPlace()
 
-  /// Reopens the plan with at least `taskCount` tasks; nil on failure. `earlier` is the open plan
-  /// if the new one extends it.
+  /// Reopens the plan with at least `taskCount` tasks. `earlier` is the open plan if the new one
+  /// extends it.
   package typealias GrownPlan = @Sendable (_ taskCount: Int, _ earlier: Plan?) -> Plan?
 
   /// - Parameters:
-  ///   - keepingDetails: fill `details`.
-  ///   - keepingAttempts: fill `attempts` too.
-  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`), to judge
-  ///     tasks by their lines.
+  ///   - keepingAttempts: fill `attempts` and `details`.
+  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`).
   ///   - grown: called after a line that adds tasks.
   ///   - beforeFilling: called with the memory of the model's records.
   package init(
@@ -39,7 +36,7 @@ package struct JournalFollower: Sendable {
     model = fresh
   }
 
-  /// A follower from the start of the journal, with the present plan.
+  /// From the start of the journal, with the present plan.
   package var anew: JournalFollower {
     var anew = self
     anew.model = fresh
@@ -48,13 +45,13 @@ package struct JournalFollower: Sendable {
     return anew
   }
 
-  /// The offset of the first byte to read next.
+  /// Of the first byte to read next.
   package var offset: Int { place.offset }
 
-  /// Called after each line with the new model and plan.
+  /// With the new model and plan.
   package typealias EachLine = (JournalLine, RunModel, Plan) -> Void
 
-  /// Applies the complete lines of `bytes`, which start at `offset`.
+  /// Complete lines only; `bytes` start at `offset`.
   package mutating func read(
     growing bytes: UnsafeRawBufferPointer, each: EachLine? = nil
   ) throws(JournalError) {
@@ -63,9 +60,8 @@ package struct JournalFollower: Sendable {
     _ = try fold(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
   }
 
-  /// Applies all of `bytes`, which start at `offset`, with an unfinished last line.
-  ///
-  /// - Returns: the damage in the whole journal.
+  /// With an unfinished last line; `bytes` start at `offset`. Returns the damage in the whole
+  /// journal.
   @discardableResult
   package mutating func read(
     toEnd bytes: UnsafeRawBufferPointer, each: EachLine? = nil
@@ -104,9 +100,7 @@ package struct JournalFollower: Sendable {
 }
 
 extension RunModel {
-  /// Applies lines up to one that changes the plan.
-  ///
-  /// - Returns: the event of that line; nil at the end.
+  /// Applies lines up to one that changes the plan, and returns that line's event.
   fileprivate mutating func apply(_ reader: inout JournalReader, plan: Plan) -> JournalEvent? {
     while let line = reader.next() {
       apply(line, plan: plan)

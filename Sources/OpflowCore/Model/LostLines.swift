@@ -1,8 +1,8 @@
-/// The missing lines of a journal, and the results in doubt because of them.
+/// Missing lines of a journal, and the results in doubt because of them.
 struct LostLines: Sendable {
   /// Of the newest session.
   private(set) var head = DriveHead()
-  /// SEQs of missing lines, in order.
+  /// In order.
   private var gaps: [Range<UInt64>] = []
   /// Results from before this SEQ are unproven for good, unless discarded since.
   private var provenFrom: UInt64 = 0
@@ -21,8 +21,6 @@ struct LostLines: Sendable {
     head.lose(sequences.upperBound - sequences.lowerBound)
   }
 
-  /// A session begins with the line `sequence`.
-  ///
   /// - Parameters:
   ///   - expected: the number of tasks' `resume` lines that follow.
   ///   - isNext: no session is missing before it.
@@ -32,13 +30,12 @@ struct LostLines: Sendable {
     head = DriveHead(sequence: sequence, expected: expected)
   }
 
-  /// The line `sequence` is of a session whose first line is lost.
+  /// The line is of a session whose first line is lost.
   ///
   /// - Parameter isAlone: only that line is lost so far.
   mutating func enterDrive(at sequence: UInt64, isAlone: Bool) {
     provenFrom = trustedFrom
     if isAlone {
-      // The number is lost too.
       head = DriveHead(sequence: sequence - 1, expected: .max)
     } else {
       distrust(before: sequence)

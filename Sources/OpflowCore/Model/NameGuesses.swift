@@ -3,11 +3,11 @@
 /// Lines of a task are close together, and tasks mostly start in plan order. So the lookup first
 /// tries the recent task for the name and the one after the last, before the plan's table, which
 /// does not fit the cache for a large plan. Numbered names such as `object-17` and `object-21` are
-/// mostly as far apart as their numbers. Each guess is verified.
+/// mostly as far apart as their numbers.
 struct NameGuesses {
   private var recent = InlineArray<256, Int32>(repeating: 0)
   private var next: Int32 = 0
-  /// The end of the name before `next`.
+  /// Of the name before `next`.
   private var ending = TaskEnding()
 
   @inline(__always)

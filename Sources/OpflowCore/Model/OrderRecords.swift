@@ -1,6 +1,5 @@
-/// The requests of a run, and which of them still hold.
+/// And which of them still hold.
 package struct OrderRecords: Sendable {
-  /// An applied request.
   package struct Record: Sendable {
     package let verb: OrderVerb
     package let asker: OrderAsker
@@ -10,22 +9,21 @@ package struct OrderRecords: Sendable {
     package let tasks: [TaskID]
     package let carried: CarriedValue
     let sequence: UInt64
-    /// Of `approve`: as in `OrderEntry`.
+    /// As in `OrderEntry`.
     let fingerprints: [UInt64]
 
-    /// The fingerprint of the approval that it answers, if recorded.
+    /// Of the approval that it answers, if recorded.
     func fingerprint(of task: TaskID) -> UInt64? {
       if fingerprints.isEmpty { return nil }
       return tasks.firstIndex(of: task).map { fingerprints[$0] }
     }
   }
 
-  /// In order.
   package private(set) var all: [Record] = []
-  /// The number of tasks selected by each request, of all sessions.
+  /// Tasks selected by each request of all sessions.
   package private(set) var counts: [OrderID: Int] = [:]
 
-  /// The requests of a verb that hold, as indices into `all`.
+  /// Indices into `all`, for one verb.
   private struct Standing {
     var ofRun: Int?
     var ofTasks: [TaskID: Int] = [:]
@@ -44,11 +42,10 @@ package struct OrderRecords: Sendable {
 
   private var standing: [OrderVerb: Standing] = [:]
 
-  // Of the newest session
 
-  /// The signal that ends the run; nil if none, or if a request came first.
+  /// Nil if a request came first.
   package private(set) var stopSignal: Int32?
-  /// Why the run stops if no signal was sent; else empty.
+  /// Why the run stops without a signal.
   package private(set) var stopReason = ""
 
   package init() {}
@@ -101,26 +98,24 @@ package struct OrderRecords: Sendable {
 
   // MARK: - What holds
 
-  /// The request about the whole run that holds.
   package func ofRun(_ verb: OrderVerb) -> Record? { standing[verb]?.ofRun.map { all[$0] } }
 
-  /// The request about the task that holds.
   package func of(_ task: TaskID, _ verb: OrderVerb) -> Record? {
     standing[verb]?.ofTasks[task].map { all[$0] }
   }
 
-  /// The tasks for which a request holds, unordered.
+  /// Unordered.
   package func tasks(_ verb: OrderVerb) -> [TaskID] {
     standing[verb].map { Array($0.ofTasks.keys) } ?? []
   }
 
-  /// The requests that hold for a pending task, with their effect in words.
+  /// With their effect in words.
   package func ofPending(_ task: TaskID) -> [(record: Record, phrase: OrderRow.Phrase)] {
     if standing.isEmpty { return [] }
     return Self.phrases.compactMap { verb, phrase in of(task, verb).map { ($0, phrase) } }
   }
 
-  /// The requester that keeps a task from continuing.
+  /// Keeps the task from continuing.
   package func holder(of task: TaskID) -> OrderAsker? {
     Self.holding.lazy.compactMap { of(task, $0)?.asker }.first
   }
@@ -131,29 +126,28 @@ package struct OrderRecords: Sendable {
     verb in verb.row.phrase.map { (verb, $0) }
   }
 
-  /// The request that is ending the run.
+  /// It is ending the run.
   package var stoppedBy: Record? { ofRun(.cancel) }
 
-  /// The request because of which no task starts.
+  /// No task starts because of it.
   package var pausedBy: Record? { ofRun(.pause) }
 
-  /// The request that closed the run, from any session.
+  /// From any session.
   package var closedBy: Record? { ofRun(.close) }
 
-  /// The last answer to an approval, from any session.
+  /// To an approval, from any session.
   package func answer(to task: TaskID) -> Record? { of(task, .approve) ?? of(task, .reject) }
 
-  /// Priorities that replace the manifest's, from any session.
+  /// Replace the manifest's, from any session.
   package var priorities: [TaskID: Int16] {
     standing[.priority].map { $0.ofTasks.mapValues { all[$0].carried.priority } } ?? [:]
   }
 
-  /// The request that set a resource's amount.
   package func capacity(_ resource: String) -> Record? {
     standing[.parallel]?.ofResources[resource].map { all[$0] }
   }
 
-  /// The same for all resources, sorted by name.
+  /// Sorted by name.
   package var capacities: [Record] {
     (standing[.parallel]?.ofResources.values.map { all[$0] } ?? [])
       .sorted { $0.carried.resource < $1.carried.resource }

@@ -10,7 +10,7 @@
 // by a rename at most once a second and removes it at the end. The attempt reveals a file that a
 // killed coordinator left. No decision depends on it.
 
-/// Encodes and decodes the `progress` file.
+/// The `progress` file.
 package enum ProgressNotes {
   private static let version = 1
 
@@ -34,7 +34,7 @@ package enum ProgressNotes {
     return writer.bytes
   }
 
-  /// Decodes the file; empty for another version. Ignores invalid lines.
+  /// Empty for another version. Ignores invalid lines.
   package static func read(_ notes: [UInt8], plan: Plan) -> [TaskID: RunningDownloads.Entry] {
     var entries: [TaskID: RunningDownloads.Entry] = [:]
     var lines = LineSlices(notes)

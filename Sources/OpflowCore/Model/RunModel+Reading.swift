@@ -1,6 +1,6 @@
 extension RunModel {
-  /// Processes that opflow could not end, of tasks that have not started again: each is the entry
-  /// of its worker with the pid and start time of the process.
+  /// Processes that opflow could not end, of tasks that have not started again: each the entry of
+  /// its worker with the pid and start time of the process.
   package var processesLeft: [WorkerEntry] { leftAlive.values.flatMap { $0 } }
 
   @inline(__always)
@@ -23,11 +23,10 @@ extension RunModel {
     }
   }
 
-  /// Reads and folds a whole journal.
+  /// Replays a whole journal.
   ///
   /// - Parameters:
-  ///   - absolutePlan: the plan with fingerprints as an older opflow made them
-  ///     (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
+  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`).
   ///   - beforeFilling: called with the memory of the model's records.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
@@ -40,7 +39,7 @@ extension RunModel {
     return (follower.model, recovery)
   }
 
-  /// Replays only the lines about the run, without a plan.
+  /// Only lines about the run.
   package static func readRun(
     _ bytes: UnsafeRawBufferPointer
   ) throws(JournalError) -> RunModel {

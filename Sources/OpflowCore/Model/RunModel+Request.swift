@@ -1,28 +1,27 @@
-/// The options of a run and of its newest session.
+/// Of a run and of its newest session.
 extension RunModel {
-  /// Whether the run waits for tasks that will be added.
   package var openness: RunOpenness {
     guard open?.serves == true else { return .ordinary }
     return orders.closedBy == nil ? .open : .closed
   }
 
-  /// A resume's own `--only` and `--skip` hold for its session only.
+  /// A resume's own values hold for its session only.
   package var only: [String] { open?.only ?? [] }
   package var skip: [String] { open?.skip ?? [] }
 
-  /// `--set` and the environment of the newest session.
+  /// Of the newest session.
   package var set: [String] { resume?.set ?? open?.set ?? [] }
   /// Empty for all tasks.
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
   /// At the start of the newest session.
   package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
-  /// The number of tasks at once when the newest session started; nil if unknown.
+  /// At the start of the newest session; nil if unknown.
   package func maxParallel(_ plan: Plan) -> UInt32? {
     limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
   }
   package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
-  /// The present capacity; nil if opflow chose it and did not record it.
+  /// At present; nil if opflow chose it and did not record it.
   package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let ordered = orders.capacity(plan.string(plan.resources[resource].name))
     return ordered?.carried.number.map { UInt64(clamping: $0) }

@@ -10,15 +10,15 @@ package struct RunModel: Sendable {
   package private(set) var resume: ResumeEntry?
   /// One per session whose first line exists.
   package private(set) var selections: [DriveSelection] = []
-  /// The end of the newest session; nil while it runs or if it died.
+  /// Of the newest session; nil while it runs or if it died.
   package private(set) var close: CloseEntry?
-  /// Since the epoch, of the first and the last line.
+  /// Of the first and the last line, since the epoch.
   package private(set) var openedMilliseconds: Int64 = 0
   package private(set) var lastMilliseconds: Int64 = 0
   /// The start of the newest session, since the epoch; of the line before if its first line is
   /// lost.
   package private(set) var driveMilliseconds: Int64 = 0
-  /// The length of earlier sessions, each up to its last line.
+  /// Of earlier sessions, each up to its last line.
   private var earlierMilliseconds: Int64 = 0
   private var beforeMilliseconds: Int64 = 0
   /// The prefetched task started last, and SEQ of the line that ended the one before it.
@@ -33,7 +33,7 @@ package struct RunModel: Sendable {
   package private(set) var hasStarts = false
   /// Only if requested.
   package private(set) var details = TaskDetails()
-  /// The attempts that tasks have used.
+  /// Used attempts.
   package private(set) var tries = TryRecords()
   private let keepsDetails: Bool
   /// Only if requested.
@@ -43,16 +43,16 @@ package struct RunModel: Sendable {
   /// Of a plan in which tasks read values.
   package private(set) var values = ValueRecords()
   private var hasArguments = false
-  /// The numbers of results that stand, for a plan with `inputs`.
+  /// Of results that stand, for a plan with `inputs`.
   package private(set) var origins: [TaskID: UInt64] = [:]
-  /// The plan with fingerprints of older versions.
+  /// With fingerprints of older versions.
   private let absolutePlan: Plan?
   /// Fingerprints of an older version could not be compared, and count as equal.
   package private(set) var hasAbsoluteFingerprints = false
   package private(set) var workers: [WorkerEntry] = []
-  /// By the name of a task, escaped: what may still run of its newest try.
+  /// By escaped task name: processes of its newest attempt that may still run.
   package internal(set) var leftAlive: [[UInt8]: [WorkerEntry]] = [:]
-  /// Further machines of all drives, in the order in which they joined.
+  /// Of all sessions, in the order in which they joined.
   package private(set) var sites = SiteRecords()
   private(set) var workerSites = WorkerSites()
   /// Empty until a line is about a task: a million take 64 MB.
@@ -65,7 +65,7 @@ package struct RunModel: Sendable {
   private var lastSequence: UInt64 = 0
   private var missingBefore: UInt64 = 0
 
-  /// The state of a run that never began.
+  /// Of a run that never began.
   package init() { self.init(keepingDetails: false, keepingAttempts: false, absolutePlan: nil) }
 
   /// - Parameters:
@@ -88,7 +88,7 @@ package struct RunModel: Sendable {
     return isUnproven(record) ? record.unproven : record
   }
 
-  /// Reads the state without copying the record.
+  /// Without copying the record.
   @inline(__always)
   func state(_ task: TaskID) -> TaskState {
     if records.isEmpty { return .waiting }
@@ -96,7 +96,7 @@ package struct RunModel: Sendable {
     return sequence > 0 && sequence < lost.trustedFrom ? .waiting : records[task.index].state
   }
 
-  /// SEQ of the start of a task whose success is proven and needs no check; else nil.
+  /// SEQ of the start of a task whose success is proven and needs no check.
   @inline(__always)
   func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
     if records.isEmpty { return nil }
@@ -105,7 +105,7 @@ package struct RunModel: Sendable {
       ? records[task.index].startSequence : nil
   }
 
-  /// SEQ of the line that ended the task; 0 if it has not ended or that is unproven.
+  /// 0 if the task has not ended or that is unproven.
   @inline(__always)
   package func settleSequence(_ task: TaskID) -> UInt64 {
     if records.isEmpty { return 0 }
@@ -113,14 +113,14 @@ package struct RunModel: Sendable {
     return sequence < lost.trustedFrom ? 0 : sequence
   }
 
-  /// Tasks that the plan lacks, in order of appearance, without those reported by a resume.
+  /// Not in the plan; in order of appearance, without those reported by a resume.
   package var removed: [String] { gone.names }
-  /// The last attempt of tasks that the plan lacks, by name.
+  /// By name.
   package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
-  /// SEQ at which the newest session began.
+  /// The start of the newest session.
   package var driveSequence: UInt64 { lost.head.sequence }
-  /// Whether more `resume` lines of the newest session's start follow.
+  /// More `resume` lines of the newest session's start follow.
   package var isInHead: Bool { lost.head.isOpen }
 
   func tells(of task: TaskID) -> Bool {
@@ -129,7 +129,7 @@ package struct RunModel: Sendable {
     return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
   }
 
-  /// The last node of a task; nil for the coordinator's host.
+  /// The last one; nil for the coordinator's host.
   package func site(of task: TaskID) -> SiteRecord? {
     if workerSites.isEmpty || records.isEmpty { return nil }
     let record = records[task.index]
@@ -141,12 +141,12 @@ package struct RunModel: Sendable {
     isHeld ? .running : close?.state ?? .interrupted
   }
 
-  /// An encoder that continues after the last line.
+  /// Continues after the last line.
   package var encoder: JournalEncoder {
     JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
   }
 
-  /// Applies the next line; an old one changes nothing. The plan may change only by `grow`.
+  /// An old line changes nothing. The plan may change only by `grow`.
   @inline(__always)
   package mutating func apply(_ line: JournalLine, plan: Plan) {
     guard line.sequence > lastSequence else { return }
@@ -191,7 +191,6 @@ package struct RunModel: Sendable {
     tries.forget(line.resume.removed.compactMap { plan.task(named: $0) })
   }
 
-  /// Adds records for a plan that has grown.
   package mutating func grow(to plan: Plan) {
     attempts.grow(to: plan)
     // The new plan may need the slow path.
@@ -201,7 +200,7 @@ package struct RunModel: Sendable {
     records.append(contentsOf: repeatElement(TaskRecord(), count: missing))
   }
 
-  /// Whether replayed lines may be about tasks that only the grown plan has.
+  /// Replayed lines may be about tasks that only the grown plan has.
   func mayLack(tasksOf grown: Plan) -> Bool {
     growth.isBefore(lost.last) || gone.names.contains { grown.task(named: $0) != nil }
   }
@@ -286,18 +285,18 @@ package struct RunModel: Sendable {
     driveRecords[driveRecords.count - 1].note(effect, at: line.milliseconds)
   }
 
-  /// Counts the session that ended with the line before. Ignores a clock that was set back.
+  /// Of the session that ended with the line before. Ignores a clock that was set back.
   private mutating func addDrive() {
     let took = Swift.max(0, beforeMilliseconds - driveMilliseconds)
     earlierMilliseconds = earlierMilliseconds.plus(took)
   }
 
-  /// The time driven until `now`, without the gaps between sessions.
+  /// Without the gaps between sessions.
   func drivenMilliseconds(until now: Int64) -> Int64 {
     earlierMilliseconds.plus(Swift.max(0, now.minus(driveMilliseconds)))
   }
 
-  /// Clears the state of one session; requests stay if the new session continues it.
+  /// Requests stay if the new session continues the last one.
   private mutating func beginDrive(continues: Bool = false) {
     isSuspended = false
     growth.beginDrive()
@@ -309,7 +308,7 @@ package struct RunModel: Sendable {
     if keepsAttempts { attempts.beginDrive() }
   }
 
-  /// Starts a session whose first line is lost.
+  /// Also starts a session whose first line is lost.
   @inline(__always)
   mutating func enter(drive: Int, at sequence: UInt64) {
     if drive > drives { enterLost(drive: drive, at: sequence) }
@@ -330,8 +329,8 @@ package struct RunModel: Sendable {
     record.settleSequence > 0 && record.settleSequence < lost.trustedFrom
   }
 
-  /// The transitions whose usual line affects only the task's record and the worker's queue.
-  /// Changed by other lines only.
+  /// Transitions whose usual line affects only the task's record and the worker's queue. Changed by
+  /// other lines only.
   private struct PlainKinds {
     var start = false
     var success = false
@@ -343,7 +342,7 @@ package struct RunModel: Sendable {
       && !(keepsDetails && details.hears(event, plan))
   }
 
-  /// Fast path of `apply` for usual starts; false, without effect, for other lines.
+  /// For usual starts; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainStart(line), fields.drive <= drives,
@@ -355,7 +354,7 @@ package struct RunModel: Sendable {
     return true
   }
 
-  /// Fast path of `apply` for usual successes; false, without effect, for other lines.
+  /// For usual successes; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainSuccess(line), fields.drive <= drives,
@@ -444,7 +443,7 @@ package struct RunModel: Sendable {
     }
   }
 
-  /// The prefetched task that the worker starts by this line.
+  /// Prefetched; the worker starts it by this line.
   @inline(__always)
   private mutating func takeNext(of worker: WorkerID, _ line: JournalLine) -> TaskID? {
     guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }

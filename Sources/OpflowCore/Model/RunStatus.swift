@@ -1,4 +1,4 @@
-/// The state of a run for `status` and `runs`.
+/// For `status` and `runs`.
 package struct RunStatus {
   package let run: String
   package let state: RunState
@@ -9,19 +9,19 @@ package struct RunStatus {
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
-  /// The tasks of the run; `--only` excludes the rest.
+  /// Without those that `--only` excludes.
   package let included: TaskSet
   private let isHeld: Bool
   /// From the coordinator's `progress` file.
   package var told: [TaskID: RunningDownloads.Entry] = [:]
   /// Live runs that its tasks started.
   package var inner: [TaskID: InnerRun] = [:]
-  /// The nodes that the coordinator waits for, in words.
+  /// The nodes that the coordinator waits for.
   package var awaited: String?
-  /// Sizes of part files, where `mayHavePart`.
+  /// Of part files, where `mayHavePart`.
   package var keptBytes: [TaskID: Int64] = [:]
 
-  /// - Parameter isHeld: whether the run is live.
+  /// - Parameter isHeld: the run is live.
   package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
     self.run = run
     self.plan = plan
@@ -40,21 +40,20 @@ package struct RunStatus {
     self.counts = counts
   }
 
-  /// The time driven, without the gaps between sessions: until now if live, else until the end.
+  /// Without the gaps between sessions: until now if live, else until the end.
   package func drivenMilliseconds(at now: Int64) -> Int64 {
     history.drivenMilliseconds(until: state == .running ? now : lastMilliseconds)
   }
 
-  /// ` in 3 drives`; empty for a run that was never resumed.
+  /// Empty for a run that was never resumed.
   package var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
 
-  /// Whether an attempt failed and the next is due, or never came.
+  /// An attempt failed and the next is due, or never came.
   package func awaitsNextTry(_ task: TaskID) -> Bool {
     state(task) == .waiting && history.tries.next[task] != nil
   }
 
-  /// Whether it was interrupted while it ran or waited for its next attempt, and the run is not
-  /// live.
+  /// The task was interrupted while it ran or waited for its next attempt, and the run is not live.
   package func isCut(_ task: TaskID) -> Bool {
     !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
   }
@@ -76,7 +75,7 @@ package struct RunStatus {
     }
   }
 
-  /// Whether a part file may exist.
+  /// A part file may exist.
   package func mayHavePart(_ task: TaskID) -> Bool {
     guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
     switch state(task) {
@@ -89,7 +88,7 @@ package struct RunStatus {
     state(task) == .succeeded ? history.details.downloads[task]?.report : nil
   }
 
-  /// The state to show. In a run that is not live, running tasks wait for a resume.
+  /// In a run that is not live, running tasks wait for a resume.
   @inline(__always)
   package static func state(
     _ task: TaskID, _ plan: Plan, _ history: RunModel, isHeld: Bool
@@ -103,7 +102,6 @@ package struct RunStatus {
     }
   }
 
-  /// Whether it generated no matrix task.
   package func hasEmptyMatrix(_ task: TaskID) -> Bool {
     history.state(task) == .succeeded && plan.hasEmptyMatrix(task)
   }
@@ -122,7 +120,7 @@ package struct RunStatus {
     isHeld && state(service).isRunning && history.details.stopping.contains(service)
   }
 
-  /// The unfinished dependencies of a pending task.
+  /// Unfinished dependencies of a pending task.
   package func waitsFor(_ task: TaskID) -> [TaskID] {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
@@ -131,25 +129,25 @@ package struct RunStatus {
     }
   }
 
-  /// When the next attempt is due; nil if none is, or the run is not live.
+  /// Nil if the run is not live.
   package func nextTry(_ task: TaskID) -> Int64? {
     isHeld && state(task) == .waiting ? history.tries.next[task] : nil
   }
 
-  /// Whether it stays failed until the user requests it.
+  /// The task stays failed until the user requests it.
   package func waitsForRerun(_ task: TaskID) -> Bool {
     let record = history[task]
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
       && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
 
-  /// Whether a resume fails it because it was interrupted.
+  /// Because it was interrupted.
   package func failsOnResume(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.failWhenInterrupted) && isCut(task)
       && history[task].isInterrupted
   }
 
-  /// The number of results from a cache.
+  /// Results from a cache.
   package func restoredCount(of tasks: Range<Int>) -> Int {
     if !plan.hasCaches { return 0 }
     return tasks.lazy.map { TaskID($0) }.count {

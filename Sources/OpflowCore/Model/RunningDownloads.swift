@@ -1,6 +1,6 @@
-/// The progress of running downloads, as reported.
+/// As reported.
 package struct RunningDownloads: Sendable {
-  /// The progress of an attempt.
+  /// Of an attempt.
   package struct Entry: Equatable, Sendable {
     package var attempt: Int32
     package var progress: DownloadProgress
@@ -11,13 +11,12 @@ package struct RunningDownloads: Sendable {
     }
   }
 
-  /// Running attempts, with or without a report.
+  /// With or without a report.
   private var attempts: [TaskID: Int32] = [:]
   package private(set) var entries: [TaskID: Entry] = [:]
 
   package init() {}
 
-  /// Records the start or end of an attempt.
   package mutating func apply(_ transition: Transition, plan: Plan) {
     let task = transition.task
     guard !task.isNone, plan.kind(task) == .download else { return }
@@ -30,7 +29,7 @@ package struct RunningDownloads: Sendable {
     }
   }
 
-  /// Records a report; nil if no such download runs.
+  /// Nil if no such download runs.
   package mutating func take(
     _ report: WorkerProgress, atMilliseconds now: Int64
   ) -> DownloadProgress? {

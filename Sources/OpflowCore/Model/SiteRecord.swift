@@ -1,21 +1,21 @@
-/// A node of a session, as told by the journal.
+/// As told by the journal.
 package struct SiteRecord: Sendable, Equatable {
   /// From 1.
   package let drive: Int
   package let site: SiteID
-  /// The node as it joined; only its host if that line is lost.
+  /// As it joined; only its host if that line is lost.
   package internal(set) var offer: SiteEntry
   /// Since the epoch; of its first known line if that is lost.
   package let joinedMilliseconds: Int64
   package internal(set) var state: SiteState
-  /// When the state changed, since the epoch.
+  /// Of the state, since the epoch.
   package internal(set) var stateMilliseconds: Int64
-  /// The reason for the state, for people; may be empty.
+  /// Of the state, for people; may be empty.
   package internal(set) var what: String
 
   package var isInUse: Bool { state.isInUse }
 
-  /// The amount of a resource that each node has its own of; unlimited if unknown.
+  /// Of a resource that each node has its own of; unlimited if unknown.
   package func capacity(of resource: UInt32) -> UInt64 {
     switch resource {
     case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
@@ -26,7 +26,7 @@ package struct SiteRecord: Sendable, Equatable {
   }
 }
 
-/// The nodes of all sessions, in the order of joining.
+/// Of all sessions, in the order of joining.
 package struct SiteRecords: Sendable {
   package private(set) var all: [SiteRecord] = []
   private var places: [Place: Int] = [:]

@@ -1,12 +1,12 @@
-/// The requests of a lost session that hold in the one that continues it.
+/// Requests of a crashed session that hold in the one that continues it.
 package struct StandingOrders: Equatable, Sendable {
   /// No task starts.
   package var isPaused = false
-  /// Suspended tasks; some may have ended.
+  /// Some may have ended.
   package var onHold: [TaskID] = []
-  /// Cancelled tasks; those without an end were running, and must not run again.
+  /// Those without an end were running, and must not run again.
   package var cancelled: [TaskID] = []
-  /// Amounts, by the resource's number in the plan.
+  /// By the resource's number in the plan.
   package var capacities: [Int: UInt64] = [:]
   package var stopSignal: Int32?
   package var isCancelled = false

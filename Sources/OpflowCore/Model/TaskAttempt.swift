@@ -1,22 +1,21 @@
-/// An attempt that a worker started, as told by the journal. It holds no text, since a run may have
-/// millions.
+/// As told by the journal. It holds no text: a run may have millions.
 package struct TaskAttempt: Sendable, Equatable {
   package let task: TaskID
-  /// From 1, counted over all sessions.
+  /// From 1, over all sessions.
   package let number: Int32
   /// Unique within a session; `none` if unknown, and for an approval.
   package let worker: WorkerID
   package let drive: Int32
   /// Since the epoch; computed from the end if the start is lost.
   package let begunMilliseconds: Int64
-  /// Since the epoch; 0 while it runs. If its session died, the time of the last line.
+  /// Since the epoch; 0 while it runs. If its session died, of the last line.
   package internal(set) var endedMilliseconds: Int64 = 0
   package internal(set) var wallMicroseconds: Int64 = 0
-  /// CPU time, including children.
+  /// CPU time, with children.
   package internal(set) var cpuMicroseconds: Int64 = 0
-  /// The time stopped by requests, without a stop that lasts.
+  /// Stopped by requests, without a stop that lasts.
   package internal(set) var suspendedMilliseconds: Int64 = 0
-  /// The delay until the next attempt.
+  /// Until the next attempt.
   package internal(set) var delayMilliseconds: Int64 = 0
   /// Of one process.
   package internal(set) var peakKibibytes: UInt32 = 0
@@ -35,7 +34,7 @@ package struct TaskAttempt: Sendable, Equatable {
     /// It failed and was to be tried again.
     case retried
     case cancelled
-    /// A stop or a lost worker interrupted it, as a line says.
+    /// By a stop or a lost worker, as a line says.
     case interrupted
     /// Its session died; its end is unknown.
     case lost
@@ -53,10 +52,10 @@ package struct TaskAttempts: Sendable {
   private var driveStart = 0
   /// Attempts of earlier sessions that continued in this one.
   private var wentOn: [Int] = []
-  /// Since when tasks are suspended, since the epoch.
+  /// Since the epoch.
   private var suspended: [TaskID: Int64] = [:]
   private var lastMilliseconds: Int64 = 0
-  /// The hosts of workers, except on the coordinator's host.
+  /// Except the coordinator's.
   private var hosts: [DriveWorker: String] = [:]
 
   private struct DriveWorker: Hashable, Sendable {

@@ -1,6 +1,6 @@
-/// The number of tasks in each state.
+/// Tasks in each state.
 package struct TaskCounts: Equatable, Sendable {
-  /// Including prefetched tasks.
+  /// With prefetched tasks.
   package private(set) var pending = 0
   package private(set) var running = 0
   package private(set) var suspended = 0
@@ -8,7 +8,7 @@ package struct TaskCounts: Equatable, Sendable {
   package private(set) var asking = 0
   package private(set) var succeeded = 0
   package private(set) var upToDate = 0
-  /// Failures that fail the run.
+  /// These fail the run.
   package private(set) var failed = 0
   package private(set) var failedAllowed = 0
   package private(set) var skipped = 0
@@ -17,7 +17,7 @@ package struct TaskCounts: Equatable, Sendable {
   package init() {}
 
   package var total: Int { ended + cancelled + pending + begun }
-  /// Tasks that have started and not ended.
+  /// Started and not ended.
   package var begun: Int { running + suspended + asking }
   /// Tasks that a resume does not repeat, plus failed ones.
   package var ended: Int { succeeded + upToDate + allFailed + skipped }

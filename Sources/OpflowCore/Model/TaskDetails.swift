@@ -1,4 +1,4 @@
-/// Details of tasks for views; most tasks have none.
+/// For views; most tasks have none.
 package struct TaskDetails: Sendable {
   package private(set) var downloads: [TaskID: FetchRecord] = [:]
   /// Of tasks whose last attempt failed.
@@ -9,13 +9,13 @@ package struct TaskDetails: Sendable {
   /// What was out of date for tasks that ran.
   package private(set) var staleness: [TaskID: String] = [:]
 
-  /// The ports of services that are or were ready.
+  /// Of services that are or were ready.
   package private(set) var ports: [TaskID: ServicePorts] = [:]
 
   /// Services that were sent their stop signal.
   package private(set) var stopping: Set<TaskID> = []
 
-  /// Attempts followed by another one, since the task's last `resume` line.
+  /// Followed by another one, since the task's last `resume` line.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
   mutating func beginDrive() {
@@ -23,7 +23,7 @@ package struct TaskDetails: Sendable {
     stopping.removeAll()
   }
 
-  /// Whether a line may change something here; most do not.
+  /// Most lines change nothing here.
   @inline(__always)
   func hears(_ event: TransitionKind, _ plan: Plan) -> Bool {
     switch event {
@@ -50,7 +50,6 @@ package struct TaskDetails: Sendable {
         failedTries[task] = nil
       }
     case .success:
-      // Most of the many lines are not about a download.
       if plan.hasDownloads, plan.kind(task) == .download {
         downloads[task] = line.fetch
       }
@@ -82,10 +81,9 @@ package struct TaskDetails: Sendable {
   }
 }
 
-/// A failed attempt that was followed by another one.
+/// It was followed by another one.
 package struct FailedTry: Sendable {
   package let attempt: Int32
   package let outcome: Outcome
-  /// The failure's details.
   package let what: String
 }

@@ -1,14 +1,12 @@
-/// The expected duration of each task of a plan, from earlier runs (`EarlierDurations`).
-///
-/// An unknown task gets the median of its matrix, else of all known tasks. If no task is known,
-/// each counts as one unit.
+/// The expected duration of each task, from earlier runs (`EarlierDurations`). An unknown task gets
+/// the median of its matrix, else of all known tasks. If no task is known, each counts as one unit.
 package struct TaskDurations: Sendable {
   /// Per task; empty if no task is known.
   private var microseconds: [Int64]
   /// Per task; empty if no or all tasks are known.
   private var guessed: [Bool]
   private var guessOfAdded: Int64?
-  /// The number of tasks that an earlier run timed.
+  /// Tasks that an earlier run timed.
   package let knownCount: Int
 
   package static let unknown = TaskDurations(microseconds: [], guessed: [], knownCount: 0)
@@ -46,15 +44,14 @@ package struct TaskDurations: Sendable {
         if !guessed.isEmpty { guessed[task] = false }
       }
     }
-    // At least 1: of two tasks without duration, the one with the longer path after it starts
-    // first.
+    // Of two tasks without duration, the one with the longer path after it starts first.
     for task in plan.tasks {
       microseconds[task] = min(max(microseconds[task], 1), Self.limitMicroseconds)
     }
     self.init(microseconds: microseconds, guessed: guessed, knownCount: knownCount)
   }
 
-  /// Adds tasks of a plan that has grown, with the median.
+  /// Added tasks get the median.
   package mutating func grow(to plan: Plan) {
     let count = microseconds.count
     if count == 0 || count >= plan.taskCount { return }
@@ -69,7 +66,7 @@ package struct TaskDurations: Sendable {
     }
   }
 
-  /// Whether durations are known; else `subscript` gives units.
+  /// Else `subscript` gives units.
   package var areKnown: Bool { knownCount > 0 }
 
   /// Microseconds, at least one; or one unit.
@@ -113,7 +110,7 @@ private struct DurationGuess {
     values.isEmpty ? nil : values.sorted()[values.count / 2]
   }
 
-  /// The hash of `build` for `build[arch=arm,os=linux]`; nil outside a matrix.
+  /// Hashes `build` for `build[arch=arm,os=linux]`.
   private static func family(of task: TaskID, plan: Plan) -> UInt64? {
     let name = plan.nameBytes(task)
     let end = name.position(of: UInt8(ascii: "["), from: 0)

@@ -1,21 +1,19 @@
-/// The state of one task as of the last line. 64 bytes: touching a million records costs more than
-/// parsing.
+/// One task as of the last line. 64 bytes: touching a million records costs more than parsing.
 package struct TaskRecord: Sendable {
   // Ordered to avoid padding.
   /// Of the last end, or of the `resume` line.
   package internal(set) var why: Why?
   /// `waiting` before any line, and after a resume, a retry or an interruption.
   package internal(set) var state: TaskState = .waiting
-  /// The raw value of `changedPart`.
   private var part: UInt8 = .max
   var marks: Marks = []
   private var statusKind: StatusKind = .unknown
-  /// The number of `resume` lines of the task.
+  /// `resume` lines of the task.
   package internal(set) var timesResumed: UInt16 = 0
-  /// The highest started attempt. A retracted prefetch does not count.
+  /// The highest started one. A retracted prefetch does not count.
   package internal(set) var attempts: Int32 = 0
   private var statusCode: Int32 = 0
-  /// The present or last worker; `none` if unknown.
+  /// The present or last one; `none` if unknown.
   package internal(set) var worker = WorkerID.none
   /// SEQ of the last start; 0 for none.
   package internal(set) var startSequence: UInt64 = 0
@@ -30,7 +28,7 @@ package struct TaskRecord: Sendable {
 
   struct Marks: OptionSet {
     var rawValue: UInt8
-    /// Interrupted, and no attempt ended since.
+    /// No attempt ended since.
     static let interrupted = Marks(rawValue: 1 << 0)
     /// A lost line may have discarded its result.
     static let unproven = Marks(rawValue: 1 << 1)
@@ -38,9 +36,9 @@ package struct TaskRecord: Sendable {
     static let changed = Marks(rawValue: 1 << 2)
     /// Interrupted, and no attempt started since, even after a skip.
     static let cutShort = Marks(rawValue: 1 << 3)
-    /// Cancelled by a request before it started.
+    /// By a request before it started.
     static let cancelledPending = Marks(rawValue: 1 << 4)
-    /// It succeeded without running.
+    /// Succeeded without running.
     static let restored = Marks(rawValue: 1 << 5)
     /// Failed before its start, e.g. for a missing file or value.
     static let unstarted = Marks(rawValue: 1 << 6)
@@ -67,7 +65,7 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// The changed part, if known.
+  /// If known.
   package internal(set) var changedPart: Fingerprint.Part? {
     get { Fingerprint.Part(rawValue: UInt64(part)) }
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
@@ -83,7 +81,7 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// Whether its last attempt was interrupted; false after the user requested it again.
+  /// Its last attempt was interrupted; false after the user requested it again.
   var isCutShort: Bool {
     if isInterrupted || marks.contains(.cutShort) { return true }
     return state == .failed && !marks.contains(.unstarted)
@@ -99,10 +97,10 @@ package struct TaskRecord: Sendable {
   /// Ended with another definition than the plan's.
   package var isChanged: Bool { marks.contains(.changed) }
 
-  /// Whether its result came from a cache.
+  /// From a cache.
   package var isRestored: Bool { marks.contains(.restored) }
 
-  /// Whether it is a service that is ready.
+  /// A service.
   package var isReady: Bool { state.isRunning && marks.contains(.ready) }
 
   package var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
@@ -124,7 +122,7 @@ extension TaskRecord {
     (state == .running || state == .handed || state == .suspended) && attempts == attempt
   }
 
-  /// Applies a transition, in any order.
+  /// In any order.
   mutating func apply(
     _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
     _ plan: Plan
@@ -149,7 +147,7 @@ extension TaskRecord {
     start(line, next, fields.attempt, on: fields.worker)
   }
 
-  /// Fast path: of the running attempt, with the plan's definition.
+  /// Of the running attempt, with the plan's definition.
   @inline(__always)
   mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
     let next = TransitionKind.success.state(after: state, isAhead: false, allowed: false)
@@ -253,7 +251,7 @@ extension TaskRecord {
     startedMilliseconds = line.milliseconds
   }
 
-  /// The record if its result is in doubt: never ended.
+  /// If its result is in doubt: never ended.
   var unproven: TaskRecord {
     var record = self
     record.leave(for: .waiting)
@@ -312,7 +310,7 @@ extension TaskRecord {
   }
 }
 
-/// Prepares memory that is about to be written for the first time.
+/// Called with memory before it is written for the first time.
 package typealias BeforeFilling = @Sendable (UnsafeMutableRawBufferPointer) -> Void
 
 extension [TaskRecord] {
@@ -324,7 +322,7 @@ extension [TaskRecord] {
     }
   }
 
-  /// Resets the records of tasks that were added again.
+  /// Resets tasks that were added again.
   ///
   /// - Parameter removed: the tasks that the session did not have.
   mutating func beginAnew(_ removed: [String], of plan: Plan) {

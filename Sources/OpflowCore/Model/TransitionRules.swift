@@ -1,6 +1,6 @@
-/// The effects of transitions, shared by `TaskRecord` and `DriveModel`.
+/// Shared by `TaskRecord` and `DriveModel`.
 extension TransitionKind {
-  /// The state after it. Prefetched tasks start without a line: see `HandedTasks`.
+  /// Prefetched tasks start without a line: see `HandedTasks`.
   @inline(__always)
   func state(after old: TaskState, isAhead: Bool, allowed: Bool) -> TaskState {
     switch self {
@@ -18,13 +18,11 @@ extension TransitionKind {
     }
   }
 
-  /// Whether it interrupted an attempt. A retracted prefetch never ran, and an unneeded service has
-  /// done its work.
+  /// A retracted prefetch never ran, and an unneeded service has done its work.
   func cutsShort(_ reason: EndReason?) -> Bool {
     self == .interrupt && reason != .revoked && reason != .stopped(.unneeded)
   }
 
-  /// Whether it ends an attempt.
   var endsTry: Bool {
     switch self {
     case .success, .failure, .retry, .cancel, .interrupt: true
@@ -40,6 +38,5 @@ extension Transition {
 
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 
-  /// Whether it ends an attempt.
   package var endsTry: Bool { event.kind.endsTry }
 }

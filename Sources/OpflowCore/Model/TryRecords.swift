@@ -1,4 +1,4 @@
-/// The attempts used; most tasks have no entry.
+/// Of used attempts; most tasks have no entry.
 package struct TryRecords: Sendable {
   /// When the next attempt is due, since the epoch.
   package private(set) var next: [TaskID: Int64] = [:]
@@ -11,7 +11,7 @@ package struct TryRecords: Sendable {
     used.removeAll()
   }
 
-  /// Forgets tasks that are retried, or whose name goes to another task.
+  /// Tasks that are retried, or whose name goes to another task.
   mutating func forget(_ tasks: [TaskID]) {
     for task in tasks {
       next[task] = nil
@@ -19,7 +19,7 @@ package struct TryRecords: Sendable {
     }
   }
 
-  /// Whether a line may change something here; most do not.
+  /// Most lines change nothing here.
   @inline(__always)
   func hears(_ event: TransitionKind, isAllowed: Bool) -> Bool {
     switch event {

@@ -1,4 +1,4 @@
-/// The values that tasks leave for each other, from the journal.
+/// Values that tasks leave for each other.
 package struct ValueRecords: Sendable {
   /// Without texts. Missing for tasks whose values no task was to read.
   package private(set) var left: [TaskID: ValueSet] = [:]
@@ -33,7 +33,7 @@ package struct ValueRecords: Sendable {
     }
   }
 
-  /// Whether the values and arguments of a task are those it ended with.
+  /// Values and arguments are those it ended with.
   func isCurrent(_ task: TaskID, _ plan: Plan, arguments: [String]) -> Bool {
     read[task] == plan.valueDigest(of: task, arguments: arguments) { left[$0]?.values ?? [] }
   }

@@ -1,4 +1,4 @@
-/// The nodes of workers. Each session numbers its workers from the start.
+/// Each session numbers its workers from the start.
 struct WorkerSites: Sendable {
   /// From this line on, the worker is on this node; nil for none known.
   private struct Stay: Sendable {
@@ -21,7 +21,7 @@ struct WorkerSites: Sendable {
     }
   }
 
-  /// The node of the worker that started a task by this line.
+  /// Of the worker that started a task by this line.
   func record(of worker: WorkerID, at sequence: UInt64) -> Int? {
     stays[worker]?.last { $0.sequence < sequence }?.record
   }
