@@ -42,7 +42,6 @@ package struct OrderRecords: Sendable {
 
   private var standing: [OrderVerb: Standing] = [:]
 
-
   /// Nil if a request came first.
   package private(set) var stopSignal: Int32?
   /// Why the run stops without a signal.
