@@ -14,7 +14,6 @@ package struct AddRequest: Equatable, Sendable {
   package var files: [String] = []
   /// Set if the run folder does not have the addition.
   package var carried: CarriedAddition?
-  /// As given by the requester.
   package var by = ""
 
   package init(id: OrderID, planKey: String, manifestPath: String, folder: String) {

@@ -27,7 +27,6 @@
 package enum OrderLines {
   /// With the LF.
   package static let longestLineBytes = 1 << 20
-  /// In Unicode scalars.
   private static let longestReason = 1000
 
   // MARK: - Requests
@@ -293,7 +292,6 @@ package enum OrderLines {
   }
 }
 
-/// A line that is not a valid request.
 package struct UnreadableOrder: Error, Equatable, Sendable {
   package let id: OrderID?
   package let what: String

@@ -2,7 +2,6 @@
 package struct OrderRequest: Equatable, Sendable {
   package var id: OrderID
   package var verb: OrderVerb
-  /// Task numbers refer to it.
   package var planKey: String
   package var tasks = TaskRanges()
   package var among = TaskRanges()

@@ -2,7 +2,6 @@
 package enum Credentials {
   package static let mark = "***"
 
-  /// Hides the credentials of all URLs.
   package static func hidden(in text: String) -> String {
     let bytes = Array(text.utf8)
     let ranges = bytes.withUnsafeBytes { Self.ranges(in: $0) }

@@ -20,11 +20,10 @@ package struct FetchReport: Equatable, Sendable {
 
   package init() {}
 
-  /// Bytes that came over the network.
   package var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
 }
 
-/// By reference, to keep the values small that contain it.
+/// A report by reference, to keep the values small that contain it.
 package final class FetchRecord: Sendable, Equatable {
   package let report: FetchReport
   package init(_ report: FetchReport) { self.report = report }

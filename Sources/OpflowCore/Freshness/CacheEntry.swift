@@ -30,7 +30,6 @@ package struct CacheEntry: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// Permission bits.
     package var mode: UInt32
     package var sizeBytes: Int64
     package var digest: SHA256.Digest

@@ -1,5 +1,5 @@
-/// Covers everything that a result may depend on. That includes the task's name, which commands can
-/// read, but not the project's folder.
+/// The key of a cached result: everything that it may depend on, with the task's name, which
+/// commands can read, but without the project's folder.
 package enum CacheKey {
   /// - Parameters:
   ///   - seen: the inputs before the start, by `ContentHash.strong`.
@@ -45,7 +45,6 @@ package enum CacheKey {
     return hash.digest
   }
 
-  /// Of this program.
   package static var architecture: String {
     #if arch(x86_64)
       "x86_64"

@@ -1,4 +1,4 @@
-/// Read by workers from a file in the run's folder.
+/// A session's cache, as workers read it from a file in the run's folder.
 package enum CacheSetting: Equatable, Sendable {
   case own(limitBytes: Int64)
   /// By several state folders.

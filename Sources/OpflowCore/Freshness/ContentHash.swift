@@ -13,12 +13,11 @@ package enum ContentHash: Sendable {
   }
 }
 
-/// For bytes in pieces.
+/// The same for bytes in pieces.
 package enum ContentHasher: ~Copyable {
   case quick(PieceHash)
   case strong(SHA256)
 
-  /// Nil if out of memory.
   package init?(_ hash: ContentHash) {
     switch hash {
     case .quick:

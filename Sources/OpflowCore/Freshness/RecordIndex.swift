@@ -1,6 +1,5 @@
 /// Finds each task's newest record in a growing file. Damaged lines are ignored.
 package struct RecordIndex: Sendable {
-  /// The block of a task.
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int

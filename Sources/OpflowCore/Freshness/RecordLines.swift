@@ -79,7 +79,6 @@ package enum RecordLines {
     return paths
   }
 
-  /// - Parameter name: for people.
   package static func block(
     _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
     atMilliseconds now: Int64
@@ -223,7 +222,6 @@ private struct LineMaker {
     Hexadecimal.append(content.low, digitCount: 16, to: &bytes)
   }
 
-  /// Without leading zeros.
   private mutating func short(_ number: UInt64) {
     bytes.append(Field.tab)
     let digits = max(1, (67 - number.leadingZeroBitCount) / 4)

@@ -11,7 +11,6 @@ package struct RecordReader {
     record.inputs.reserve(count: byteCount / 100, pathBytes: byteCount / 3)
   }
 
-  /// Nil if the last line is missing.
   package var whole: SuccessRecord? { isComplete ? record : nil }
 
   /// The line is without its line feed. False if it cannot continue the block.
@@ -79,7 +78,6 @@ package struct RecordReader {
   }
 }
 
-/// The checksum is verified.
 struct RecordLine {
   let sequence: Int
   let event: RecordLines.Event
@@ -161,7 +159,6 @@ struct RecordFields {
     return isValue ? value : nil
   }
 
-  /// False if the fields are invalid.
   mutating func file(into files: inout SeenFiles) -> Bool {
     guard let kind = byte().flatMap(SeenFile.Kind.init), let content = content(),
       let device = optionalNumber(), let inode = optionalNumber(), let size = optionalNumber(),

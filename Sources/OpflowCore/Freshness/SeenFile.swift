@@ -63,7 +63,6 @@ package struct SeenFile: Equatable, Sendable {
     self.stamp = stamp
   }
 
-  /// For a task.
   package func isSame(as other: SeenFile) -> Bool {
     kind == other.kind && content == other.content
   }

@@ -1,4 +1,4 @@
-/// Of possibly millions of files, in columns.
+/// The states of possibly millions of files, in columns.
 package struct SeenStates: Equatable, Sendable {
   fileprivate var kinds: [SeenFile.Kind] = []
   fileprivate var contents: [PlanKey] = []

@@ -17,7 +17,6 @@ package enum Staleness: Equatable, Sendable {
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
-  /// They were not recorded.
   case valuesUnknown
   /// It was not a secret then.
   case valueWithSecret
@@ -116,7 +115,6 @@ package enum Staleness: Equatable, Sendable {
     return text
   }
 
-  /// For the count of reasons left out.
   private static let countBytes = 30
 
   /// Keeps the end, which says more about a path.

@@ -43,7 +43,6 @@ package struct SuccessRecord: Equatable, Sendable {
 
   package struct Value: Equatable, Sendable {
     package var name: String
-    /// Of its file.
     package var bytes: [UInt8]
 
     package init(name: String, bytes: [UInt8]) {
@@ -124,13 +123,11 @@ package struct SuccessRecord: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// Of an input or output. Values are checked elsewhere.
   package func namesSecret(_ masker: Masker) -> Bool {
     [inputs, outputs, links, targets].contains { $0.namesSecret(masker) }
       || readings.contains { $0.name.withUnsafeBytes { masker.finds($0) } }
   }
 
-  /// Of commands among the inputs.
   package var failures: [Staleness] {
     readings.filter { $0.kind == .failure }.map { .reading($0) }
   }

@@ -2,7 +2,6 @@
 package struct DriveLimits: Equatable, Sendable {
   package struct Capacity: Equatable, Sendable {
     package var name: String
-    /// In the plan's unit.
     package var amount: UInt64
   }
 
@@ -26,7 +25,6 @@ package struct DriveLimits: Equatable, Sendable {
   /// `NAME:AMOUNT`, as in the journal.
   var texts: [String] { capacities.map { "\($0.name):\($0.amount)" } }
 
-  /// Ignores an invalid text.
   mutating func add(text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let amount: UInt64 = Field.number(text.utf8[text.utf8.index(after: colon)...])

@@ -5,7 +5,6 @@ package struct ExtendEntry: Sendable, Equatable {
   package var asker: OrderAsker
   /// `none` if no task of the run added them.
   package var adder = TaskID.none
-  /// Of the generator.
   package var attempt: Int32 = 0
   /// 32 hexadecimal digits.
   package var segmentKey = ""

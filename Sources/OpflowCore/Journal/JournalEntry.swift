@@ -2,7 +2,6 @@
 package enum JournalEntry: Sendable, Equatable {
   // Rare entries are indirect to keep the frequent one small.
   indirect case open(OpenEntry)
-  /// Another session begins.
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
@@ -19,7 +18,6 @@ package struct OpenEntry: Sendable, Equatable {
   package static let currentFormat = 1
   package var format: Int = OpenEntry.currentFormat
   package var run: String
-  /// 32 hexadecimal digits.
   package var planKey: String
   package var opflowVersion: String
   /// Real path; `-` for standard input.
@@ -77,7 +75,6 @@ package struct ResumeEntry: Sendable, Equatable {
   package var reused: Int = 0
   /// The number of tasks' `resume` lines that follow directly. Shows whether damage hides one.
   package var withdrawn: Int = 0
-  /// IDs that the manifest no longer has.
   package var removed: [String] = []
   /// Requests whose added tasks leave the run, since their generator runs again.
   package var dropped: [String] = []
@@ -121,7 +118,7 @@ package struct StopEntry: Sendable, Equatable {
   }
 }
 
-/// As `status` prints it.
+/// The state of a run, as `status` prints it.
 package enum RunState: String, Sendable, CaseIterable {
   case running, succeeded, failed, cancelled, interrupted
 }
@@ -156,14 +153,12 @@ package struct WorkerEntry: Sendable, Equatable {
   }
 }
 
-/// Of a task or, for `pause` and `proceed`, of the whole run.
+/// An event of a task or, for `pause` and `proceed`, of the whole run.
 package enum TransitionEvent: Equatable, Sendable {
   case start, success, failure, retry
   case skip(SkipReason)
   case cancel, interrupt, pause, proceed
-  /// Takes the task out of an earlier state.
   case resume(RerunReason)
-  /// The task is up to date.
   case fresh
   case ready
   /// A service was sent its stop signal.
@@ -192,7 +187,6 @@ package enum TransitionKind: UInt8, CaseIterable, Sendable {
   case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
   case ready, stopping
 
-  /// In the journal.
   package var word: StaticString {
     switch self {
     case .start: "start"

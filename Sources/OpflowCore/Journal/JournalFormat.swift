@@ -133,7 +133,6 @@
 
 package enum JournalEvent: Equatable, Sendable {
   case open
-  /// Another session begins.
   case resume
   case close
   case worker
@@ -143,10 +142,8 @@ package enum JournalEvent: Equatable, Sendable {
   case extend
   case withdraw
   case transition(TransitionKind)
-  /// Of a later version.
   case unknown
 
-  /// The plan file may differ after such a line.
   var changesPlan: Bool { self == .extend || self == .withdraw }
 
   /// A `resume` line is about the run or about a task; only TASK shows which.
@@ -202,7 +199,6 @@ package enum JournalEvent: Equatable, Sendable {
 }
 
 extension Fingerprint.Part {
-  /// In the journal and in messages.
   package var word: String {
     switch self {
     case .run: "run"
@@ -223,7 +219,7 @@ extension Fingerprint.Part {
   }
 }
 
-/// Damage that recovery handles is not an error.
+/// Why a file is not a journal. Damage that recovery handles is not an error.
 package enum JournalError: Error, Equatable, Sendable {
   /// The run died before it began.
   case empty

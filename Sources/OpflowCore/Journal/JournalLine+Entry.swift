@@ -28,7 +28,6 @@ extension JournalLine {
     transition.worker = fields.worker
     transition.isAhead = fields.isAhead
     transition.outcome = fields.end.outcome
-    // The reason is part of the event.
     if transition.event.kind == .skip || transition.event.kind == .resume {
       transition.outcome.reason = nil
     }
@@ -195,7 +194,6 @@ extension TransitionFields {
 }
 
 extension Plan {
-  /// The name is escaped.
   @inline(__always)
   package func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
     if name.isEmpty { return nil }

@@ -123,9 +123,7 @@ package struct JournalReader {
   }
 }
 
-/// After an intact line.
 package struct JournalPlace: Sendable {
-  /// Before the place.
   package fileprivate(set) var recovery = JournalRecovery()
 
   package init() {}
@@ -134,6 +132,5 @@ package struct JournalPlace: Sendable {
     self.recovery = recovery
   }
 
-  /// In the file.
   package var offset: Int { recovery.intactByteCount }
 }

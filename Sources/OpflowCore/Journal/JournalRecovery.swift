@@ -1,8 +1,7 @@
-/// Found while reading a journal.
+/// The damage found while reading a journal.
 package struct JournalRecovery: Equatable, Sendable {
   /// The first hundred places, in file order.
   package private(set) var damage: [JournalDamage] = []
-  /// Of all damage.
   package private(set) var droppedLines = 0
   package private(set) var droppedBytes = 0
   /// SEQs that are not in the file intact.
@@ -18,7 +17,6 @@ package struct JournalRecovery: Equatable, Sendable {
 
   package init() {}
 
-  /// Needed before a line may be appended.
   package var repair: JournalRepair {
     JournalRepair(
       truncateTo: intactByteCount < byteCount ? intactByteCount : nil,
@@ -71,7 +69,7 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func finish(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// By the holder of the run's lock, before appending.
+/// The repair by the holder of the run's lock, before appending.
 package struct JournalRepair: Equatable, Sendable {
   /// Removes damage at the end.
   package var truncateTo: Int?

@@ -7,7 +7,6 @@ extension JournalReader {
     }
   }
 
-  /// Of the newest session.
   package static func planKey(atEndOf bytes: UnsafeRawBufferPointer) -> String? {
     last(in: bytes) { line in
       guard line.event == .open || line.event == .resume else { return nil }

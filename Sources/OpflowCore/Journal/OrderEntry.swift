@@ -20,7 +20,6 @@ package struct OrderEntry: Sendable, Equatable {
     self.asker = asker
   }
 
-  /// The immediate effect on a selected task.
   package func effect(on task: TaskID, in state: TaskState) -> Transition? {
     switch verb.row.effect {
     case .cancels:

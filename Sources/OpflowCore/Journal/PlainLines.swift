@@ -80,7 +80,6 @@ struct PlainSuccess {
   }
 }
 
-/// At the start of a line's fields.
 private struct PlainTry {
   var drive = 1
   let attempt: Int32

@@ -1,16 +1,13 @@
-/// In a session; also for the first time.
+/// Why a session runs a task again, or for the first time.
 package enum RerunReason: Equatable, Sendable {
   case interrupted
-  /// In this part, if known.
   case changed(Fingerprint.Part?)
   /// This dependency runs again or has run since; `none` if the plan no longer has it.
   case afterRerun(TaskID)
   case failedBefore
   case skippedBefore
-  /// Before it started.
   case cancelledBefore
   case outputMissing
-  /// Or outputs.
   case inputs
   /// A damaged line may have discarded the result.
   case unproven
@@ -19,7 +16,6 @@ package enum RerunReason: Equatable, Sendable {
   case service
   case new
 
-  /// In the journal.
   package var word: StaticString {
     switch self {
     case .interrupted: "interrupted"

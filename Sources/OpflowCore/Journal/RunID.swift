@@ -23,7 +23,6 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
       : RunID(seconds: newest.seconds + 1, serial: 0)
   }
 
-  /// As text.
   package static let byteCount = 20
 
   package init?(_ text: some StringProtocol) {

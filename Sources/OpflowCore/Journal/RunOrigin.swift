@@ -35,7 +35,6 @@ extension OpenEntry {
     return Self.relative(manifestPath, to: stateFolder) == Self.relative(path, to: folder)
   }
 
-  /// From the original to the present state folder.
   package func moved(_ path: String, to folder: String) -> String {
     var parts = folder.split(separator: "/")
     for part in Self.relative(path, to: stateFolder) {
@@ -44,7 +43,6 @@ extension OpenEntry {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// Both absolute.
   private static func relative(_ path: String, to base: String) -> [Substring] {
     let path = path.split(separator: "/")
     let base = base.split(separator: "/")

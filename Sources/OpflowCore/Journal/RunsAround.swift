@@ -110,7 +110,7 @@ package struct TasksAround: Equatable, Sendable {
   }
 }
 
-/// From a process's environment.
+/// The task that a process belongs to, from its environment.
 package struct TaskAround: Hashable, Sendable {
   package let run: RunID
   package let task: String

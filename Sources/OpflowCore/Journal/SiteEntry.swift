@@ -20,7 +20,7 @@ package struct SiteEntry: Sendable, Equatable {
   }
 }
 
-/// Raw values stand in the journal.
+/// The state of a node; raw values stand in the journal.
 package enum SiteState: String, Sendable, CaseIterable {
   case joined
   /// It was preempted, or its time is over: no task starts there.
@@ -31,10 +31,8 @@ package enum SiteState: String, Sendable, CaseIterable {
   case readmitted
   /// The connection is lost and processes may still run: no task starts there.
   case silent
-  /// With all its processes.
   case lost
 
-  /// Tasks may start there.
   var isInUse: Bool { self == .joined || self == .readmitted }
 }
 

@@ -3,7 +3,6 @@ package enum SkipReason: Equatable, Sendable {
   /// The `matrix`.
   case emptyMatrix
   case skipOption
-  /// By a request during the run.
   case order
   /// A service that no task used.
   case unused
@@ -12,7 +11,6 @@ package enum SkipReason: Equatable, Sendable {
   /// This dependency failed or was skipped; `none` if the plan no longer has it.
   case upstream(TaskID)
 
-  /// In the journal.
   package var word: StaticString {
     switch self {
     case .condition: "if"

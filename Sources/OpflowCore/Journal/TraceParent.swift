@@ -8,7 +8,6 @@ package struct TraceParent: Hashable, Sendable {
   package static let sampled: UInt8 = 1
   private static let known: UInt8 = 3
   private static let byteCount = 55
-  /// Of the span's digits.
   package static let spanStart = 36
 
   package static let variable = "TRACEPARENT"
@@ -67,13 +66,11 @@ package struct SpanID: Hashable, Sendable {
 }
 
 extension SpanID {
-  /// `self` is the run's span.
   package func attempt(_ number: Int32, ofTask name: UnsafeRawBufferPointer) -> SpanID {
     let task = Hash.combine(value, Hash.xxh3(name))
     return SpanID(Hash.combine(task, UInt64(UInt32(bitPattern: number))))
   }
 
-  /// Of a later session.
   package func drive(_ number: Int) -> SpanID {
     SpanID(Hash.combine(value, UInt64(truncatingIfNeeded: number)))
   }
@@ -85,7 +82,6 @@ extension SpanID {
 /// Computed from the lines that start a run's sessions, so that its IDs are the same in each
 /// export.
 package struct RunTrace: Sendable {
-  /// Of the run as a whole.
   package let span: SpanID
   /// The context that the run was started in.
   package let parent: TraceParent?

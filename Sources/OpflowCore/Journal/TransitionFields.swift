@@ -89,7 +89,6 @@ extension TransitionFields {
   }
 }
 
-/// Bounded values.
 extension FieldCursor {
   private static let attemptLimit: Int64 = 1_000_000_000
   /// Far above the workers of a session.

@@ -1,8 +1,6 @@
-/// By a task's policy, over sessions that continue each other.
+/// Used attempts of a task's policy, over sessions that continue each other.
 package struct TriesUsed: Equatable, Sendable {
-  /// Failed attempts.
   package var count: Int32 = 0
-  /// Until the next attempt.
   package var delayMilliseconds: Int64 = 0
 
   package init(count: Int32 = 0, delayMilliseconds: Int64 = 0) {

@@ -1,10 +1,9 @@
-/// Of a task's state.
+/// The reason for a task's state.
 package enum Why: Equatable, Sendable {
   case ended(EndReason)
   case skipped(SkipReason)
   case rerun(RerunReason)
 
-  /// In the journal.
   package var word: StaticString {
     switch self {
     case .ended(let reason): reason.word

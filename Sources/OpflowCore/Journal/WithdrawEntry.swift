@@ -2,10 +2,8 @@
 /// names (`PlanGrowth`), under which they are skipped.
 package struct WithdrawEntry: Sendable, Equatable {
   package var adder: TaskID
-  /// Its last one.
   package var attempt: Int32
   package var orders: [String]
-  /// Of tasks.
   package var count: Int
 
   package init(adder: TaskID, attempt: Int32, orders: [String], count: Int) {

@@ -31,7 +31,6 @@ extension UnsafeRawBufferPointer {
       if !hasSame(at: position, as: UInt64.self, in: other) { return false }
       position &+= 8
     }
-    // These may overlap those compared before.
     return hasSame(at: count &- 8, as: UInt64.self, in: other)
   }
 

@@ -57,7 +57,6 @@ struct EightBytes {
 
   // MARK: - Decimal
 
-  /// The number of leading decimal digits.
   @inline(__always)
   var digitCount: Int {
     let values = bits ^ 0x3030_3030_3030_3030

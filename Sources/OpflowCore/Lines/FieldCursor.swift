@@ -119,7 +119,6 @@ struct FieldCursor {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The value of 1 to 18 decimal digits.
   @inline(never)
   var natural: Int64? {
     guard count > 0, count <= 18 else { return nil }

@@ -47,7 +47,6 @@ package struct FieldWriter {
     if isDone == nil { Array(text).withUnsafeBytes { escape($0) } }
   }
 
-  /// Most text has no escapes.
   private mutating func escape(_ text: UnsafeRawBufferPointer) {
     var start = 0
     for place in text.indices {

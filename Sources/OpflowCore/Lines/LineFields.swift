@@ -5,7 +5,6 @@ package struct LineFields: Sequence, IteratorProtocol {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Skips fields without `=`.
   package mutating func next() -> LineField? {
     while position < bytes.count {
       let end = bytes.position(of: Field.tab, from: position)

@@ -36,9 +36,7 @@ enum EscapeStep: Equatable {
   case needsMore
   /// The first byte is not an escape.
   case plain
-  /// `count` bytes stand for one byte.
   case byte(UInt8, count: Int)
-  /// `count` bytes stand for a character.
   case scalar(UInt32, count: Int)
   /// `count` bytes stand for `times` equal bytes.
   case repeated(UInt8, times: Int, count: Int)

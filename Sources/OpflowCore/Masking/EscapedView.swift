@@ -110,7 +110,6 @@ struct EscapedView: Sendable {
     return place >= 0 ? places[place] : forkPlace + place
   }
 
-  /// The start of a possible word.
   func hold(_ automaton: WordAutomaton) -> Int? {
     let length = max(automaton.reach(state), tails.longest)
     if length > 0 { return start(ofLast: length) }

@@ -7,7 +7,6 @@ package struct Masker: Sendable {
   private var state: WordAutomaton.State = 0
   private var tails = TailReader()
   private var views = Escape.allCases.map { EscapedView($0) }
-  /// Of views that differ from the stream.
   private var apartCount = 0
   private var borders = Borders()
 
@@ -155,7 +154,6 @@ package struct Masker: Sendable {
 
   // MARK: - Writing
 
-  /// Bytes from here on may still become a secret.
   private var hold: Int {
     var hold = place - max(automaton.reach(state), tails.longest)
     if apartCount > 0 {

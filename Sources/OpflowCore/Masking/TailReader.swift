@@ -40,7 +40,7 @@ struct TailReader: Equatable, Sendable {
   }
 }
 
-/// For each prefix of one long word, the next shorter prefix that ends it; computed at the first
+/// Maps each prefix of one long word to the next shorter prefix that ends it; computed at the first
 /// mismatch.
 struct Borders: Sendable {
   private var word = -1

@@ -30,7 +30,6 @@ package struct DownloadProgress: Equatable, Sendable {
     fraction(of: 100)
   }
 
-  /// Of `steps` equal steps.
   package func fraction(of steps: Int) -> Int? {
     guard let totalBytes, totalBytes > 0 else { return nil }
     return Int(min(1, Double(doneBytes) / Double(totalBytes)) * Double(steps))
@@ -38,7 +37,6 @@ package struct DownloadProgress: Equatable, Sendable {
 
   private var isComplete: Bool { totalBytes.map { $0 > 0 && doneBytes >= $0 } ?? false }
 
-  /// The silence of a stalled download.
   package func stalledMilliseconds(at now: Int64) -> Int64? {
     let silence = silence(at: now)
     return silence >= Self.stalledMilliseconds && !isComplete ? silence : nil

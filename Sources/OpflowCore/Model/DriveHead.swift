@@ -1,6 +1,5 @@
 /// The tasks' `resume` lines at the start of a session: announced by the run's `resume`, and seen.
 struct DriveHead: Sendable {
-  /// Of the run's `resume`; 0 without one.
   var sequence: UInt64 = 0
   var expected = 0
   var seen = 0

@@ -1,4 +1,4 @@
-/// Of a running session, with the tasks on them.
+/// The nodes of a running session and the tasks on them.
 package struct DriveMachines {
   package struct Machine {
     package let site: SiteID
@@ -6,7 +6,6 @@ package struct DriveMachines {
     package let cores: UInt64
     package var state: SiteState
 
-    /// - Parameter offer: the entry with which it joined.
     init(_ offer: SiteEntry, _ state: SiteState) {
       site = offer.site
       host = offer.host
@@ -21,9 +20,7 @@ package struct DriveMachines {
   private var workers: [WorkerID: SiteID] = [:]
   /// Not for tasks on the coordinator's host.
   private var places: [TaskID: SiteID] = [:]
-  /// Tasks interrupted by each leaving node.
   private var cut: [SiteID: [TaskID]] = [:]
-  /// Per node request.
   package private(set) var awaited: [Int: String] = [:]
 
   init() {}

@@ -8,27 +8,21 @@ package struct DriveModel {
   private var states: [TaskState]
   /// Of the session's tasks, without those already done.
   package private(set) var counts = TaskCounts()
-  /// In the order of their starts.
   package private(set) var running: [RunningTask] = []
-  /// They wait to start again.
   package private(set) var interrupted: [TaskID] = []
   /// Skipped because of a failure or cancellation.
   package private(set) var unmet: Set<TaskID> = []
   package private(set) var beganMilliseconds: Int64 = 0
-  /// Of the last transition, since the epoch.
   package private(set) var lastMilliseconds: Int64 = 0
   package private(set) var hasOutput = false
   package private(set) var downloads = DownloadTotals()
-  /// Of this session.
   package private(set) var orders: OrderRecords
   /// A signal has stopped the coordinator.
   package private(set) var isStopped = false
   package private(set) var suspendedCount = 0
-  /// Without the coordinator's host.
   package var machines = DriveMachines()
   /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
-  /// Services that were sent their stop signal.
   private var stopping: Set<TaskID> = []
   /// Per matrix: tasks that run, have ended, and are part of the session.
   private var legs: [(running: Int, ended: Int, total: Int)]
@@ -74,7 +68,6 @@ package struct DriveModel {
     }
   }
 
-  /// In the state of the session's journal.
   package init(plan: Plan, scope: DriveScope, joining history: RunModel) {
     self.init(plan: plan, scope: scope)
     for task in plan.tasks.lazy.map({ TaskID($0) })
@@ -113,12 +106,10 @@ package struct DriveModel {
 
   package var total: Int { scope.selected.count }
   package var reused: Int { scope.reused.count }
-  /// From a cache.
   package private(set) var restored: Set<TaskID> = []
   package var finished: Int { reused + counts.ended + counts.cancelled }
   package var notStarted: Int { max(0, counts.pending - interrupted.count) }
 
-  /// In plan order.
   package func firstNotStarted(_ limit: Int) -> [TaskID] {
     var tasks: [TaskID] = []
     for index in states.indices where states[index] == .waiting && tasks.count < limit {
@@ -129,7 +120,6 @@ package struct DriveModel {
     return tasks
   }
 
-  /// Part of the session and not already done.
   package func isOpen(_ task: TaskID) -> Bool {
     scope.selected.contains(task) && !scope.reused.contains(task)
   }
@@ -220,7 +210,6 @@ package struct DriveModel {
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 
-  /// The immediate effects of a request.
   package mutating func apply(_ order: OrderEntry, atMilliseconds now: Int64) {
     for task in order.tasks where task.index < states.count {
       guard let effect = order.effect(on: task, in: states[task.index]) else { continue }
@@ -262,7 +251,6 @@ package struct DriveModel {
     }
   }
 
-  /// With running tasks; counts tasks of the session.
   package var runningFamilies: some Sequence<(name: String, ended: Int, total: Int)> {
     legs.indices.lazy.filter { legs[$0].running > 0 }.map {
       (plan.familyName(FamilyID($0)), legs[$0].ended, legs[$0].total)
@@ -286,7 +274,6 @@ package struct DriveModel {
     return running[place]
   }
 
-  /// The first violated one.
   package func checkInvariants() -> String? {
     var counted = TaskCounts()
     for index in states.indices {

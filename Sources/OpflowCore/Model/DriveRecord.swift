@@ -1,19 +1,14 @@
 package struct DriveRecord: Sendable {
-  /// From 1.
   package let number: Int
   /// Since the epoch; of its first known line if the first is lost.
   package let begunMilliseconds: Int64
-  /// The context that it was started in.
   package let trace: TraceParent?
-  /// Tasks that were already done.
   package let reused: Int
   /// Since the epoch; nil while it runs or if it died.
   package internal(set) var close: (milliseconds: Int64, entry: CloseEntry)?
-  /// To the whole run, in order.
   package internal(set) var signals: [Signal] = []
 
   package struct Signal: Sendable {
-    /// Since the epoch.
     package let milliseconds: Int64
     package let effect: Effect
   }

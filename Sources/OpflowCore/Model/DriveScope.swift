@@ -1,8 +1,6 @@
 /// The tasks of a session, by their initial states.
 package struct DriveScope: Sendable {
-  /// Includes tasks already done.
   package private(set) var selected: TaskSet
-  /// Their earlier result stands.
   package private(set) var reused: TaskSet
   /// Interrupted by a crash; they must not run twice.
   package private(set) var stillFailed: TaskSet
@@ -10,7 +8,6 @@ package struct DriveScope: Sendable {
   package private(set) var leftFailed: [TaskID] = []
   package private(set) var leftOpen: [TaskID] = []
 
-  /// Services that the session before left running.
   private(set) var stays: [TaskID] = []
 
   package init(_ initial: [InitialState]) {

@@ -1,6 +1,5 @@
 /// Tasks that the plan does not have.
 struct GoneTasks: Sendable {
-  /// With the order of appearance.
   private var places: [String: Int] = [:]
   private var nextPlace = 0
   /// Per started task: its stand-in ID in `HandedTasks`.

@@ -10,7 +10,6 @@ struct GrowthRecords: Sendable {
   private(set) var all: [GrowthRecord] = []
   /// Requests whose tasks have left the run.
   private var dropped: Set<String> = []
-  /// Entries from earlier sessions.
   private var earlier = 0
   /// Of the plan, by the last line that tells it.
   private(set) var taskCount: Int?
@@ -40,7 +39,6 @@ struct GrowthRecords: Sendable {
     gap.map { $0.lowerBound > countSequence } ?? false
   }
 
-  /// In the newest session.
   func addedInDrive(_ plan: Plan) -> Range<Int> {
     guard earlier < all.count else { return plan.taskCount..<plan.taskCount }
     let first = all[earlier].entry
@@ -49,7 +47,6 @@ struct GrowthRecords: Sendable {
 }
 
 extension RunModel {
-  /// In order.
   package var additions: [GrowthRecord] { growth.all }
   /// Without dropped ones, whose generator adds them again.
   package var standingAdditions: [GrowthRecord] { growth.standing }

@@ -1,4 +1,4 @@
-/// Of each worker, in starting order. A damaged journal may name a task twice.
+/// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
 struct HandedTasks: Sendable {
   private struct Link {
     var task: TaskID

@@ -1,4 +1,4 @@
-/// Of a run that a task of another run started.
+/// A run that a task of another run started.
 package struct InnerRun: Equatable, Sendable {
   package let run: RunID
   package let counts: TaskCounts

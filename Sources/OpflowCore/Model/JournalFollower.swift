@@ -5,7 +5,6 @@
 /// a resume cuts off. opflow never changes what precedes them, so a shorter or different file needs
 /// a new follower.
 package struct JournalFollower: Sendable {
-  /// As of the last intact line.
   package private(set) var model: RunModel
   private let fresh: RunModel
   package private(set) var plan: Plan
@@ -45,10 +44,8 @@ package struct JournalFollower: Sendable {
     return anew
   }
 
-  /// Of the first byte to read next.
   package var offset: Int { place.offset }
 
-  /// With the new model and plan.
   package typealias EachLine = (JournalLine, RunModel, Plan) -> Void
 
   /// Complete lines only; `bytes` start at `offset`.

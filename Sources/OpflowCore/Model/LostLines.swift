@@ -1,8 +1,6 @@
 /// Missing lines of a journal, and the results in doubt because of them.
 struct LostLines: Sendable {
-  /// Of the newest session.
   private(set) var head = DriveHead()
-  /// In order.
   private var gaps: [Range<UInt64>] = []
   /// Results from before this SEQ are unproven for good, unless discarded since.
   private var provenFrom: UInt64 = 0

@@ -7,7 +7,6 @@
 struct NameGuesses {
   private var recent = InlineArray<256, Int32>(repeating: 0)
   private var next: Int32 = 0
-  /// Of the name before `next`.
   private var ending = TaskEnding()
 
   @inline(__always)

@@ -1,15 +1,13 @@
-/// And which of them still hold.
+/// The requests of a run, and which of them still hold.
 package struct OrderRecords: Sendable {
   package struct Record: Sendable {
     package let verb: OrderVerb
     package let asker: OrderAsker
-    /// Since the epoch.
     package let milliseconds: Int64
     package let drive: Int
     package let tasks: [TaskID]
     package let carried: CarriedValue
     let sequence: UInt64
-    /// As in `OrderEntry`.
     let fingerprints: [UInt64]
 
     /// Of the approval that it answers, if recorded.
@@ -23,7 +21,6 @@ package struct OrderRecords: Sendable {
   /// Tasks selected by each request of all sessions.
   package private(set) var counts: [OrderID: Int] = [:]
 
-  /// Indices into `all`, for one verb.
   private struct Standing {
     var ofRun: Int?
     var ofTasks: [TaskID: Int] = [:]
@@ -108,13 +105,12 @@ package struct OrderRecords: Sendable {
     standing[verb].map { Array($0.ofTasks.keys) } ?? []
   }
 
-  /// With their effect in words.
   package func ofPending(_ task: TaskID) -> [(record: Record, phrase: OrderRow.Phrase)] {
     if standing.isEmpty { return [] }
     return Self.phrases.compactMap { verb, phrase in of(task, verb).map { ($0, phrase) } }
   }
 
-  /// Keeps the task from continuing.
+  /// Who keeps the task from continuing.
   package func holder(of task: TaskID) -> OrderAsker? {
     Self.holding.lazy.compactMap { of(task, $0)?.asker }.first
   }
@@ -125,16 +121,15 @@ package struct OrderRecords: Sendable {
     verb in verb.row.phrase.map { (verb, $0) }
   }
 
-  /// It is ending the run.
+  /// The request that is ending the run.
   package var stoppedBy: Record? { ofRun(.cancel) }
 
-  /// No task starts because of it.
+  /// The request because of which no task starts.
   package var pausedBy: Record? { ofRun(.pause) }
 
   /// From any session.
   package var closedBy: Record? { ofRun(.close) }
 
-  /// To an approval, from any session.
   package func answer(to task: TaskID) -> Record? { of(task, .approve) ?? of(task, .reject) }
 
   /// Replace the manifest's, from any session.
@@ -146,7 +141,6 @@ package struct OrderRecords: Sendable {
     standing[.parallel]?.ofResources[resource].map { all[$0] }
   }
 
-  /// Sorted by name.
   package var capacities: [Record] {
     (standing[.parallel]?.ofResources.values.map { all[$0] } ?? [])
       .sorted { $0.carried.resource < $1.carried.resource }

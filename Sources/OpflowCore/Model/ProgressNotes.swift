@@ -10,7 +10,6 @@
 // by a rename at most once a second and removes it at the end. The attempt reveals a file that a
 // killed coordinator left. No decision depends on it.
 
-/// The `progress` file.
 package enum ProgressNotes {
   private static let version = 1
 

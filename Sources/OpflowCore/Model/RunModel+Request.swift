@@ -1,4 +1,3 @@
-/// Of a run and of its newest session.
 extension RunModel {
   package var openness: RunOpenness {
     guard open?.serves == true else { return .ordinary }
@@ -9,12 +8,9 @@ extension RunModel {
   package var only: [String] { open?.only ?? [] }
   package var skip: [String] { open?.skip ?? [] }
 
-  /// Of the newest session.
   package var set: [String] { resume?.set ?? open?.set ?? [] }
-  /// Empty for all tasks.
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
-  /// At the start of the newest session.
   package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
   /// At the start of the newest session; nil if unknown.
   package func maxParallel(_ plan: Plan) -> UInt32? {

@@ -4,7 +4,6 @@
 /// `resume` lines at the start of a session are missing, any of them may have discarded a result:
 /// earlier results are then `unproven`, and the tasks run again.
 package struct RunModel: Sendable {
-  /// Nil before the first line.
   package private(set) var open: OpenEntry?
   /// Of the newest session; nil in the first.
   package private(set) var resume: ResumeEntry?
@@ -33,14 +32,12 @@ package struct RunModel: Sendable {
   package private(set) var hasStarts = false
   /// Only if requested.
   package private(set) var details = TaskDetails()
-  /// Used attempts.
   package private(set) var tries = TryRecords()
   private let keepsDetails: Bool
   /// Only if requested.
   package private(set) var attempts = TaskAttempts()
   private let keepsAttempts: Bool
   private let beforeFilling: BeforeFilling?
-  /// Of a plan in which tasks read values.
   package private(set) var values = ValueRecords()
   private var hasArguments = false
   /// Of results that stand, for a plan with `inputs`.
@@ -88,7 +85,6 @@ package struct RunModel: Sendable {
     return isUnproven(record) ? record.unproven : record
   }
 
-  /// Without copying the record.
   @inline(__always)
   func state(_ task: TaskID) -> TaskState {
     if records.isEmpty { return .waiting }
@@ -115,7 +111,6 @@ package struct RunModel: Sendable {
 
   /// Not in the plan; in order of appearance, without those reported by a resume.
   package var removed: [String] { gone.names }
-  /// By name.
   package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
   /// The start of the newest session.
@@ -141,7 +136,6 @@ package struct RunModel: Sendable {
     isHeld ? .running : close?.state ?? .interrupted
   }
 
-  /// Continues after the last line.
   package var encoder: JournalEncoder {
     JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
   }
@@ -443,7 +437,6 @@ package struct RunModel: Sendable {
     }
   }
 
-  /// Prefetched; the worker starts it by this line.
   @inline(__always)
   private mutating func takeNext(of worker: WorkerID, _ line: JournalLine) -> TaskID? {
     guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }

@@ -1,22 +1,17 @@
-/// For `status` and `runs`.
+/// The state of a run for `status` and `runs`.
 package struct RunStatus {
   package let run: String
   package let state: RunState
   package let counts: TaskCounts
-  /// Since the epoch.
   package let openedMilliseconds: Int64
-  /// Of the journal's last line.
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
   /// Without those that `--only` excludes.
   package let included: TaskSet
   private let isHeld: Bool
-  /// From the coordinator's `progress` file.
   package var told: [TaskID: RunningDownloads.Entry] = [:]
-  /// Live runs that its tasks started.
   package var inner: [TaskID: InnerRun] = [:]
-  /// The nodes that the coordinator waits for.
   package var awaited: String?
   /// Of part files, where `mayHavePart`.
   package var keptBytes: [TaskID: Int64] = [:]
@@ -120,7 +115,6 @@ package struct RunStatus {
     isHeld && state(service).isRunning && history.details.stopping.contains(service)
   }
 
-  /// Unfinished dependencies of a pending task.
   package func waitsFor(_ task: TaskID) -> [TaskID] {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
@@ -141,13 +135,11 @@ package struct RunStatus {
       && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
 
-  /// Because it was interrupted.
   package func failsOnResume(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.failWhenInterrupted) && isCut(task)
       && history[task].isInterrupted
   }
 
-  /// Results from a cache.
   package func restoredCount(of tasks: Range<Int>) -> Int {
     if !plan.hasCaches { return 0 }
     return tasks.lazy.map { TaskID($0) }.count {

@@ -1,6 +1,5 @@
-/// As reported.
+/// The reported progress of running downloads.
 package struct RunningDownloads: Sendable {
-  /// Of an attempt.
   package struct Entry: Equatable, Sendable {
     package var attempt: Int32
     package var progress: DownloadProgress
@@ -29,7 +28,6 @@ package struct RunningDownloads: Sendable {
     }
   }
 
-  /// Nil if no such download runs.
   package mutating func take(
     _ report: WorkerProgress, atMilliseconds now: Int64
   ) -> DownloadProgress? {

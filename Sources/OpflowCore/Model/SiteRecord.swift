@@ -1,6 +1,5 @@
-/// As told by the journal.
+/// A node of a session, as told by the journal.
 package struct SiteRecord: Sendable, Equatable {
-  /// From 1.
   package let drive: Int
   package let site: SiteID
   /// As it joined; only its host if that line is lost.
@@ -8,9 +7,7 @@ package struct SiteRecord: Sendable, Equatable {
   /// Since the epoch; of its first known line if that is lost.
   package let joinedMilliseconds: Int64
   package internal(set) var state: SiteState
-  /// Of the state, since the epoch.
   package internal(set) var stateMilliseconds: Int64
-  /// Of the state, for people; may be empty.
   package internal(set) var what: String
 
   package var isInUse: Bool { state.isInUse }
@@ -26,7 +23,7 @@ package struct SiteRecord: Sendable, Equatable {
   }
 }
 
-/// Of all sessions, in the order of joining.
+/// The nodes of all sessions, in the order of joining.
 package struct SiteRecords: Sendable {
   package private(set) var all: [SiteRecord] = []
   private var places: [Place: Int] = [:]

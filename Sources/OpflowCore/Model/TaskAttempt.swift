@@ -1,7 +1,6 @@
-/// As told by the journal. It holds no text: a run may have millions.
+/// An attempt as told by the journal. It holds no text: a run may have millions.
 package struct TaskAttempt: Sendable, Equatable {
   package let task: TaskID
-  /// From 1, over all sessions.
   package let number: Int32
   /// Unique within a session; `none` if unknown, and for an approval.
   package let worker: WorkerID
@@ -15,9 +14,7 @@ package struct TaskAttempt: Sendable, Equatable {
   package internal(set) var cpuMicroseconds: Int64 = 0
   /// Stopped by requests, without a stop that lasts.
   package internal(set) var suspendedMilliseconds: Int64 = 0
-  /// Until the next attempt.
   package internal(set) var delayMilliseconds: Int64 = 0
-  /// Of one process.
   package internal(set) var peakKibibytes: UInt32 = 0
   package internal(set) var end = End.none
   package internal(set) var reason: EndReason?
@@ -52,7 +49,6 @@ package struct TaskAttempts: Sendable {
   private var driveStart = 0
   /// Attempts of earlier sessions that continued in this one.
   private var wentOn: [Int] = []
-  /// Since the epoch.
   private var suspended: [TaskID: Int64] = [:]
   private var lastMilliseconds: Int64 = 0
   /// Except the coordinator's.

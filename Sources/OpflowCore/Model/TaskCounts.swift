@@ -1,4 +1,3 @@
-/// Tasks in each state.
 package struct TaskCounts: Equatable, Sendable {
   /// With prefetched tasks.
   package private(set) var pending = 0
@@ -17,7 +16,6 @@ package struct TaskCounts: Equatable, Sendable {
   package init() {}
 
   package var total: Int { ended + cancelled + pending + begun }
-  /// Started and not ended.
   package var begun: Int { running + suspended + asking }
   /// Tasks that a resume does not repeat, plus failed ones.
   package var ended: Int { succeeded + upToDate + allFailed + skipped }

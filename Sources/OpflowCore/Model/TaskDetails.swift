@@ -1,7 +1,6 @@
-/// For views; most tasks have none.
+/// Details for views; most tasks have none.
 package struct TaskDetails: Sendable {
   package private(set) var downloads: [TaskID: FetchRecord] = [:]
-  /// Of tasks whose last attempt failed.
   package private(set) var complaints: [TaskID: String] = [:]
   /// Why the newest session discarded results.
   package private(set) var reruns: [TaskID: RerunReason] = [:]
@@ -12,7 +11,6 @@ package struct TaskDetails: Sendable {
   /// Of services that are or were ready.
   package private(set) var ports: [TaskID: ServicePorts] = [:]
 
-  /// Services that were sent their stop signal.
   package private(set) var stopping: Set<TaskID> = []
 
   /// Followed by another one, since the task's last `resume` line.
@@ -81,7 +79,6 @@ package struct TaskDetails: Sendable {
   }
 }
 
-/// It was followed by another one.
 package struct FailedTry: Sendable {
   package let attempt: Int32
   package let outcome: Outcome

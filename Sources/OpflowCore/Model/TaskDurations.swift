@@ -6,7 +6,6 @@ package struct TaskDurations: Sendable {
   /// Per task; empty if no or all tasks are known.
   private var guessed: [Bool]
   private var guessOfAdded: Int64?
-  /// Tasks that an earlier run timed.
   package let knownCount: Int
 
   package static let unknown = TaskDurations(microseconds: [], guessed: [], knownCount: 0)
@@ -83,7 +82,6 @@ package struct TaskDurations: Sendable {
 
 private struct DurationGuess {
   private let median: Int64
-  /// By the hash of the matrix's name.
   private let families: [UInt64: Int64]
 
   init(measured: [Int64], plan: Plan) {

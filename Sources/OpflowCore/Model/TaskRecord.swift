@@ -8,7 +8,6 @@ package struct TaskRecord: Sendable {
   private var part: UInt8 = .max
   var marks: Marks = []
   private var statusKind: StatusKind = .unknown
-  /// `resume` lines of the task.
   package internal(set) var timesResumed: UInt16 = 0
   /// The highest started one. A retracted prefetch does not count.
   package internal(set) var attempts: Int32 = 0
@@ -23,7 +22,6 @@ package struct TaskRecord: Sendable {
   package internal(set) var startedMilliseconds: Int64 = 0
   /// Since the epoch, of the last end; 0 if it started since.
   package internal(set) var endedMilliseconds: Int64 = 0
-  /// Of the last attempt.
   package internal(set) var wallMicroseconds: Int64 = 0
 
   struct Marks: OptionSet {
@@ -47,7 +45,6 @@ package struct TaskRecord: Sendable {
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
 
-  /// Of the last attempt.
   package internal(set) var status: ExitStatus {
     get {
       switch statusKind {
@@ -65,7 +62,6 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// If known.
   package internal(set) var changedPart: Fingerprint.Part? {
     get { Fingerprint.Part(rawValue: UInt64(part)) }
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
@@ -94,10 +90,8 @@ package struct TaskRecord: Sendable {
 
   var hasFailedUnstarted: Bool { marks.contains(.unstarted) }
 
-  /// Ended with another definition than the plan's.
   package var isChanged: Bool { marks.contains(.changed) }
 
-  /// From a cache.
   package var isRestored: Bool { marks.contains(.restored) }
 
   /// A service.
@@ -105,7 +99,6 @@ package struct TaskRecord: Sendable {
 
   package var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
 
-  /// Lost lines may have discarded its result.
   package var isUnproven: Bool { marks.contains(.unproven) }
 }
 
@@ -122,7 +115,6 @@ extension TaskRecord {
     (state == .running || state == .handed || state == .suspended) && attempts == attempt
   }
 
-  /// In any order.
   mutating func apply(
     _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
     _ plan: Plan
@@ -147,7 +139,6 @@ extension TaskRecord {
     start(line, next, fields.attempt, on: fields.worker)
   }
 
-  /// Of the running attempt, with the plan's definition.
   @inline(__always)
   mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
     let next = TransitionKind.success.state(after: state, isAhead: false, allowed: false)
@@ -168,7 +159,6 @@ extension TaskRecord {
     status = .unknown
   }
 
-  /// Parses further fields.
   @inline(never)
   private mutating func applyRare(
     _ event: TransitionKind, _ next: TaskState, _ line: JournalLine, _ fields: TryFields,

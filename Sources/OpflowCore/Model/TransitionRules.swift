@@ -1,4 +1,4 @@
-/// Shared by `TaskRecord` and `DriveModel`.
+/// The effects of transitions, for `TaskRecord` and `DriveModel`.
 extension TransitionKind {
   /// Prefetched tasks start without a line: see `HandedTasks`.
   @inline(__always)

@@ -1,4 +1,4 @@
-/// Of used attempts; most tasks have no entry.
+/// Used attempts; most tasks have no entry.
 package struct TryRecords: Sendable {
   /// When the next attempt is due, since the epoch.
   package private(set) var next: [TaskID: Int64] = [:]

@@ -33,7 +33,6 @@ package struct ValueRecords: Sendable {
     }
   }
 
-  /// Values and arguments are those it ended with.
   func isCurrent(_ task: TaskID, _ plan: Plan, arguments: [String]) -> Bool {
     read[task] == plan.valueDigest(of: task, arguments: arguments) { left[$0]?.values ?? [] }
   }

@@ -1,11 +1,8 @@
 /// A number with its range and words for some values.
 package struct OrderNumber: Sendable {
-  /// With its article.
   let what: String
   package let range: ClosedRange<Int64>
-  /// Ascending.
   package let words: [(word: StaticString, value: Int16)]
-  /// As typed.
   package let example: String
 
   /// Of ready tasks, those with a higher one start first.

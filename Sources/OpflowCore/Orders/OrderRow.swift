@@ -1,5 +1,5 @@
-/// From these properties of a verb, lines, commands, the run model and views are derived. Its
-/// effect on a live run is in `OrderVerb.effect`.
+/// The properties of a verb, from which lines, commands, the run model and views are derived.
+/// `OrderVerb.effect` has its effect on a live run.
 package struct OrderRow: Sendable {
   package enum Scope: Sendable {
     case run, tasks
@@ -7,13 +7,13 @@ package struct OrderRow: Sendable {
     case either
   }
 
-  /// On named tasks that do not run, by the journal.
+  /// The effect on named tasks that do not run, by the journal.
   package enum Effect: Sendable { case none, cancels, skips, suspends, proceeds, retries }
 
   /// How long it holds and is shown.
   package enum Standing: Sendable { case none, drive, run }
 
-  /// For a task that has not begun.
+  /// Words about a task that has not begun.
   package struct Phrase: Sendable {
     /// Before the requester: `held by opflow suspend (pid 12)`.
     package let short: @Sendable (CarriedValue) -> String
@@ -36,18 +36,16 @@ package struct OrderRow: Sendable {
   /// The name for the whole run, if not the verb.
   package var ofRun: String?
   package var phrase: Phrase?
-  /// In the past tense.
   package let done: @Sendable (ObeyedOrder) -> String
 }
 
-/// As reported to the requester.
+/// An applied request, as reported to the requester.
 package struct ObeyedOrder {
   let isOfRun: Bool
   let count: Int
   let words: [String]
   let carried: CarriedValue
   let amount: String
-  /// The command line.
   let resumeCommand: () -> String
   let orderCommand: OrderLineText
 

@@ -1,4 +1,4 @@
-/// Apart from the tasks.
+/// What a request carries apart from its tasks.
 package enum OrderValue: Equatable, Sendable {
   case nothing
   /// Its meaning depends on the verb (`OrderNumber`).
@@ -19,7 +19,7 @@ package enum OrderValue: Equatable, Sendable {
   }
 }
 
-/// As written: the keys `resource` and `value`.
+/// The value as written: the keys `resource` and `value`.
 package struct CarriedValue: Equatable, Sendable {
   package var resource = ""
   package var number: Int64?
@@ -53,7 +53,6 @@ package struct CarriedValue: Equatable, Sendable {
 
   // MARK: - Requests
 
-  /// Why it is invalid in any run.
   func fault(of verb: OrderVerb) -> String? {
     let word = verb.rawValue
     switch verb.row.carries {

@@ -44,7 +44,6 @@ package struct LateItem: Hashable, Sendable, BitwiseCopyable {
     case condition
     /// In its own environment list.
     case environment
-    /// Of its command.
     case word
     /// The first source of a download.
     case url
@@ -54,7 +53,6 @@ package struct LateItem: Hashable, Sendable, BitwiseCopyable {
   }
 
   var code: UInt32
-  /// Of the variable or word.
   package var position: UInt32
   /// Never the empty list.
   package var program: ListIndex
@@ -85,7 +83,6 @@ extension Plan {
     lateItems(task).first { $0.slot == .condition }?.program
   }
 
-  /// In the order of the dependencies.
   func sources(of step: LateStep, _ task: TaskID) -> [TaskID] {
     let start = needs(task).lowerBound + Int(step.first)
     let sources = (start..<(start + Int(step.count))).map { TaskID(needTargets[$0]) }

@@ -1,7 +1,6 @@
 package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var description: TextRef
-  /// The base of relative paths.
   package var folder: TextRef
   /// 0 for `auto`.
   package var maxParallel: UInt32
@@ -25,7 +24,6 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var keepRuns = Self.standardKeepRuns
   /// The concurrency group; empty for none.
   package var group = TextRef.empty
-  /// Of an `IfRunning`.
   package private(set) var ifRunning: UInt32 = 0
   package static let standardKeepRuns: UInt32 = 50
 

@@ -40,7 +40,6 @@ package final class Plan: @unchecked Sendable {
   package let resources: Column<ResourceEntry>
   /// Real paths; the manifest comes first.
   package let files: Column<TextRef>
-  /// Inherited variables that expressions read.
   let environmentNames: Column<TextRef>
   let arena: Column<UInt8>
   package let manifest: ManifestEntry

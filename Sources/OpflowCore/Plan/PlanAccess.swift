@@ -56,7 +56,6 @@ extension Plan {
 
   package var hasDownloads: Bool { !downloads.isEmpty }
 
-  /// In task order.
   package var downloadTasks: [TaskID] {
     guard hasDownloads else { return [] }
     return tasks.lazy.map { TaskID($0) }.filter { kind($0) == .download }
@@ -184,7 +183,6 @@ extension Plan {
     Self.task(named: bytes, in: nameTable, taskCount: taskCount) { nameBytes(TaskID($0)) }
   }
 
-  /// `name` returns the name of a task.
   static func task(
     named bytes: UnsafeRawBufferPointer, in nameTable: Column<Int32>, taskCount: Int,
     name: (Int32) -> UnsafeRawBufferPointer

@@ -100,7 +100,6 @@ package struct PlanBuilder: ~Copyable {
     item.length == 0 ? 0 : lists.add(item)
   }
 
-  /// For environments and a download's headers.
   package mutating func variables(_ items: [EnvironmentItem]) -> UInt32 {
     variables.index(of: items)
   }

@@ -38,15 +38,13 @@ package struct DeclarationEntry: Hashable, Sendable, BitwiseCopyable {
 package enum InputEntry: Hashable, Sendable {
   /// A folder counts with everything in it.
   case path(String)
-  /// A `PathPattern`.
   case glob(String)
-  /// A variable of the task's environment.
   case environment(String)
   /// The output of a command in the task's folder and environment. Never empty.
   case command([String])
 }
 
-/// As in `InputEntry`.
+/// An output, with paths as in `InputEntry`.
 package enum OutputEntry: Hashable, Sendable {
   case path(String)
   case glob(String)
@@ -111,7 +109,6 @@ extension Plan {
     }
   }
 
-  /// In manifest order, duplicates included.
   package func outputs(of task: TaskID) -> [OutputEntry] {
     declaredItems(declaration(of: task)?.outputs ?? 0).map { item in
       item.kind == .glob ? .glob(self.string(item.text)) : .path(self.string(item.text))

@@ -40,7 +40,6 @@ extension Plan {
     return spec
   }
 
-  /// The file that the download writes.
   package func downloadTarget(_ task: TaskID) -> UnsafeRawBufferPointer {
     text(downloads[Int(record[task.index].download)].target)
   }

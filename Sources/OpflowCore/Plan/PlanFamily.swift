@@ -21,7 +21,6 @@ package struct FamilyEntry: Hashable, Sendable, BitwiseCopyable {
 
 package struct GlobEntry: Hashable, Sendable, BitwiseCopyable {
   package var pattern: TextRef
-  /// Absolute, where the pattern starts.
   package var folder: TextRef
 }
 
@@ -54,7 +53,6 @@ extension Plan {
 
   package func axes(_ family: FamilyID) -> Column<TextRef> { list(families[family.index].axes) }
 
-  /// One per axis.
   package func legValues(_ task: TaskID, of family: FamilyID) -> Column<TextRef> {
     let entry = families[family.index]
     let count = list(entry.axes).count

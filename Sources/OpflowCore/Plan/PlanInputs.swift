@@ -21,7 +21,6 @@ package struct PlanFile: Equatable, Sendable {
 /// the plan.
 package struct PlanInputs: Sendable {
   package var opflowVersion: String
-  /// The base of relative paths.
   package var folder: String
   /// `NAME=VALUE` of each `--set`.
   package var set: [String] = []
@@ -34,10 +33,8 @@ package struct PlanInputs: Sendable {
   /// Set if the manifest reads the run's ID; such a plan is never shared.
   package var runID: String?
 
-  /// A file pattern and a hash of its matches.
   package struct FoundNames: Sendable {
     package var pattern: String
-    /// Where the pattern starts.
     package var folder: String
     package var hash: PlanKey
 
@@ -136,12 +133,10 @@ extension Plan {
 
   package var filesRead: [String] { files.map(string) }
 
-  /// Of matrices, with the folders where they start.
   package var patternsRead: [(pattern: String, folder: String)] {
     globs.map { (string($0.pattern), string($0.folder)) }
   }
 
-  /// With their current values.
   package func environmentRead(
     _ variable: (String) -> String?
   ) -> [(name: String, value: String?)] {

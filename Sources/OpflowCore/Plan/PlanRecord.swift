@@ -1,4 +1,4 @@
-/// What the scheduler does not read of a task.
+/// The properties of a task that the scheduler does not read.
 ///
 /// A new key is a field here, with a check in `Plan.isSound` if it is a reference. Numbers, sizes
 /// and flags for the worker are `ProcessRule`s, strings are `TaskText`s.
@@ -7,13 +7,11 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var script = TextRef.empty
   /// Absolute.
   package var directory = TextRef.empty
-  /// Of a `command` action.
   package var words: ListIndex = 0
   package var download: UInt32 = 0
   /// The words before the script.
   package var shell: ListIndex = 0
   package var environment: UInt32 = 0
-  /// Exit codes that `allow_failure` covers.
   package var allowedCodes: UInt32 = 0
   package var late: UInt32 = 0
   /// In its file, from 1; 0 if unknown.
@@ -40,7 +38,6 @@ package struct TaskEntry: Sendable {
   package var kind: ActionKind
   package var flags: TaskFlags = []
   package var priority: Int16 = 0
-  /// Indexes from the builder.
   package var policy: UInt32 = 0
   package var demand: UInt32 = 0
   package var fingerprint = Fingerprint(whole: 0, parts: 0)

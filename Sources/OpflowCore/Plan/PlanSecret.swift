@@ -1,18 +1,14 @@
 /// The source of a secret's value, never the value.
 package struct SecretEntry: Hashable, Sendable, BitwiseCopyable {
   package enum Source: UInt32, Sendable {
-    /// Of opflow's own environment.
     case environment
     /// Absolute.
     case file
-    /// Its output.
     case command
   }
 
-  /// The variable that tasks get.
   package var name: TextRef
   package var source: UInt32
-  /// The variable or path.
   package var text: TextRef = .empty
   package var words: ListIndex = 0
 
@@ -46,7 +42,6 @@ extension Plan {
     }
   }
 
-  /// Sources of secrets.
   package var secretVariables: [[UInt8]] {
     secretEntries.filter { $0.source == SecretEntry.Source.environment.rawValue }
       .map { Array(text($0.text)) }
@@ -54,7 +49,6 @@ extension Plan {
 
   package var hasSecrets: Bool { !secretEntries.isEmpty }
 
-  /// That the task may read.
   package func secretNames(_ task: TaskID) -> [String] {
     texts(.secrets, of: task).map { string($0) }
   }

@@ -8,7 +8,6 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   package var text = TextRef.empty
   package private(set) var code: UInt32
   package var port: UInt32 = 0
-  /// For `exec`.
   package var words: ListIndex = 0
   /// For a service that exits by itself.
   package var restarts: UInt32 = 0
@@ -83,13 +82,11 @@ extension Plan {
       intervalMilliseconds: entry.intervalMilliseconds)
   }
 
-  /// Allocated at each start.
   package func portNames(of service: TaskID) -> [String] {
     guard isService(service) else { return [] }
     return list(services[Int(record[service.index].service)].ports).map { string($0) }
   }
 
-  /// Of all allocated ports.
   package var portVariables: [String] {
     guard hasServices else { return [] }
     return services.flatMap { list($0.ports) }.map { ServicePorts.variable(string($0)) }
@@ -112,7 +109,6 @@ extension Plan {
     dependents(service).isEmpty || named?.contains(service) == true
   }
 
-  /// In the order of its dependencies.
   package func services(neededBy task: TaskID) -> [TaskID] {
     guard hasServices else { return [] }
     return needs(task).lazy.map { TaskID(self.needTargets[$0]) }.filter { self.isService($0) }

@@ -1,4 +1,4 @@
-/// In the plan's arena.
+/// A string in the plan's arena.
 package struct TextRef: Hashable, Sendable, BitwiseCopyable {
   package var offset: UInt32
   package var length: UInt32
@@ -9,7 +9,7 @@ package struct TextRef: Hashable, Sendable, BitwiseCopyable {
   package static let empty = TextRef(offset: 0, length: 0)
 }
 
-/// Of a list of strings; 0 is the empty list.
+/// A list of strings; 0 is the empty list.
 package typealias ListIndex = UInt32
 
 /// A shared list of variables, overridden by the task's own.
@@ -22,7 +22,7 @@ package struct EnvironmentEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// After the task's own list has overridden the base.
+/// A variable after the task's own list has overridden the base.
 package struct TaskVariable: Hashable, Sendable {
   package var name: TextRef
   package var value: TextRef

@@ -72,7 +72,6 @@ struct PlanWriter {
     return bytes
   }
 
-  /// Shared by plans with and without room.
   static func putHeader(into bytes: inout [UInt8], byteCount: Int, key: PlanKey) {
     bytes.replaceSubrange(0..<8, with: PlanFormat.magic)
     bytes.put(PlanFormat.version, at: 8)

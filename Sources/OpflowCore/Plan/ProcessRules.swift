@@ -11,7 +11,7 @@ package enum ProcessRule: CaseIterable, Sendable {
   /// Removes the outputs of earlier attempts before the start.
   case clean
 
-  /// In the manifest. A plan stores numbers; 0 is the default.
+  /// The value's form in the manifest. A plan stores numbers; 0 is the default.
   package enum Value: Sendable {
     case flag, bytes
     case number(ClosedRange<Int64>)

@@ -1,4 +1,4 @@
-/// What a task holds while it runs.
+/// The amount that a task holds while it runs.
 package struct DemandItem: Hashable, Sendable, BitwiseCopyable {
   package var resource: UInt32
   package var reserved: UInt32 = 0

@@ -1,4 +1,4 @@
-/// While another run of its group is live.
+/// What a run does while another run of its group is live.
 package enum IfRunning: String, CaseIterable, Sendable {
   case wait, fail, allow
 

@@ -19,7 +19,6 @@ package enum SegmentError: Error, Equatable, Sendable {
 struct SegmentRecords {
   private(set) var counts = [Int](repeating: 0, count: PlanSection.allCases.count)
   private(set) var bytes = [[UInt8]](repeating: [], count: PlanSection.allCases.count)
-  /// Dependencies on the plan's tasks.
   private(set) var outerEdges: [OuterEdge] = []
   /// By link: the task that is needed.
   private(set) var outerTargets: [TaskID] = []

@@ -1,4 +1,4 @@
-/// One bit per task.
+/// A set of tasks, with one bit per task.
 package struct TaskSet: Equatable, Sendable {
   private var words: [UInt64]
   package private(set) var count = 0

@@ -1,11 +1,8 @@
 /// Renames retracted tasks, so that new tasks can have their names and declare their files. They
 /// keep indexes and dependencies. The new names contain `~`, which IDs cannot.
 struct WithdrawnNames {
-  /// By task index.
   private(set) var names: [Int32: [UInt8]] = [:]
-  /// That change.
   private(set) var sections: [PlanSection: [UInt8]] = [:]
-  /// To append to the plan's arena.
   private var text: [UInt8] = []
 
   /// - Parameter attempt: the one that added the tasks.

@@ -13,17 +13,16 @@ package struct AdditionsToRemake {
   package private(set) var makers: Set<String> = []
   /// IDs of the requests that added the tasks.
   package private(set) var orders: Set<String> = []
-  /// Of the tasks of those requests.
   package private(set) var names: Set<String> = []
 
   package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
 
-  /// Known before the session.
+  /// What is known before the session.
   package enum Foresight {
     case starts, staysDone, unknown
   }
 
-  /// By one request of a task.
+  /// The tasks that one request of a task added.
   package struct Addition {
     let order: String
     let adder: TaskID

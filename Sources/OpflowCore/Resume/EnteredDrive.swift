@@ -32,7 +32,6 @@ package enum EnteredDrive {
     }
   }
 
-  /// Added during the session.
   package static func states(ofAdded tasks: Range<Int>, _ plan: Plan) -> [InitialState] {
     var entered = TaskSet(taskCount: plan.taskCount)
     RunScope.add(tasks, to: &entered, plan)
@@ -47,7 +46,6 @@ package enum EnteredDrive {
       skip: RunScope.fitting(asked.skip, plan), of: plan)
   }
 
-  /// By this session but not by the whole run.
   private static func skippedOnce(
     _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
   ) -> TaskSet? {

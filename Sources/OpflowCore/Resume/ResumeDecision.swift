@@ -123,7 +123,6 @@ package struct ResumeDecision: Sendable {
     entry.removed = removed
   }
 
-  /// At the start of the session.
   package func initialStates(_ request: ResumeRequest) -> [InitialState] {
     var states = verdicts.indices.map { (index) -> InitialState in
       switch verdicts[index] {
@@ -152,7 +151,6 @@ package struct ResumeDecision: Sendable {
     return states
   }
 
-  /// That tasks may keep, depending on checks.
   package func results(_ history: RunModel) -> [TaskID: EarlierResult] {
     guard leavesToChecks else { return [:] }
     var results: [TaskID: EarlierResult] = [:]

@@ -28,7 +28,6 @@ package struct ResumeRequest: Sendable {
   package var arguments: TaskArguments?
   /// They run until the user stops them, and are done then.
   package var standing: TaskSet?
-  /// Selected by the user.
   package var namedServices: TaskSet?
 
   /// They run under this process with an unchanged definition.

@@ -1,4 +1,4 @@
-/// They decide one task, after its dependencies are decided.
+/// The rules for one task, after its dependencies are decided.
 extension ResumeDecision {
   /// The usual case of a large run: a success is kept because its dependencies are. Requires a
   /// request without special tasks. If false, `verdict(for:)` decides.
@@ -73,7 +73,6 @@ extension ResumeDecision {
     }
   }
 
-  /// A service runs without dependents.
   private func isForItself(_ service: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(service).isEmpty || input.request.names(service)
   }

@@ -12,7 +12,6 @@ package struct PathPattern: Sendable {
   }
 
   package let parts: [Part]
-  /// As literal names, without escapes.
   package let written: [[UInt8]]
   package let isAbsolute: Bool
   package let fitsFolders: Bool
@@ -224,13 +223,12 @@ private enum PatternPieces {
   }
 }
 
-/// For one path component.
+/// A pattern for one path component.
 package struct NamePattern: Sendable {
   private enum Token: Equatable {
     case run, any
     /// As in `NameCharacters`.
     case one(UInt32)
-    /// Sorted, with gaps between them.
     case set([ClosedRange<UInt32>])
   }
 
@@ -263,7 +261,6 @@ package struct NamePattern: Sendable {
     return scalars[position].value
   }
 
-  /// Shared by all matching names.
   package var beginning: [UInt8] {
     var bytes: [UInt8] = []
     for token in tokens {

@@ -51,7 +51,6 @@ package enum RunScope {
     }
   }
 
-  /// By the whole run, not only one session.
   package static func skipped(by history: RunModel, _ plan: Plan) -> TaskSet {
     let selectors = fitting(history.skip, plan)
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)

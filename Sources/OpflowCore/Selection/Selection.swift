@@ -1,4 +1,4 @@
-/// Selected by names, `--only` and `--skip`.
+/// The tasks of a run, selected by names, `--only` and `--skip`.
 package struct Selection: Equatable, Sendable {
   /// Run or are skipped; the others are not part of the run.
   package private(set) var included: TaskSet
@@ -8,7 +8,6 @@ package struct Selection: Equatable, Sendable {
   package private(set) var namedFinally: TaskSet?
   /// `finally` tasks that run only if a dependency ran, because tasks were named.
   private var followers: TaskSet
-  /// By the user.
   private var named: TaskSet?
   private var onlyNamed: TaskSet?
   /// Nothing is named, so `manual` tasks run only if needed.
@@ -133,7 +132,6 @@ package struct Selection: Equatable, Sendable {
     throw skipped.isEmpty ? .nothingInCommon : .allSkipped
   }
 
-  /// At the start of the run's first session.
   package func initialState(_ task: TaskID) -> InitialState {
     if !included.contains(task) { return .excluded }
     if skipped.contains(task) { return .skipOption }

@@ -1,4 +1,4 @@
-/// It matches no task of the plan.
+/// A selector that matches no task of the plan.
 package struct UnfitSelector: Error, Equatable, Sendable {
   package var selector: String
   /// A task or tag.
@@ -6,7 +6,6 @@ package struct UnfitSelector: Error, Equatable, Sendable {
   /// Of the selector, if its tasks are generated only during the run.
   package var laterMatrix: String?
 
-  /// Appended to the message.
   package var hint: String? {
     if let matrix = laterMatrix.map(CleanText.string) {
       return "; the tasks of `\(matrix)` are known when a run has found them: name `\(matrix)`"
@@ -30,9 +29,8 @@ package enum SelectionError: Error, Equatable, Sendable {
   case nothingRemains([String])
   /// `--rerun` selects only tasks that `--only` and `--skip` exclude.
   case rerunLeftOut
-  /// After `--`.
   case noArguments(task: String, why: String)
-  /// All tasks are, and none is named.
+  /// All tasks are `manual`, and none is named.
   case onlyManual
 
   package var message: String {

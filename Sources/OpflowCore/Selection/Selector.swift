@@ -44,7 +44,6 @@ package enum Selector {
     return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
   }
 
-  /// Sorted selectors, at most 1,000.
   package static func tags(of plan: Plan) -> [String] {
     var tags: Set<String> = []
     for index in plan.tasks where tags.count < 1000 {

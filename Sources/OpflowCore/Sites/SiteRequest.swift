@@ -7,10 +7,8 @@ package enum SiteRequest: Equatable, Sendable {
   /// A shell command that connects its standard input and output to an agent.
   case exec(command: String)
 
-  /// For shell completion.
   package static let beginnings = ["local", "slurm", "ssh:", "exec:"]
 
-  /// For the help.
   package static let words = ["local", "slurm[:OPTIONS]", "ssh:HOST,HOST", "exec:COMMAND"]
 
   /// `local` gives an empty list.

@@ -127,7 +127,6 @@ package enum SlurmAsking {
     ]
   }
 
-  /// From a line of standard output.
   package static func facts(_ line: String) -> (job: Int64, nodes: String, cpus: String)? {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
     guard fields.count == 4, fields[0] == mark,
@@ -136,7 +135,6 @@ package enum SlurmAsking {
     return (job, String(fields[2]), String(fields[3]))
   }
 
-  /// From a line of standard error.
   package static func job(_ line: String) -> Int64? {
     for beginning in ["salloc: Pending job allocation ", "salloc: Granted job allocation "]
     where line.hasPrefix(beginning) {

@@ -1,5 +1,4 @@
 package enum ActionKind: UInt8, Sendable {
-  /// A script for the task's shell.
   case shell
   /// A list of words that is executed without a shell.
   case command

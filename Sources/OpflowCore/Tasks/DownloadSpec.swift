@@ -1,7 +1,6 @@
 package struct DownloadSpec: Equatable, Sendable {
   /// The `url` and its mirrors; at least one.
   package var sources: [String]
-  /// Absolute.
   package var target: String
   /// Lower-case hexadecimal, or empty.
   package var sha256 = ""
@@ -22,7 +21,6 @@ package struct DownloadSpec: Equatable, Sendable {
   /// The source of a file with a hash does not matter.
   package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
 
-  /// Of temporary files next to `target`.
   package static let ownSuffixes: [StaticString] = [
     ".part", ".part.meta", ".part.meta.new", ".part.decoded",
   ]
@@ -73,7 +71,6 @@ package struct DownloadHeader: Equatable, Sendable {
     "content-length", "transfer-encoding", "connection", "te", "upgrade",
   ]
 
-  /// Why the header cannot be sent.
   package var mistake: String? {
     if name.isEmpty || !name.utf8.allSatisfy(Self.isTokenByte) {
       return "the header '\(name)' has a name that HTTP does not allow"

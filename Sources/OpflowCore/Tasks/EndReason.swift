@@ -1,4 +1,4 @@
-/// If the exit status does not tell.
+/// Why an attempt ended, if the exit status does not tell.
 package enum EndReason: Hashable, CaseIterable, Sendable {
   case timeout
   /// Could not start; see errno and `what`.
@@ -37,7 +37,6 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     ]
     + StopReason.allCases.map { .stopped($0) }
 
-  /// In the journal and in messages.
   package var word: StaticString {
     switch self {
     case .timeout: "timeout"
@@ -79,7 +78,6 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
   /// The time limit of its node is almost reached.
   case timeOver
 
-  /// In the journal and in messages.
   package var word: StaticString {
     switch self {
     case .cancel: "cancel"

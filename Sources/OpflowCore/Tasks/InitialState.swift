@@ -1,9 +1,8 @@
-/// At the start of a session.
+/// The state of a task at the start of a session.
 package enum InitialState: UInt8, Sendable {
   case run
   /// A `finally` task when tasks were named: runs if a dependency ran, otherwise is skipped.
   case afterNeeds
-  /// From an earlier session.
   case succeeded, upToDate, failedAllowed, skipped
   /// A service that nothing used in an earlier session.
   case unused

@@ -1,4 +1,4 @@
-/// Of the monotonic clock, from an arbitrary start.
+/// A time of the monotonic clock, from an arbitrary start.
 package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
   package var nanoseconds: Int64
   package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }

@@ -1,4 +1,4 @@
-/// If `memory_limit` cannot be enforced.
+/// What a run does if it cannot enforce `memory_limit`.
 package enum MemoryPolicy: String, CaseIterable, Sendable {
   /// Runs the tasks after one warning.
   case warn

@@ -1,4 +1,4 @@
-/// Of an attempt and its children.
+/// The resources that an attempt and its children used.
 package struct Usage: Hashable, Sendable {
   package var wallMicroseconds: Int64 = 0
   package var userMicroseconds: Int64 = 0

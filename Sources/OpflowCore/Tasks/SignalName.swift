@@ -10,7 +10,7 @@ extension ExitStatus {
   }
 }
 
-/// Of signals that end processes (signal(7), Linux on x86 and Arm).
+/// Names of signals that end processes (signal(7), Linux on x86 and Arm).
 package enum SignalName {
   /// Empty for signals that do not end processes.
   private static let names = [

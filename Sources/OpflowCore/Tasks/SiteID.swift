@@ -3,6 +3,5 @@ package struct SiteID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
   package var index: Int { Int(rawValue) }
-  /// The coordinator's machine.
   package static let local = SiteID(0)
 }

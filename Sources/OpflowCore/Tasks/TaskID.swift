@@ -1,4 +1,4 @@
-/// In manifest order. 32 bits: a million tasks are a normal plan.
+/// The index of a task in manifest order. 32 bits: a million tasks are a normal plan.
 package struct TaskID: Hashable, Comparable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
 

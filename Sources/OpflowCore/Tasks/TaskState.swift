@@ -98,7 +98,6 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// In `status`.
   package var word: String {
     switch self {
     case .waiting, .ready, .checking, .handed: "pending"

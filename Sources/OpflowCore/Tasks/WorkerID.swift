@@ -1,4 +1,4 @@
-/// Never reused within a session.
+/// A worker; numbers are not reused within a session.
 package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

@@ -1,7 +1,7 @@
-/// Determines a worker's program and actions.
+/// The program and actions of a worker.
 ///
-/// To add one: a case and a row here, its number and prefetch limit (`Crew.swift`), its tasks
-/// (`PlanWorkers.swift`), its program (`WorkerProgram`).
+/// To add one: a case and a row here, its number and prefetch limit (`Crew`), its tasks
+/// (`Plan.workerKind`), its program (`WorkerProgram`).
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command
   case download
@@ -34,7 +34,6 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
 }
 
 package struct WorkerKindRow: Sendable {
-  /// That such a worker must support.
   package let action: WorkerActions
   /// In the connection to another node; nil if it always runs with the coordinator.
   var relayWord: StaticString?

@@ -21,7 +21,6 @@ package struct WorkerActions: OptionSet, Equatable, Sendable {
   package static let download = WorkerActions(rawValue: 2)
   /// Offered by clients.
   package static let block = WorkerActions(rawValue: 4)
-  /// Of launched workers.
   package static let all = WorkerActions(rawValue: 3)
 
   static let words: [(action: WorkerActions, word: StaticString)] = [

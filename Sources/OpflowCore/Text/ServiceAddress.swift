@@ -30,7 +30,6 @@ package struct ServiceAddress: Equatable, Sendable {
 
   private static let hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
-  /// The error message; nil for a valid URL.
   package static func mistake(in text: String) -> String? {
     if ServiceAddress(text) != nil { return nil }
     return text.hasPrefix("https://")

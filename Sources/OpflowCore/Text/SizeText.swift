@@ -21,7 +21,6 @@ package enum CountText {
   }
 }
 
-/// Formats sizes.
 package enum SizeText {
   private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 

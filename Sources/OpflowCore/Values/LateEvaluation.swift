@@ -1,8 +1,7 @@
-/// Of an expression that reads values of other tasks.
+/// The result of an expression that reads values of other tasks.
 package enum LateResult: Equatable, Sendable {
   case text([UInt8])
   case lacking(MissingValue)
-  /// Exceeds the limit.
   case tooLong
 }
 

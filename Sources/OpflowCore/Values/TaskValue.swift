@@ -1,4 +1,4 @@
-/// Set by a task for its dependents.
+/// A value that a task set for its dependents.
 package struct TaskValue: Equatable, Sendable {
   package var name: String
   /// XXH3 of the value.
@@ -20,7 +20,6 @@ package struct TaskValue: Equatable, Sendable {
   }
 }
 
-/// Of a finished task.
 package struct ValueSet: Equatable, Sendable {
   /// That wrote them; `ValueFolder.ofRecord` if restored from another run's record.
   package var attempt: Int32
@@ -68,7 +67,7 @@ package enum ValueRules {
   }
 }
 
-/// In the run's `values` folder.
+/// Folders in the run's `values` folder.
 package enum ValueFolder {
   package static let name = "values"
   /// Shared by tasks whose values no task reads.
@@ -100,7 +99,7 @@ package enum ValueFolder {
   }
 }
 
-/// In a journal line: `NAME:HASH,NAME:HASH`.
+/// Values in a journal line: `NAME:HASH,NAME:HASH`.
 enum ValueList {
   static func text(_ values: [TaskValue]) -> String {
     values.map { "\($0.name):\(Hexadecimal.text($0.hash))" }.joined(separator: ",")

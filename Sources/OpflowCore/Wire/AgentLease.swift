@@ -9,7 +9,6 @@ package struct AgentLease {
   private var lastNumber: Int32 = 0
   private(set) package var nextPulse: Instant
 
-  /// Between two pulses.
   package static let intervalMilliseconds: Int64 = 2_000
   package static let standardMilliseconds: Int64 = 5_000
 
@@ -22,7 +21,6 @@ package struct AgentLease {
 
   package var end: Instant { Instant(nanoseconds: provenAt.nanoseconds + nanoseconds) }
 
-  /// Counts a pulse if one is due.
   package mutating func pulse(at now: Instant) -> Int32? {
     guard nextPulse <= now else { return nil }
     lastNumber &+= 1

@@ -1,4 +1,4 @@
-/// From the coordinator to the agent of a node.
+/// A message from the coordinator to the agent of a node.
 package enum AgentOrder: Equatable, Sendable {
   /// Comes first.
   case open(AgentOpening)
@@ -6,14 +6,12 @@ package enum AgentOrder: Equatable, Sendable {
   case variable(String)
   /// That many follow in pieces.
   case arguments(TaskID, count: Int)
-  /// The next piece.
   case argument(Int, [UInt8])
   case launch(WorkerID, WorkerKind)
   /// With all descendants.
   case kill(WorkerID)
   /// The worker's line is set aside for the caller.
   case line(WorkerID)
-  /// An answer.
   case pulse(Int32)
   /// End all workers, then exit.
   case bye
@@ -25,7 +23,6 @@ package struct AgentOpening: Equatable, Sendable {
   /// If this differs from `currentVersion`, the other fields are empty.
   package var version: Int
   package var run: String
-  /// Of the plan in the run's folder.
   package var planKey: String
   /// The heartbeat timeout.
   package var leaseMilliseconds: Int64
@@ -44,10 +41,9 @@ package struct AgentOpening: Equatable, Sendable {
   }
 }
 
-/// From the agent of a node to the coordinator.
+/// A message from the agent of a node to the coordinator.
 package enum AgentReport: Equatable, Sendable {
   case hello(AgentHello)
-  /// Why the agent cannot work for this run.
   case refused(String)
   /// The worker's line is set aside for the caller.
   case line(WorkerID)
@@ -70,7 +66,6 @@ package struct AgentHello: Equatable, Sendable {
   package var pid: Int32
   package var cores: Int
   package var memoryBytes: Int64
-  /// Device names.
   package var gpus: [String] = []
   /// Until the node is taken back; nil if unknown.
   package var secondsLeft: Int64?

@@ -4,7 +4,7 @@ package struct HostID: Hashable, Sendable {
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
 }
 
-/// From a client with external tasks or about it.
+/// A report from a client with external tasks, or about it.
 package enum BlockFact: Equatable, Sendable {
   /// Comes first.
   case joined

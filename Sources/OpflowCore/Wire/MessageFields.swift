@@ -1,4 +1,3 @@
-/// Parses the fields of a line in order.
 struct MessageFields {
   private let line: UnsafeRawBufferPointer
   /// Beyond the line's end after the last field.

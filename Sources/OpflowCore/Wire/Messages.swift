@@ -1,4 +1,4 @@
-/// Tasks are numbered as in the mapped plan.
+/// A command to a worker. Tasks are numbered as in the mapped plan.
 package enum WorkerOrder: Equatable, Sendable {
   case run(TaskID, attempt: Int32)
   /// Prefetched: start it when the task before has ended with exit code 0, even if that is past;
@@ -33,7 +33,6 @@ package enum WorkerOrder: Equatable, Sendable {
 }
 
 extension WorkerOrder {
-  /// That the command may start.
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
@@ -44,7 +43,7 @@ extension WorkerOrder {
   }
 }
 
-/// What concerns a task comes before its `ended`.
+/// A worker's message. What concerns a task comes before its `ended`.
 package enum WorkerReport: Equatable, Sendable {
   case hello(WorkerHello)
   case started(TaskID, attempt: Int32, pid: Int32)
@@ -76,7 +75,6 @@ package enum WorkerReport: Equatable, Sendable {
   case tokens(TaskID, Int32)
   /// Affects no task.
   case warning(String)
-  /// An answer.
   case pulse(Int32)
 }
 
@@ -102,7 +100,6 @@ package struct WorkerHello: Equatable, Sendable {
     self.host = host
   }
 
-  /// Why the worker cannot run the run's tasks.
   package func fault(planKey: String, kind: WorkerKind) -> String? {
     if version != Self.currentVersion {
       return "it speaks version \(version) of the worker protocol, "

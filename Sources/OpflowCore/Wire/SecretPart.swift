@@ -102,7 +102,6 @@ package enum WorkerInput: Equatable, Sendable {
 }
 
 extension WorkerReport {
-  /// Masks secrets in texts.
   package func masked(by masker: Masker) -> WorkerReport {
     switch self {
     case .progress(var progress):

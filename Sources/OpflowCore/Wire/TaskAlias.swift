@@ -1,7 +1,6 @@
 /// A task that the session's plan numbers differently than its worker's plan.
 package struct TaskAlias: Equatable, Sendable {
   package var own: TaskID
-  /// In the worker's plan.
   package let told: TaskID
 
   package init(own: TaskID, told: TaskID) {
