@@ -1,23 +1,22 @@
 internal import CLinux
 
-/// Locks on single bytes of a file (fcntl(2), "Open file description locks"). The kernel releases
-/// them when the open file is closed. The locked byte need not exist.
+/// Locks on single bytes of a file, existing or not (fcntl(2), "Open file description locks"),
+/// released when the open file is closed.
 package struct ByteLocks: ~Copyable, Sendable {
   private let file: Descriptor
 
-  /// Opens the file at `path`, creating it if missing.
   package init(_ path: String) throws(Errno) {
     file = try File.openRegular(path, [.readWrite, .create])
   }
 
-  /// The descriptor that a program gets from the process that starts it, to take locks through it.
+  /// The descriptor through which a started program takes locks that its parent opened.
   package static let shared: Int32 = 3
 
-  /// Takes the locks through the descriptor `shared` if that is the file at `path`. Then they are
-  /// held until the process that opened it has closed it too.
+  /// Uses the descriptor `shared` if it is the file at `path`. Its locks last until the process
+  /// that opened it has closed it too.
   package init(sharing path: String) throws(Errno) {
     let opened = try File.openRegular(path, [.readWrite, .create])
-    // Not through `call`: nothing may be open there.
+    // Not through `call`: the number may not be open.
     let number = clinux_duplicate(Self.shared, Self.shared + 1)
     if number >= 0 {
       let shared = Descriptor(owning: number)
@@ -29,7 +28,7 @@ package struct ByteLocks: ~Copyable, Sendable {
     file = opened
   }
 
-  /// Takes the lock; returns false if another open file holds it.
+  /// Returns false if another open file holds the lock.
   package borrowing func take(_ place: Int64) throws(Errno) -> Bool {
     let descriptor = file.rawValue
     do throws(Errno) {

@@ -1,22 +1,19 @@
-/// The cgroup limits of a process, version 1 and 2 (cgroups(7)). Limits of ancestor groups apply
-/// too: the tightest one counts.
+/// The cgroup limits of a process, versions 1 and 2 (cgroups(7)). The tightest limit of the group
+/// and its ancestors counts.
 struct ControlGroup: Sendable {
-  /// The version 2 group's path below the cgroup root; nil without version 2.
+  /// Below the cgroup root; nil without version 2.
   let unifiedPath: String?
-  /// The folders of the version 2 group and its ancestors.
   private let unified: [String]
-  /// The same for version 1. A controller is in one hierarchy only: if it is in version 1, version
-  /// 2 is ignored for it.
+  /// A controller that is in version 1 is ignored in version 2.
   private let processorFolders: [String]
   private let memoryFolders: [String]
 
-  /// The groups of this process, read once.
   static let current: ControlGroup = {
     let groups = (try? File.read("/proc/self/cgroup")) ?? []
     return ControlGroup(groups: groups, root: "/sys/fs/cgroup")
   }()
 
-  /// Parses the text of /proc/PID/cgroup, one `NUMBER:CONTROLLERS:PATH` a line.
+  /// Parses /proc/PID/cgroup: lines `NUMBER:CONTROLLERS:PATH`.
   init(groups: [UInt8], root: String) {
     var unifiedPath: String?
     var unified: [String] = []
@@ -49,7 +46,7 @@ struct ControlGroup: Sendable {
     self.memoryFolders = memory
   }
 
-  /// The CPU quota in whole processors, rounded up; nil if unlimited.
+  /// Rounded up; nil if unlimited.
   var processorQuota: Int? {
     var quotas: [Int] = []
     for folder in processorFolders.isEmpty ? unified : [] {
@@ -72,8 +69,7 @@ struct ControlGroup: Sendable {
 
   /// nil if unlimited.
   var memoryLimitBytes: UInt64? {
-    // "max" does not parse as a number. Version 1 writes a huge number instead, which the machine's
-    // memory limits.
+    // "max" does not parse. Version 1 writes a huge number, which the machine's memory limits.
     let limits =
       memoryFolders.isEmpty
       ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
@@ -86,8 +82,8 @@ struct ControlGroup: Sendable {
     return max(1, (quota - 1) / period + 1)
   }
 
-  /// Returns `mount`, the folder of `path` below it and all folders between. `mount` is always
-  /// included because a container may see its group there, whatever its path says.
+  /// Returns `mount` and the folders down to `path`. A container may see its group at `mount`
+  /// itself.
   private static func folders(_ mount: String, _ path: ArraySlice<UInt8>) -> [String] {
     var folders = [mount]
     var folder = mount

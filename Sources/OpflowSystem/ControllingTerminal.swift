@@ -5,17 +5,15 @@ internal import Glibc
 package final class ControllingTerminal {
   private let descriptor: Descriptor
 
-  /// Terminal settings, for `restore`.
   package struct Modes {
     fileprivate var modes: clinux_terminal_modes
   }
 
-  /// - Throws: `.noDevice` if the process has no controlling terminal.
+  /// Throws `noDevice` if the process has no controlling terminal.
   package init() throws(Errno) {
     descriptor = Descriptor(owning: try call { clinux_open_terminal() })
   }
 
-  /// Whether the process has a controlling terminal.
   package static var isThere: Bool {
     do throws(Errno) {
       _ = try ControllingTerminal()
@@ -27,7 +25,7 @@ package final class ControllingTerminal {
 
   package var rawValue: Int32 { descriptor.rawValue }
 
-  /// The terminal's foreground process group, which may be empty by now.
+  /// The group may be empty by now.
   package var foreground: Int32 {
     get throws(Errno) {
       let rawDescriptor = descriptor.rawValue
@@ -49,21 +47,21 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Turns off line buffering and echo for `readKeys`; keys still send signals. Returns the
-  /// settings before, for `restore`.
+  /// Turns off line buffering and echo; keys still send signals. Returns the old settings for
+  /// `restore`.
   package func takeKeys() throws(Errno) -> Modes {
     let before = try modes
     var old = before.modes
     var keys = clinux_terminal_modes()
     clinux_key_modes(&old, &keys)
-    // Before the change: the user may press Ctrl-\ at any moment.
+    // First, since the user may press Ctrl-\ at any moment.
     clinux_give_back_at_death(rawValue, &old)
     try set(Modes(modes: keys))
     return before
   }
 
-  /// Returns the keys typed since the last call, without blocking; empty if the terminal is gone.
-  /// Throws `.ioError` in the background.
+  /// Returns the keys typed since the last call; empty if the terminal is gone. Throws `.ioError`
+  /// in the background.
   package func readKeys() throws(Errno) -> [UInt8] {
     let rawDescriptor = descriptor.rawValue
     return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
@@ -76,7 +74,7 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Restores the settings in `modes`; unread input stays readable.
+  /// Unread input stays readable.
   package func restore(_ modes: Modes) throws(Errno) {
     clinux_give_back_at_death(-1, nil)
     try set(modes)

@@ -1,8 +1,7 @@
 internal import CLinux
 
-/// A process that ended and was reaped.
+/// A reaped process.
 package struct EndedProcess: Sendable, Equatable {
-  /// Which child to reap.
   package enum Which: Sendable {
     case any
     case pid(Int32)
@@ -16,12 +15,12 @@ package struct EndedProcess: Sendable, Equatable {
   }
   package let pid: Int32
   package let status: Status
-  /// Includes the children that it waited for.
+  /// Including children that it waited for.
   package let userMicroseconds: Int64
   package let systemMicroseconds: Int64
   package let peakKibibytes: Int64
 
-  /// Returns nil if the child still runs. Throws `noChild` if the child does not exist.
+  /// Returns nil while the child runs; throws `noChild` if it does not exist.
   package static func reap(_ which: Which, block: Bool) throws(Errno) -> EndedProcess? {
     var ended = clinux_ended()
     let (kind, id): (Int, Int32) =

@@ -1,9 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The arguments of this program.
 package enum Arguments {
-  /// The arguments after the program name. Invalid UTF-8 becomes U+FFFD.
+  /// Without the program name. Invalid UTF-8 becomes U+FFFD.
   package static var words: [String] {
     var words: [String] = []
     // SAFETY: a null-terminated array of C strings that lives as long as the process.
@@ -15,7 +14,6 @@ package enum Arguments {
     return Array(words.dropFirst())
   }
 
-  /// Whether all arguments are valid UTF-8, so that `words` has them unchanged.
   package static var areUTF8: Bool {
     // SAFETY: as above.
     var next = clinux_arguments()
@@ -27,23 +25,20 @@ package enum Arguments {
   }
 }
 
-/// The environment of this process (environ(7)).
 package enum Environment {
-  /// nil if the variable is not set.
   package static func value(_ name: String) -> String? {
     guard let value = getenv(name) else { return nil }
     // SAFETY: a C string; this program changes its environment only before it reads it.
     return String(cString: value)
   }
 
-  /// The entries `NAME=VALUE` as bytes, which need not be UTF-8.
+  /// Entries `NAME=VALUE`, not always UTF-8.
   package static func entries() -> [[UInt8]] {
     var entries: [[UInt8]] = []
     forEach { entries.append(Array($0)) }
     return entries
   }
 
-  /// Calls `body` with each `NAME=VALUE`.
   package static func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
     guard var entry = clinux_environment() else { return }
     // SAFETY: environ is a null-terminated array of C strings.
@@ -57,16 +52,14 @@ package enum Environment {
   /// environment is read.
   package static func restore() { clinux_forget_runtime_settings() }
 
-  /// The value as bytes; nil if the variable is not set.
   package static func bytes(_ name: String) -> [UInt8]? {
     guard let value = getenv(name) else { return nil }
     // SAFETY: as above.
     return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Removes variables and overwrites their memory: /proc/PID/environ shows the user's other
-  /// processes the initial environment (proc(5)). Call it only while no other thread reads the
-  /// environment.
+  /// Removes variables and overwrites their memory, because the user's other processes can read the
+  /// initial environment in /proc/PID/environ. Only while no other thread uses the environment.
   package static func withdraw(_ names: [String]) {
     for name in names {
       if let value = bytes(name) { withdrawn[name] = value }
@@ -74,8 +67,7 @@ package enum Environment {
     }
   }
 
-  /// Sets variables again that `withdraw` removed. Call it only while no other thread reads the
-  /// environment.
+  /// Sets variables again that `withdraw` removed. Only while no other thread uses the environment.
   package static func putBack(_ names: [String]) {
     for name in names where bytes(name) == nil {
       guard let value = withdrawn[name] else { continue }
@@ -87,8 +79,7 @@ package enum Environment {
   // SAFETY: used only while no other thread uses the environment.
   nonisolated(unsafe) private static var withdrawn: [String: [UInt8]] = [:]
 
-  /// Sets a variable for this process and the programs that inherit its environment. Call it only
-  /// while the process has one thread.
+  /// Also for programs that inherit the environment. Only while the process has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {
     try call { setenv(name, value, 1) }
   }

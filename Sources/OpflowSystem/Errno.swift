@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Why a system call failed (errno(3)): the only error type of this module.
+/// Why a system call failed (errno(3)); the only error type of this module.
 package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
 
@@ -15,7 +15,7 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let ioError = Errno(rawValue: EIO)
   package static let badDescriptor = Errno(rawValue: EBADF)
   package static let noChild = Errno(rawValue: ECHILD)
-  /// Whether processes, memory or descriptors are short for the moment; a retry may succeed.
+  /// Processes, memory or descriptors are short; a retry may succeed.
   package var isShortage: Bool {
     self == .wouldBlock || self == .noMemory || self == .tooManyFiles || self == .tooManyFilesOfAll
   }
@@ -40,21 +40,20 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
   package static let connectionReset = Errno(rawValue: ECONNRESET)
   package static let connectionAborted = Errno(rawValue: ECONNABORTED)
-  /// Limit of this process.
+  /// The limit of this process.
   package static let tooManyFiles = Errno(rawValue: EMFILE)
-  /// Limit of the machine.
+  /// The limit of the machine.
   package static let tooManyFilesOfAll = Errno(rawValue: ENFILE)
   package static let crossDevice = Errno(rawValue: EXDEV)
   package static let badMessage = Errno(rawValue: EBADMSG)
   package static let tooBig = Errno(rawValue: E2BIG)
-  /// A name is not UTF-8; this module's own calls throw it too.
+  /// A name is not UTF-8; this module throws it too.
   package static let notUTF8 = Errno(rawValue: EILSEQ)
 
-  /// The path is not a regular file; thrown by this module's own calls.
+  /// Not a regular file; only this module throws it.
   package static let notRegular = Errno(rawValue: EBADFD)
   package static let fileTooBig = Errno(rawValue: EFBIG)
 
-  /// The C library's message.
   package var description: String {
     if self == .notRegular { return "it is not a regular file; remove it" }
     if self == .notUTF8 { return "the path is not UTF-8; rename the file or folder" }
@@ -66,7 +65,6 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
     }
   }
 
-  /// The error of this thread's last call.
   static var current: Errno { Errno(rawValue: errno) }
 }
 
@@ -83,8 +81,7 @@ func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
   }
 }
 
-/// Like `call`, but for descriptors that this process was given: EBADF is thrown, since it is not
-/// an error of this program.
+/// Like `call` for descriptors that this process was given: EBADF is thrown.
 @inline(__always)
 @discardableResult
 func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {

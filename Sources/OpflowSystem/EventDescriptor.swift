@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// An eventfd(2) counter, used by one thread to wake the poller of another.
+/// An eventfd(2) with which one thread wakes the poller of another.
 package struct EventDescriptor: ~Copyable, Sendable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }
@@ -9,13 +9,12 @@ package struct EventDescriptor: ~Copyable, Sendable {
     descriptor = try Descriptor(owning: try call { clinux_event_descriptor() }).aboveStandard()
   }
 
-  /// Adds one, which makes the descriptor readable.
   package func signal() throws(Errno) {
     var one: UInt64 = 1
     _ = try withUnsafeBytes(of: &one) { bytes throws(Errno) in try descriptor.write(bytes) }
   }
 
-  /// Returns the count since the last call and resets it to 0.
+  /// Returns the count since the last call.
   @discardableResult
   package func take() throws(Errno) -> UInt64 {
     var count: UInt64 = 0

@@ -1,6 +1,6 @@
 extension ArraySlice<UInt8> {
-  /// Removes and returns the bytes up to the next `separator`, which is dropped too; nil if empty.
-  /// Allocates nothing: every run parses kernel files with it.
+  /// Removes the bytes up to the next `separator`, which is dropped; nil if empty. Does not
+  /// allocate: every run parses kernel files with it.
   mutating func takeField(before separator: UInt8) -> ArraySlice<UInt8>? {
     if isEmpty { return nil }
     let end = firstIndex(of: separator) ?? endIndex

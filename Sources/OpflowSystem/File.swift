@@ -1,25 +1,22 @@
 internal import CLinux
 internal import Glibc
 
-/// The result of stat(2).
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
     case file, directory, link, device, fifo, socket, other
   }
 
   package let kind: Kind
-  /// The permission bits.
   package let mode: UInt32
   package let owner: UInt32
   package let group: UInt32
   package let sizeBytes: Int64
-  /// Since the epoch.
   package let modifiedNanoseconds: Int64
-  /// When the contents, mode, owner or links changed, since the epoch.
+  /// When content, mode, owner or links changed.
   package let changedNanoseconds: Int64
-  /// The number of hard links; 0 for an open file that was removed.
+  /// 0 for an open file that was removed.
   package let linkCount: UInt64
-  /// Device and inode; equal for hard links to one file.
+  /// Equal for hard links to one file.
   package let identity: FileIdentity
 
   init(_ status: clinux_status) {
@@ -55,7 +52,7 @@ extension Descriptor {
   /// afterwards.
   package borrowing func isOpenForWriting() -> Bool { clinux_is_open_for_writing(rawValue) == 1 }
 
-  /// Sets the modification time, in nanoseconds since the epoch; the file system may round it.
+  /// The file system may round the time.
   package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
     let descriptor = rawValue
     let time = timespec(
@@ -64,9 +61,8 @@ extension Descriptor {
   }
 }
 
-/// Opens files. Every descriptor is close-on-exec.
+/// Opens files, all close-on-exec.
 package enum File {
-  /// The flags of open(2) that opflow uses.
   package struct Flags: OptionSet, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -79,32 +75,30 @@ package enum File {
     package static let writeOnly = Flags(rawValue: O_WRONLY)
     package static let readWrite = Flags(rawValue: O_RDWR)
     package static let create = Flags(rawValue: O_CREAT)
-    /// With `create`: fail if the file exists.
     package static let exclusive = Flags(rawValue: O_EXCL)
     package static let truncate = Flags(rawValue: O_TRUNC)
     package static let append = Flags(rawValue: O_APPEND)
-    /// Fail if the last component is a symbolic link.
+    /// Fail if the last component is a link.
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
-    /// Do not make a terminal this process's controlling terminal.
+    /// Do not become the controlling terminal.
     package static let noTerminal = Flags(rawValue: O_NOCTTY)
-    /// The flags to drop when opening an existing file.
+    /// Dropped when an existing file is opened.
     fileprivate static let making = Flags(rawValue: O_CREAT | O_EXCL | O_NOFOLLOW)
-    /// Only for resolving paths (O_PATH): the folder need not be readable.
+    /// For resolving paths only (O_PATH): the folder need not be readable.
     package static let pathOnly = Flags(rawValue: clinux_path_only)
-    /// Do not update the access time; refused for files of other users.
+    /// Refused for files of other users.
     package static let noAccessTime = Flags(rawValue: clinux_no_access_time)
   }
 
-  /// Opens a file; `mode` is for a file that the call creates.
   package static func open(
     _ path: String, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
     Descriptor(owning: try call { Glibc.open(path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
-  /// Opens one of opflow's own files. Throws `notRegular` without blocking for anything else, which
+  /// Opens one of opflow's own files. Throws `notRegular` without blocking for anything else that
   /// may have been planted: link (unless `followsLink`), FIFO, device, socket or folder.
   package static func openRegular(
     _ path: String, _ flags: Flags, mode: UInt32 = 0o600, followsLink: Bool = false
@@ -114,7 +108,6 @@ package enum File {
     }
   }
 
-  /// Like `openRegular(_:_:)`, with `path` relative to the open `folder`.
   package static func openRegular(
     _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -130,8 +123,7 @@ package enum File {
     do throws(Errno) {
       file = try open(flags.union([.nonblocking, .noTerminal]))
     } catch .wouldBlock {
-      // A file server has leased the file to another machine and must revoke the lease first
-      // (fcntl(2), F_SETLEASE).
+      // A file server must first revoke a lease that another machine has (fcntl(2), F_SETLEASE).
       let place = try open(flags.intersection(.noFollow).union(.pathOnly))
       guard try place.status().kind == .file else { throw .notRegular }
       return try Self.open("/proc/self/fd/\(place.rawValue)", flags.subtracting(.making))
@@ -142,7 +134,6 @@ package enum File {
     return file
   }
 
-  /// Opens a file; `path` is relative to the open `folder`.
   package static func open(
     _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -150,10 +141,9 @@ package enum File {
     return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
-  /// Stands for the working directory (openat(2), AT_FDCWD).
   package static let workingFolder = AT_FDCWD
 
-  /// Opens a path given as zero-terminated bytes, relative to an open folder or `workingFolder`.
+  /// Opens zero-terminated bytes, relative to an open folder or `workingFolder`.
   package static func open(
     ofBytes path: [UInt8], from folder: Int32, _ flags: Flags
   ) throws(Errno) -> Descriptor {
@@ -167,15 +157,15 @@ package enum File {
       })
   }
 
-  /// The umask(2). Call it only while the process has one thread: reading it means setting it.
+  /// Reading it means setting it: only while the process has one thread.
   package static var creationMask: UInt32 {
     let mask = umask(0o077)
     _ = umask(mask)
     return UInt32(mask)
   }
 
-  /// Opens the file of `descriptor` again for direct I/O (open(2), O_DIRECT). Memory, offset and
-  /// length must be multiples of the file system's unit; 4096 always works.
+  /// Opens the file again for direct I/O (O_DIRECT). Memory, offset and length must be multiples of
+  /// the file system's unit; 4096 always works.
   package static func reopenDirect(
     _ descriptor: borrowing Descriptor
   ) throws(Errno) -> Descriptor {
@@ -183,7 +173,7 @@ package enum File {
     return Descriptor(owning: try call { clinux_reopen_direct(number) })
   }
 
-  /// Creates an anonymous in-memory file, for exchanging data with another program.
+  /// An anonymous file to exchange data with another program.
   package static func inMemory() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_memory_file() })
   }
@@ -192,20 +182,19 @@ package enum File {
     try open("/dev/null", .readWrite)
   }
 
-  /// Reads a whole file; also files of /proc, whose size is unknown in advance.
+  /// Also reads files of /proc, whose size is unknown.
   package static func read(_ path: String) throws(Errno) -> [UInt8] {
     try open(path, .readOnly).readAll()
   }
 
-  /// Reads one of opflow's own files; throws `fileTooBig` above `limit` bytes.
+  /// Throws `fileTooBig` above `limit` bytes.
   package static func readRegular(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8] {
     let file = try openRegular(path, .readOnly)
     guard try file.status().sizeBytes <= limit else { throw .fileTooBig }
     return try file.readAll(atMost: limit)
   }
 
-  /// Replaces a file atomically, but without a sync: after a machine crash the content is
-  /// undefined.
+  /// Replaces a file atomically but without a sync: undefined after a machine crash.
   package static func put(
     _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
   ) throws(Errno) {
@@ -214,8 +203,7 @@ package enum File {
     }
   }
 
-  /// Replaces a file atomically and durably: writes `path` + `.new`, syncs it, renames it and syncs
-  /// the folder.
+  /// Replaces a file atomically and durably, through `path` + `.new`.
   package static func replace(
     _ path: String, with bytes: UnsafeRawBufferPointer, mode: UInt32 = 0o600
   ) throws(Errno) {

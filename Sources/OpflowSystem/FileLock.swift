@@ -1,16 +1,15 @@
 internal import Glibc
 
-/// A flock(2) lock, released by the kernel when its holder exits. It belongs to the open file:
-/// programs that inherit the descriptor hold it too.
+/// A flock(2) lock. It belongs to the open file: programs that inherit the descriptor hold it too.
 package struct FileLock: ~Copyable, Sendable {
   package enum Mode: Sendable {
     case shared, exclusive
   }
 
-  /// The locked file; the holder may write a note into it.
+  /// The holder may write a note into it.
   package let file: Descriptor
 
-  /// Locks the file at `path`, creating it if missing; returns nil if another lock conflicts.
+  /// Returns nil if another lock conflicts.
   package static func tryLock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock? {
     let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
     let descriptor = file.rawValue
@@ -22,8 +21,8 @@ package struct FileLock: ~Copyable, Sendable {
     return FileLock(file: file)
   }
 
-  /// Whether the file at `path` is locked exclusively. Tests it by taking a shared lock for a
-  /// moment, during which exclusive locking fails.
+  /// Whether the file is locked exclusively. The test takes a shared lock for a moment, during
+  /// which exclusive locking fails.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)
@@ -37,8 +36,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
-  /// Blocks until the file at `path` is not locked exclusively. A missing file counts as unlocked.
-  /// The lock is not kept.
+  /// Blocks while the file is locked exclusively, and does not keep the lock.
   package static func waitUntilFree(_ path: String) throws(Errno) {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)
@@ -49,7 +47,6 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
-  /// Takes the lock, waiting for other holders.
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
     let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
     let descriptor = file.rawValue
@@ -59,7 +56,7 @@ package struct FileLock: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-  /// Locks the open file exclusively until it is closed; returns false if another lock conflicts.
+  /// Locks exclusively until the file is closed; returns false if another lock conflicts.
   package borrowing func tryLock() throws(Errno) -> Bool {
     let descriptor = rawValue
     do throws(Errno) {
@@ -72,14 +69,13 @@ extension Descriptor {
 }
 
 extension Descriptor {
-  /// Locks the open file exclusively, waiting for other holders.
   package borrowing func lock() throws(Errno) {
     let descriptor = rawValue
     try call { flock(descriptor, LOCK_EX) }
   }
 
   package borrowing func unlock() {
-    // Closing the file releases the lock at the latest.
+    // Closing the file releases it at the latest.
     _ = flock(rawValue, LOCK_UN)
   }
 }

@@ -1,20 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// A folder whose contents are reached by paths that lead through no link and never out of it
-/// (openat2(2)): what others may have written into it leads nobody elsewhere. A path is text, or
-/// bytes without a zero.
+/// A folder whose contents are reached without following a link or leaving it (openat2(2)),
+/// whatever others have written into it. A path is text, or bytes without a zero.
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
-  /// - Parameter followsLink: whether `path` itself may be a link.
+  /// `followsLink`: `path` itself may be a link.
   package init(_ path: String, followsLink: Bool = true) throws(Errno) {
     folder = try File.open(
       path, followsLink ? [.readOnly, .directory] : [.readOnly, .directory, .noFollow])
   }
 
-  /// Opens a file. Paths of this type must not contain `.`, `..` or empty components; an empty path
-  /// is the folder itself.
+  /// Paths of this type must not contain `.`, `..` or empty components. An empty path is the folder
+  /// itself.
   package func open(
     _ path: String, _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -25,7 +24,7 @@ package struct FolderBeneath: ~Copyable {
     _ path: [UInt8], _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
     let at = folder.rawValue
-    // A mode without a file to be made is an error here.
+    // openat2 refuses a mode without O_CREAT.
     let mode = flags.contains(.create) ? mode : 0
     return Descriptor(
       owning: try Self.calling(path.isEmpty ? [UInt8(ascii: ".")] : path) {
@@ -33,13 +32,12 @@ package struct FolderBeneath: ~Copyable {
       })
   }
 
-  /// Makes a system call with a path or name as C has it.
   @discardableResult
   private static func calling<Result: SignedInteger>(
     _ path: some Collection<UInt8>, _ body: (UnsafePointer<CChar>) -> Result
   ) throws(Errno) -> Result {
     let text = path.map { CChar(bitPattern: $0) } + [0]
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    // SAFETY: `text` is zero-terminated, and the call does not keep the pointer.
     return try call { text.withUnsafeBufferPointer { $0.baseAddress.map(body) ?? -1 } }
   }
 
@@ -47,7 +45,7 @@ package struct FolderBeneath: ~Copyable {
     try status(Array(path.utf8))
   }
 
-  /// What stands there itself; nil for nothing.
+  /// Does not follow a link; nil if nothing is there.
   package func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
     let (parent, name) = Self.split(path)
     do throws(Errno) {
@@ -59,7 +57,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Makes a folder and its missing parents; returns those it made, outermost first.
+  /// Returns the folders that it made, outermost first.
   @discardableResult
   package func makeFolders(_ path: [UInt8]) throws(Errno) -> [[UInt8]] {
     if path.isEmpty { return [] }
@@ -83,9 +81,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Puts a file or link in the place of what is there. Its folder must be there.
-  ///
-  /// - Parameter new: where it is now, in the same file system.
+  /// Replaces an entry with a file or link of the same file system. Its folder must exist.
   package func place(_ new: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -93,7 +89,7 @@ package struct FolderBeneath: ~Copyable {
     try Self.calling(name) { renameat(AT_FDCWD, new, at, $0) }
   }
 
-  /// Renames a file. Both folders must exist.
+  /// Both folders must exist.
   package func move(_ path: String, to new: String) throws(Errno) {
     let (oldParent, oldName) = Self.split(Array(path.utf8))
     let (parent, name) = Self.split(Array(new.utf8))
@@ -106,13 +102,11 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// The names in a folder without `.` and `..`, unsorted.
   package func names(_ path: String) throws(Errno) -> [String] {
     let folder = try open(path, [.readOnly, .directory])
     return try Path.names(in: "/proc/self/fd/\(folder.rawValue)")
   }
 
-  /// The text of a link.
   package func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8] {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -120,7 +114,7 @@ package struct FolderBeneath: ~Copyable {
       ofBytes: Array("/proc/self/fd/\(folder.rawValue)/".utf8) + name + [0])
   }
 
-  /// Makes a link in the place of what is there and is no folder.
+  /// Replaces an entry that is not a folder.
   package func placeLink(to target: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -135,8 +129,7 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Puts a copy of a file in the place of what is there and is no folder: for one that lies in
-  /// another file system.
+  /// Replaces an entry that is not a folder with a copy of a file from another file system.
   package func placeCopy(of file: String, at path: [UInt8]) throws(Errno) {
     let (parent, name) = Self.split(path)
     let folder = try open(parent, [.readOnly, .directory])
@@ -173,7 +166,6 @@ package struct FolderBeneath: ~Copyable {
     ".opflow-\(UInt64.random(in: 0 ... .max))"
   }
 
-  /// Sets the permission bits of a folder.
   package func setMode(ofFolder path: [UInt8], _ mode: UInt32) throws(Errno) {
     try open(path, [.readOnly, .directory]).setMode(mode)
   }
@@ -182,7 +174,7 @@ package struct FolderBeneath: ~Copyable {
     try remove(Array(path.utf8), isFolder: isFolder)
   }
 
-  /// Removes a file or link, or an empty folder. Nothing there is a success.
+  /// Removes a file, link or empty folder, if it exists.
   package func remove(_ path: [UInt8], isFolder: Bool) throws(Errno) {
     let (parent, name) = Self.split(path)
     do throws(Errno) {
@@ -194,7 +186,6 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// The path above, and the last part.
   private static func split(_ path: [UInt8]) -> (parent: [UInt8], name: [UInt8]) {
     guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return ([], path) }
     return (Array(path[..<slash]), Array(path[(slash + 1)...]))

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Iterates over the entries of a folder.
 package enum FolderEntries {
   package enum Kind: Sendable {
     case file, directory
@@ -10,7 +9,7 @@ package enum FolderEntries {
     case unknown
   }
 
-  /// Calls `body` with each name, which may not be UTF-8, except `.` and `..`, unsorted, until it
+  /// Calls `body` with each name except `.` and `..`, unsorted and not always UTF-8, until it
   /// returns false.
   package static func forEach(
     in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
@@ -18,7 +17,7 @@ package enum FolderEntries {
     try forEach(inBytes: Array(folder.utf8) + [0], body)
   }
 
-  /// The same for a path given as zero-terminated bytes.
+  /// `folder` is zero-terminated.
   package static func forEach(
     inBytes folder: [UInt8], _ body: (UnsafeRawBufferPointer, Kind) -> Bool
   ) throws(Errno) {

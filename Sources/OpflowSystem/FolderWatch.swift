@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Reports changes in folders (inotify(7)). Some file systems do not report all changes, for
-/// example those that other machines make on NFS, so callers must also poll.
+/// Reports changes in folders (inotify(7)). Callers must also poll: changes by other machines, on
+/// NFS for example, are not reported.
 package struct FolderWatch: ~Copyable {
   private let descriptor: Descriptor
   private var poll = PollSet(slots: 1)
@@ -13,8 +13,7 @@ package struct FolderWatch: ~Copyable {
     self.init(descriptor)
   }
 
-  /// Watches one file, and new entries of its folder; writes to the folder's other files are
-  /// ignored. A file that replaces the watched one is not watched.
+  /// Watches one file and new entries of its folder, not a file that replaces it.
   package init(file: String, in folder: String) throws(Errno) {
     let descriptor = try Descriptor(owning: try call { clinux_watch_create() }).aboveStandard()
     let watch = descriptor.rawValue
@@ -28,15 +27,14 @@ package struct FolderWatch: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Returns when something has changed since the last call, or after `nanoseconds`.
+  /// Returns at a change since the last call, or after `nanoseconds`.
   package mutating func wait(nanoseconds: Int64) throws(Errno) {
     if try poll.wait(nanoseconds: nanoseconds) { try takeChanges() }
   }
 
-  /// Readable if something has changed since `takeChanges`; for pollers.
+  /// Readable at a change since `takeChanges`.
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
-  /// Discards all pending events: callers check everything anyway.
   package func takeChanges() throws(Errno) {
     var changes = [UInt8](repeating: 0, count: 4096)
     do throws(Errno) {

@@ -2,18 +2,16 @@
 /// Guide, "CUDA Environment Variables").
 package enum GraphicsProcessors {
   package static let variable = "CUDA_VISIBLE_DEVICES"
-  /// Set by srun(1), which does not always set CUDA_VISIBLE_DEVICES.
+  /// srun(1) sets this, and not always CUDA_VISIBLE_DEVICES.
   private static let variableOfSlurm = "SLURM_STEP_GPUS"
 
-  /// The GPUs that this process was given, else all of the machine, in the order in which tasks get
+  /// Those that this process was given, else all of the machine, in the order in which tasks get
   /// them.
   package static let names: [String] = names(
     variable: Environment.value(variable) ?? Environment.value(variableOfSlurm),
     devices: { (try? Path.names(in: "/dev")) ?? [] })
 
-  /// - Parameters:
-  ///   - variable: the value of the environment variable; nil if unset.
-  ///   - devices: the names in /dev.
+  /// `variable` is the environment variable's value, `devices` the names in /dev.
   package static func names(variable: String?, devices: () -> [String]) -> [String] {
     guard let variable else {
       // Programs number GPUs from 0, whatever the device files are called.
@@ -29,7 +27,7 @@ package enum GraphicsProcessors {
     return names
   }
 
-  /// Whether it is `nvidia0`, `nvidia1` and so on.
+  /// `nvidia0`, `nvidia1` and so on.
   private static func isDevice(_ name: String) -> Bool {
     let prefix = "nvidia"
     let rest = name.utf8.dropFirst(prefix.utf8.count)

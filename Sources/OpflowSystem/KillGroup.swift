@@ -1,12 +1,11 @@
-/// A version 2 cgroup that kills all its processes in one step, whatever their session, environment
-/// or user (cgroups(7), `cgroup.kill`). It may be unavailable.
+/// A version 2 cgroup that kills all its processes at once, whatever their session, environment or
+/// user (cgroups(7), `cgroup.kill`). It may be unavailable.
 package struct KillGroup: Sendable, Equatable {
   private let path: String
   private let hasOthersBeside: Bool
 
-  /// Makes the group at `path`, a folder below `home`; nil if that fails or it has no
-  /// `cgroup.kill`. `hasOthersBeside`: its tasks may have sibling groups named `path` and a dot
-  /// (`MemoryGroup`).
+  /// Makes the group in a folder below `home`; nil on failure. `hasOthersBeside`: its tasks may
+  /// have sibling groups, `path` and a dot (`MemoryGroup`).
   package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
@@ -20,15 +19,15 @@ package struct KillGroup: Sendable, Equatable {
     return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
   }
 
-  /// Opens the group for `ProgramStart.group`; nil on failure.
+  /// For `ProgramStart.group`.
   package func open() -> Descriptor? {
     try? File.open(path, [.readOnly, .directory])
   }
 
-  /// The folder of this process's version 2 cgroup at the first call; nil without version 2.
+  /// The folder of this process's version 2 cgroup at the first call.
   package static var home: String? {
     guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
-    // In hybrid mode, version 2 is mounted at /sys/fs/cgroup/unified.
+    // Hybrid mode mounts version 2 there.
     for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
       let folder = path == "/" ? mount : mount + path
       if Path.exists(mount + "/cgroup.controllers"), Path.exists(folder + "/cgroup.procs") {
@@ -38,12 +37,11 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Removes the group if it is empty, the usual case; otherwise kills its processes.
+  /// Removes the group if empty, the usual case; otherwise kills its processes.
   package func end() {
     if hasOthersBeside || !Self.remove(path) { kill() }
   }
 
-  /// Kills all processes of the group and of its sibling groups for tasks.
   package func kill() {
     Self.kill(path)
     if hasOthersBeside { for group in beside { Self.kill(group) } }
@@ -57,16 +55,15 @@ package struct KillGroup: Sendable, Equatable {
     return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
   }
 
-  /// Kills all processes of the group at `path` and of its descendants.
+  /// Kills descendants too.
   package static func kill(_ path: String) {
-    // Failure is fine: callers also kill by other means.
+    // Callers also kill by other means.
     try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
   }
 
-  /// Removes the group if it is empty.
   package func remove() { Self.remove(path) }
 
-  /// Removes the group if it is empty; returns whether it is gone.
+  /// Returns whether the group is gone; one with processes stays.
   @discardableResult
   package static func remove(_ path: String) -> Bool {
     do throws(Errno) {

@@ -6,8 +6,8 @@ package struct LocalPort: Sendable {
 
   package init(_ number: UInt16) { self.number = number }
 
-  /// Starts a non-blocking connection, which may be incomplete (`isMade`). Throws
-  /// `connectionRefused` if no process listens.
+  /// Starts a non-blocking connection, complete if `isMade`. Throws `connectionRefused` if no
+  /// process listens.
   package func connect(isIPv6: Bool) throws(Errno) -> Connection {
     var connected: Int32 = 0
     let number = self.number
@@ -24,10 +24,10 @@ package struct LocalPort: Sendable {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// A local connection is made or refused at once, unless the listener's backlog is full.
+  /// A local connection is made or refused at once, unless the backlog is full.
   private static let patienceMilliseconds: Int32 = 50
 
-  /// Whether a connection succeeds at once, over IPv4 or IPv6.
+  /// Over IPv4 or IPv6.
   package var answers: Bool {
     for isIPv6 in [false, true] {
       guard let connection = try? connect(isIPv6: isIPv6) else { continue }
@@ -36,7 +36,7 @@ package struct LocalPort: Sendable {
     return false
   }
 
-  /// The listening processes whose descriptors this user can read.
+  /// Only processes whose descriptors this user can read.
   package var listeners: [ProcessStatus] {
     let sockets = Set(
       ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path in
@@ -57,7 +57,7 @@ package struct LocalPort: Sendable {
     return found
   }
 
-  /// The inodes of the sockets in a table (proc_net(5)) that listen on the port.
+  /// Returns the inodes of listening sockets in a table (proc_net(5)).
   private func listeningSockets(_ table: [UInt8]) -> [String] {
     let port = String(number, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - port.count) + port

@@ -12,22 +12,21 @@ package enum Machine {
     }
   }
 
-  /// The number of usable processors: the CPU affinity limited by the cgroup quota, at least 1.
-  /// Read once.
+  /// The CPU affinity, limited by the cgroup quota; at least 1.
   package static let cores: Int = {
     let affinity = max(1, Int(clinux_affinity_count()))
     guard let quota = ControlGroup.current.processorQuota else { return affinity }
     return max(1, min(affinity, quota))
   }()
 
-  /// The usable memory: the machine's, or the cgroup limit if lower. Read once.
+  /// The machine's memory, or the cgroup limit if lower.
   package static let memoryBytes: UInt64 = {
     let physical = clinux_memory_bytes()
     guard let limit = ControlGroup.current.memoryLimitBytes else { return physical }
     return min(physical, limit)
   }()
 
-  /// The boot ID (proc(5), /proc/sys/kernel/random/boot_id); empty if unknown.
+  /// Empty if unknown (proc(5)).
   package static var bootID: String {
     guard let bytes = try? File.read("/proc/sys/kernel/random/boot_id") else { return "" }
     return String(decoding: bytes.prefix { $0 > 32 }, as: UTF8.self)

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// A read-only private mapping of a file (mmap(2)), valid until `unmap`. If the file is truncated,
-/// reading raises SIGBUS: see `exitOnBusError`.
+/// A read-only private mapping (mmap(2)), valid until `unmap`. Reading raises SIGBUS if the file is
+/// truncated: see `exitOnBusError`.
 package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
@@ -21,27 +21,27 @@ package struct MappedFile: Sendable {
       address = 0
       return
     }
-    // Without MAP_POPULATE, even if all of it is read: faults map sixteen pages each, which is
-    // faster (17 MB: 1.4 against 1.8 ms).
+    // Without MAP_POPULATE: faults map sixteen pages each, which is faster (17 MB: 1.4 against 1.8
+    // ms).
     let start = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let start, start != MAP_FAILED else { throw Errno.current }
     address = UInt(bitPattern: start)
   }
 
   package var bytes: UnsafeRawBufferPointer {
-    // SAFETY: the mapping covers exactly these bytes until `unmap`, which ends their use.
+    // SAFETY: the mapping covers exactly these bytes until `unmap`.
     UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount)
   }
 
-  /// Unmaps `bytes`, which must be all bytes of a `MappedFile`.
+  /// `bytes` must be all bytes of a `MappedFile`.
   package static func unmap(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
-    // Fails only for an address that is not the start of a mapping.
+    // Fails only for an address that does not start a mapping.
     _ = munmap(UnsafeMutableRawPointer(mutating: start), bytes.count)
   }
 
-  /// From now on a bus error, from a truncated mapped file or a failing disk, ends this process
-  /// with exit code 74 and a message instead of a crash.
+  /// Makes a bus error, from a truncated file or a failing disk, end this process with exit code 74
+  /// and a message.
   package static func exitOnBusError() throws(Errno) {
     try call { clinux_exit_on_bus_error(busErrorText.cString) }
   }
@@ -57,15 +57,15 @@ extension StaticString {
   }
 }
 
-/// A mapping that lives as long as it is referenced. It shows later writes, so readers can reuse it
-/// while the file's length is the same. Not so on a network file system, where writes of other
-/// machines show only in a file opened and mapped afterwards.
+/// A mapping that lives while referenced. It shows later writes, so it can be reused while the
+/// length is the same; not on a network file system, where writes of other machines need a new
+/// mapping.
 package final class SharedMapping: Sendable {
   private let file: MappedFile
   private let identity: FileIdentity
   private let isNetwork: Bool
 
-  /// - Parameter path: the file, or a folder that contains it.
+  /// `path` is the file, or a folder that contains it.
   package init(_ file: borrowing Descriptor, at path: String) throws(Errno) {
     identity = try file.status().identity
     self.file = try MappedFile(file)
@@ -76,13 +76,13 @@ package final class SharedMapping: Sendable {
 
   package var bytes: UnsafeRawBufferPointer { file.bytes }
 
-  /// Whether `status` is of this file and the mapping shows all of its current content. The inode
-  /// cannot be reused while the file is mapped.
+  /// Whether the mapping shows all content of the file with that `status`. The inode cannot be
+  /// reused while the file is mapped.
   package func isAll(of status: FileStatus) -> Bool {
     !isNetwork && status.identity == identity && status.sizeBytes == Int64(file.byteCount)
   }
 
-  /// A deallocator for consumers of `bytes`: the mapping lives until it is called or destroyed.
+  /// A deallocator that keeps the mapping alive.
   package var release: @Sendable (UnsafeRawBufferPointer) -> Void {
     { _ in withExtendedLifetime(self) {} }
   }

@@ -1,29 +1,26 @@
 /// Lets this process's cgroup distribute memory to child groups (cgroups(7), "Delegation"). Such a
-/// group must not contain processes, so this process moves into a child group first. Fails if the
-/// group has other processes, which opflow must not move.
+/// group must not contain processes, so this process moves into a child group. Fails if the group
+/// has other processes.
 package struct MemoryDelegation: ~Copyable {
   private let group: String
   private let own: String
-  /// Whether this process enabled it: the memory was not distributed before.
+  /// Whether this process enabled it.
   private let isNew: Bool
 
-  /// Why delegation failed, as a message for the user.
+  /// A message for the user.
   package struct Obstacle: Error {
     package let what: String
   }
 
   private static let family = "opflow-own-"
 
-  /// The cgroup folder of this process, or its parent if the process has moved into its own child
-  /// group.
+  /// The cgroup folder of this process, before it moved into its own child group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
     let own = "/\(family)\(ProcessID.own)"
     return home.hasSuffix(own) ? String(home.dropLast(own.count)) : home
   }
 
-  /// Moves this process into its own child group and enables the memory controller for its
-  /// siblings.
   package static func begin() throws(Obstacle) -> MemoryDelegation {
     guard let home = Self.home else {
       throw Obstacle(what: "this machine has no control groups of version 2")
@@ -50,8 +47,7 @@ package struct MemoryDelegation: ~Copyable {
     return MemoryDelegation(group: home, own: own, isNew: isNew)
   }
 
-  /// Enables the memory controller for the children of a group below `home`; returns the error, if
-  /// any.
+  /// Enables the memory controller for the children of a group.
   package static func enable(_ folder: String) -> Errno? {
     if words(folder + "/cgroup.subtree_control").contains("memory") { return nil }
     do throws(Errno) {
@@ -62,12 +58,11 @@ package struct MemoryDelegation: ~Copyable {
     }
   }
 
-  /// Undoes the delegation; by then all groups with a memory limit must be removed.
+  /// All groups with a memory limit must be removed by then.
   deinit { Self.leave(group, own, isNew: isNew) }
 
   private static func leave(_ home: String, _ own: String, isNew: Bool) {
-    // If another run has groups here, these calls fail and things stay as they are; the next run
-    // cleans up.
+    // If another run has groups here, these calls fail; the next run cleans up.
     if isNew { try? write("-memory", to: home + "/cgroup.subtree_control") }
     try? write("\(ProcessID.own)", to: home + "/cgroup.procs")
     try? Path.removeDirectory(own)

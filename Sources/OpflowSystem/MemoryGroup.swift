@@ -2,15 +2,15 @@
 package struct MemoryGroup: ~Copyable {
   private let path: String
 
-  /// Makes the group at `path`; nil if memory is not distributed there.
+  /// Fails if memory is not distributed at `path`.
   package init?(_ path: String, limitBytes: UInt64) {
     self.path = path
     guard (try? Path.makeDirectory(path, mode: 0o755)) != nil else { return nil }
     do throws(Errno) {
       try File.open(path + "/memory.max", .writeOnly).writeAll("\(limitBytes)")
-      // Swap would evade the limit. The machine may have no swap.
+      // Swap would evade the limit; the machine may have none.
       try? File.open(path + "/memory.swap.max", .writeOnly).writeAll("0")
-      // Kill all at once: a task that lost one process is useless.
+      // A task that lost one process is useless.
       try File.open(path + "/memory.oom.group", .writeOnly).writeAll("1")
     } catch {
       try? Path.removeDirectory(path)
@@ -20,10 +20,10 @@ package struct MemoryGroup: ~Copyable {
 
   deinit { try? Path.removeDirectory(path) }
 
-  /// Opens the group for `ProgramStart.group`; nil on failure.
+  /// For `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
-  /// Whether the kernel killed a process in the group for lack of memory.
+  /// Whether the kernel killed a process of the group.
   package var hasOverrun: Bool {
     guard let bytes = try? File.read(path + "/memory.events") else { return false }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
@@ -33,7 +33,7 @@ package struct MemoryGroup: ~Copyable {
     }
   }
 
-  /// The peak memory use; nil before kernel 5.19.
+  /// nil before kernel 5.19.
   package var peakBytes: UInt64? {
     guard let bytes = try? File.read(path + "/memory.peak") else { return nil }
     return UInt64(String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self))

@@ -1,19 +1,18 @@
 internal import CLinux
 
-/// Whether files are on a network file system, where other machines write too: cached metadata may
-/// be stale, and unchanged times prove nothing.
+/// Whether files are on a network file system: cached metadata may be stale there, and unchanged
+/// times prove nothing.
 package final class NetworkFiles {
   private let isNetwork: (String) -> Bool
-  /// By device, except `last`.
   private var known: [UInt64: Bool] = [:]
   private var last: (device: UInt64, isNetwork: Bool)?
 
-  /// - Parameter isNetwork: whether a path is on a network file system; replaced in tests.
+  /// Tests replace `isNetwork`.
   package init(_ isNetwork: @escaping (String) -> Bool = { NetworkFiles.isNetwork(at: $0) }) {
     self.isNetwork = isNetwork
   }
 
-  /// Whether the device is that of a network file system. `path` is on it, or contains the file.
+  /// `path` is on the device, or contains the file.
   package func have(device: UInt64, path: () -> String) -> Bool {
     if let last, last.device == device { return last.isNetwork }
     // Usually all files are on one device.
@@ -23,8 +22,7 @@ package final class NetworkFiles {
     return answer
   }
 
-  /// Whether `folder` is on a network file system. Falls back to its nearest visible ancestor: this
-  /// machine may not see the folder yet.
+  /// Falls back to the nearest visible ancestor: this machine may not see the folder yet.
   package func have(folder: String) -> Bool {
     guard let (folder, status) = Self.seen(folder) else { return false }
     return have(device: status.identity.device) { folder }
@@ -40,8 +38,7 @@ package final class NetworkFiles {
     }
   }
 
-  /// Makes the kernel refresh its cache of a folder, or of its nearest existing ancestor, by
-  /// listing it.
+  /// Makes the kernel refresh its cache of a folder, or of its nearest ancestor, by listing it.
   package static func refresh(folder: String) {
     do throws(Errno) {
       _ = try Path.names(in: folder)
@@ -53,15 +50,14 @@ package final class NetworkFiles {
     }
   }
 
-  /// Whether `path` is on a network file system; false if unknown.
+  /// False if unknown.
   package static func isNetwork(at path: String) -> Bool {
     isNetwork(type: clinux_file_system_type(path))
   }
 
-  /// - Parameter type: the type from statfs(2).
   package static func isNetwork(type: UInt32) -> Bool { types.contains(type) }
 
-  /// From statfs(2), and from the headers of file systems outside the kernel.
+  /// From statfs(2) and from the headers of file systems outside the kernel.
   private static let types: [UInt32] = [
     0x6969,  // NFS
     0x517B,  // SMB
@@ -82,19 +78,15 @@ package final class NetworkFiles {
     0x2003_0528,  // OrangeFS
   ]
 
-  /// Whether file locks of other machines are visible here. On many file systems they are not.
-  ///
-  /// - Parameter path: an existing file or folder there.
+  /// Whether file locks of other machines are visible at the existing `path`. Often they are not.
   package static func carriesLocks(at path: String) -> Bool {
     carriesLocks(type: clinux_file_system_type(path)) { mountType(at: path) }
   }
 
-  /// - Parameters:
-  ///   - type: the type from statfs(2).
-  ///   - mountType: the type name from the mount table; nil if unknown.
+  /// `mountType` is the type name from the mount table.
   package static func carriesLocks(type: UInt32, mountType: () -> String?) -> Bool {
     switch type {
-    // FUSE: it depends on the server.
+    // The FUSE server decides.
     case 0x6573_5546: mountType().map { locking.contains($0) } ?? false
     // 9P, and BeeGFS unless tuneUseGlobalFileLocks is set.
     case 0x0102_1997, 0x1983_0326: false
@@ -107,19 +99,19 @@ package final class NetworkFiles {
     "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.juicefs", "fuse.mfs",
   ]
 
-  /// The type name of the mount with the path's device (proc(5), /proc/self/mountinfo).
+  /// Finds the mount with the path's device (proc(5), /proc/self/mountinfo).
   private static func mountType(at path: String) -> String? {
     guard let device = try? Path.status(path).identity.device,
       let bytes = try? File.read("/proc/self/mountinfo")
     else { return nil }
-    // Splits the device number like makedev(3).
+    // As makedev(3) splits it.
     let (major, minor) = (
       device >> 8 & 0xFFF | device >> 32 & ~0xFFF, device & 0xFF | device >> 12 & 0xFFFF_FF00
     )
     let wanted = "\(major):\(minor)"
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       let words = line.split(separator: " ")
-      // Any number of optional fields precede the dash.
+      // Optional fields precede the dash.
       guard words.count > 2, words[2] == wanted, let dash = words.firstIndex(of: "-"),
         dash + 1 < words.count
       else { continue }

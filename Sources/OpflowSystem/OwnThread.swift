@@ -1,16 +1,12 @@
 internal import CLinux
 
-/// A detached thread that runs one function.
 package enum OwnThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// - Parameters:
-  ///   - name: at most 15 bytes.
-  ///   - body: runs on the thread with all signals blocked.
-  /// - Throws: why the thread could not start; `body` is then not called.
+  /// `name` has at most 15 bytes; `body` runs detached, with all signals blocked.
   package static func start(
     _ name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
   ) throws(Errno) {
@@ -32,8 +28,8 @@ package enum OwnThread {
   }
 }
 
-/// Closes a descriptor in children made by fork(3), so that the peer sees the end of this process
-/// even if such children outlive it. Programs started with exec never inherit it.
+/// Closes a descriptor in children made by fork(3), which could outlive this process and hide its
+/// end from the peer. An exec never keeps it.
 package struct ForkGuard: ~Copyable {
   private let place: Int32
 

@@ -1,9 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Operations on paths.
 package enum Path {
-  /// The absolute path without symbolic links (realpath(3)).
+  /// Without symbolic links (realpath(3)).
   package static func real(_ path: String) throws(Errno) -> String {
     try text(owning: realpath(path, nil))
   }
@@ -12,8 +11,8 @@ package enum Path {
     try text(owning: getcwd(nil, 0))
   }
 
-  /// Takes a path that the C library allocated; nil means that its call failed. A path that is not
-  /// UTF-8 is refused, since its text would name another file.
+  /// Takes a path that the C library allocated; nil means failure. Replacing invalid UTF-8 would
+  /// name another file.
   private static func text(owning found: UnsafeMutablePointer<CChar>?) throws(Errno) -> String {
     guard let found else { throw Errno.current }
     defer { free(found) }
@@ -26,21 +25,20 @@ package enum Path {
     try call { chdir(path) }
   }
 
-  /// The status of a file; follows links.
   package static func status(_ path: String) throws(Errno) -> FileStatus {
     var status = clinux_status()
     try call { clinux_stat(path, 1, &status) }
     return FileStatus(status)
   }
 
-  /// The status of a file; does not follow links.
+  /// Does not follow links.
   package static func linkStatus(_ path: String) throws(Errno) -> FileStatus {
     var status = clinux_status()
     try call { clinux_stat(path, 0, &status) }
     return FileStatus(status)
   }
 
-  /// The status of a path given as zero-terminated bytes; follows links.
+  /// Follows links; `path` is zero-terminated.
   package static func status(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
     var status = clinux_status()
     // SAFETY: `path` is zero-terminated, and the call does not keep the pointer.
@@ -52,8 +50,8 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// The status of a path given as zero-terminated bytes, relative to an open folder or
-  /// `File.workingFolder`; does not follow links.
+  /// Does not follow links; `path` is zero-terminated, relative to an open folder or
+  /// `File.workingFolder`.
   package static func linkStatus(
     ofBytes path: [UInt8], from folder: Int32
   ) throws(Errno) -> FileStatus {
@@ -67,17 +65,16 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// The target of a symbolic link (readlink(2)). Throws `invalid` for anything else.
+  /// Throws `invalid` if it is not a link.
   package static func linkTarget(_ path: String) throws(Errno) -> String {
     String(decoding: try linkBytes(path), as: UTF8.self)
   }
 
-  /// The target of a symbolic link, as bytes.
   package static func linkBytes(_ path: String) throws(Errno) -> [UInt8] {
     try linkBytes(ofBytes: Array(path.utf8) + [0])
   }
 
-  /// The same for a path given as zero-terminated bytes.
+  /// `path` is zero-terminated.
   package static func linkBytes(ofBytes path: [UInt8]) throws(Errno) -> [UInt8] {
     let room = Int(PATH_MAX)
     let bytes = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { bytes in
@@ -96,8 +93,7 @@ package enum Path {
     return try bytes.get()
   }
 
-  /// Whether a path, given as zero-terminated bytes, is known to be a folder with no link on the
-  /// way.
+  /// False if unknown; `path` is zero-terminated.
   package static func isFolderWithoutLinks(ofBytes path: [UInt8]) -> Bool {
     // SAFETY: `path` is zero-terminated, and the call does not keep the pointer.
     path.withUnsafeBytes {
@@ -105,7 +101,7 @@ package enum Path {
     }
   }
 
-  /// Whether nothing exists at `path`, not even a link. False if unknown.
+  /// Whether not even a link exists there; false if unknown.
   package static func isMissing(_ path: String) -> Bool {
     do throws(Errno) {
       _ = try linkStatus(path)
@@ -127,7 +123,7 @@ package enum Path {
     try call { mkdir(path, mode) }
   }
 
-  /// Makes a folder and its missing parents; returns those it made, outermost first.
+  /// Returns the folders that it made, outermost first.
   @discardableResult
   package static func makeDirectories(
     _ path: String, mode: UInt32 = 0o700
@@ -158,7 +154,6 @@ package enum Path {
     try call { unlink(path) }
   }
 
-  /// Removes a file if it exists.
   package static func removeIfThere(_ path: String) throws(Errno) {
     do throws(Errno) {
       try remove(path)
@@ -175,7 +170,6 @@ package enum Path {
     try call { Glibc.rename(path, new) }
   }
 
-  /// Makes a hard link (link(2)).
   package static func link(_ path: String, to new: String) throws(Errno) {
     try call { Glibc.link(path, new) }
   }
@@ -184,7 +178,7 @@ package enum Path {
     try call { symlink(target, path) }
   }
 
-  /// The names in a folder without `.` and `..`, unsorted.
+  /// Unsorted, without `.` and `..`.
   package static func names(in folder: String) throws(Errno) -> [String] {
     guard let stream = opendir(folder) else { throw Errno.current }
     defer { closedir(stream) }
@@ -203,17 +197,16 @@ package enum Path {
     }
   }
 
-  /// Makes the additions and removals of a folder's entries durable (fsync(2)).
+  /// Makes changes of a folder's entries durable (fsync(2)).
   package static func syncFolder(_ path: String) throws(Errno) {
     try File.open(path, [.readOnly, .directory]).sync()
   }
 
-  /// The last component of the path.
   package static func name(_ path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// The path without its last component; `.` for a bare name, `/` for the root.
+  /// `.` for a bare name, `/` for the root.
   package static func parent(of path: String) -> String {
     let bytes = Array(path.utf8)
     let slash = UInt8(ascii: "/")

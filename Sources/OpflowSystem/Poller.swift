@@ -1,29 +1,26 @@
 internal import CLinux
 
-/// What a descriptor is ready for.
 package struct Readiness: OptionSet, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   package static let readable = Readiness(rawValue: UInt32(CLINUX_READABLE))
   package static let writable = Readiness(rawValue: UInt32(CLINUX_WRITABLE))
-  /// The other end is closed; unread bytes may remain. Always reported, never requested.
+  /// The other end is closed; unread bytes may remain. Reported without being requested.
   package static let hangup = Readiness(rawValue: UInt32(CLINUX_HANGUP))
-  /// Always reported, never requested.
+  /// Reported without being requested.
   package static let error = Readiness(rawValue: UInt32(CLINUX_ERROR))
 }
 
-/// A descriptor that became ready.
 package struct PollEvent: Sendable {
-  /// The token that the descriptor was registered with.
   package let token: UInt64
   package let readiness: Readiness
 }
 
-/// Waits for many descriptors at once (epoll(7), level-triggered).
+/// Waits for many descriptors (epoll(7), level-triggered).
 package struct Poller: ~Copyable {
   private let descriptor: Descriptor
-  // The most events that one wait returns.
+  // The most events of one wait.
   private var buffer = [clinux_event](repeating: clinux_event(), count: 256)
 
   package init() throws(Errno) {
@@ -33,7 +30,7 @@ package struct Poller: ~Copyable {
   /// Readable when `wait` would return events.
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
-  /// Watches `rawDescriptor`. Its owner must remove it before closing it.
+  /// The owner must remove the descriptor before closing it.
   package func add(
     _ rawDescriptor: Int32, token: UInt64, interest: Readiness = .readable
   ) throws(Errno) {
@@ -50,8 +47,8 @@ package struct Poller: ~Copyable {
     try control(CLINUX_REMOVE, rawDescriptor, 0, [])
   }
 
-  /// Replaces `events` with the ready descriptors, waiting at most `timeout` (nil: forever) for the
-  /// first. Returns at most 256; the next wait returns the rest.
+  /// Replaces `events`, waiting at most `timeout` (nil: forever). Further events come with the next
+  /// wait.
   package mutating func wait(timeout: Duration?, into events: inout [PollEvent]) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     let epoll = descriptor.rawValue
@@ -81,7 +78,7 @@ package struct Poller: ~Copyable {
 }
 
 extension Duration {
-  /// Nanoseconds, capped at Int64.max (292 years); 0 for a negative duration.
+  /// At least 0, at most Int64.max (292 years).
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }

@@ -1,31 +1,28 @@
 internal import Glibc
 
-/// Process groups (credentials(7)).
 package enum ProcessGroup {
   package static var own: Int32 { getpgrp() }
 
-  /// Joins the parent's process group. Throws EPERM if the parent is in another session.
+  /// Throws EPERM if the parent is in another session.
   package static func joinParent() throws(Errno) {
     let group = getpgid(getppid())
     try call { setpgid(0, group) }
   }
 
-  /// Whether the group has any process.
   package static func isThere(_ group: Int32) -> Bool {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
   /// Kills a group and all descendants of its leader, an unreaped child, whose number is therefore
-  /// not reused. Processes that left the group after the leader ended are missed.
+  /// not reused. Misses processes that left the group after the leader ended.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
-    // Fails if no process is left, or for processes of another user.
+    // Fails if none is left, or for another user's.
     if leader > 0 { _ = kill(-leader, Signal.kill.rawValue) }
   }
 
-  /// Whether this process's group is orphaned (setpgid(2)), so that no shell continues it and stop
-  /// keys have no effect. Checks only the ancestors: the shell, or they, started the rest of the
-  /// group.
+  /// Whether this process's group is orphaned (setpgid(2)): no shell continues it and stop keys
+  /// have no effect. Checks the ancestors, which started the rest of the group.
   package static var isOrphaned: Bool {
     let group = getpgrp()
     var parent = getppid()
@@ -36,7 +33,7 @@ package enum ProcessGroup {
     return true
   }
 
-  /// The descendants of this process's children that are in its process group.
+  /// The descendants of this process's children in its process group.
   package static func grandchildren() -> [Int32] {
     let own = ProcessID.own
     let children = ProcessTree.children(of: own)
@@ -45,22 +42,21 @@ package enum ProcessGroup {
     }
   }
 
-  /// Sends a signal to `grandchildren`.
   package static func signalGrandchildren(_ signal: Signal) {
     for pid in grandchildren() {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
-      // Fails if the process is gone or now belongs to another user.
+      // Fails if the process is gone or became another user's.
       try? ProcessTree.send(signal, through: descriptor.rawValue)
     }
   }
 
   /// How a process reacts to a pending SIGTSTP.
   package enum Halt: Int {
-    /// It is stopped or ignores the signal.
+    /// Stopped, or ignores the signal.
     case none
-    /// It may still do work before it stops, or may not stop.
+    /// May work on before it stops, or not stop.
     case perhaps
-    /// It will stop once scheduled; until then it may still read input.
+    /// Stops once scheduled; may read input until then.
     case certain
   }
 
@@ -73,17 +69,17 @@ package enum ProcessGroup {
   private static func halt(of pid: Int32) -> Halt {
     guard let signals = SignalState(of: pid), !signals.ignores(.terminalStop) else { return .none }
     if signals.catches(.terminalStop) {
-      // Its handler is pending or runs (with the signal blocked), wherever it sleeps in the kernel.
+      // Its handler is pending or runs, with the signal blocked, wherever it sleeps in the kernel.
       return isAny(of: pid, in: "RSD") ? .perhaps : .none
     }
-    // A process in state D does not wait for input: it handles the signal first, or is a vfork
-    // parent whose child stopped before its exec.
+    // State D does not wait for input: it handles the signal first, or is a vfork parent whose
+    // child stopped before its exec.
     guard isAny(of: pid, in: "RS") else { return .none }
     if signals.blocks(.terminalStop) { return signals.awaits(.terminalStop) ? .perhaps : .none }
     return .certain
   }
 
-  /// Whether any thread of the process is in one of these states (proc(5), stat).
+  /// Whether a thread is in one of these states (proc(5), stat).
   private static func isAny(of pid: Int32, in states: String) -> Bool {
     let threads = (try? Path.names(in: "/proc/\(pid)/task")) ?? []
     return threads.contains { thread in
@@ -95,7 +91,7 @@ package enum ProcessGroup {
   }
 }
 
-/// A process's signal masks (proc(5), /proc/PID/status, hexadecimal).
+/// The masks of /proc/PID/status, hexadecimal.
 private struct SignalState {
   private var pending: UInt64 = 0
   private var blocked: UInt64 = 0

@@ -1,21 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// This process and others by their IDs.
 package enum ProcessID {
-  /// The effective user ID.
+  /// Effective.
   package static var ownUser: UInt32 { UInt32(geteuid()) }
 
   package static var own: Int32 { getpid() }
   package static var parent: Int32 { getppid() }
 
-  /// Resource usage of a process.
   package struct Usage: Sendable {
     package init() {}
 
     package var userMicroseconds: Int64 = 0
     package var systemMicroseconds: Int64 = 0
-    /// The peak resident set size.
+    /// Resident set size.
     package var peakKibibytes: Int64 = 0
   }
 
@@ -26,20 +24,20 @@ package enum ProcessID {
     return usage
   }
 
-  /// Exits at once, without flushing or closing anything (_exit(2)).
+  /// Does not flush or close anything.
   package static func exitNow(_ code: Int32) -> Never { _exit(code) }
 
   package static func newSession() throws(Errno) {
     try call { setsid() }
   }
 
-  /// Sends a signal to this process; a blocked one stays pending for `SignalDescriptor`.
+  /// A blocked signal stays pending for `SignalDescriptor`.
   package static func sendSelf(_ signal: Signal) throws(Errno) {
     try call { kill(getpid(), signal.rawValue) }
   }
 
-  /// Ends this process with a signal, so that its parent sees that in wait(2). Returns if that
-  /// fails, for example for the init process of a container.
+  /// Ends this process so that its parent sees the signal. Returns on failure, as in the init
+  /// process of a container.
   package static func die(of signal: Signal) {
     do throws(Errno) {
       try Dispositions.restore(signal)
@@ -48,14 +46,12 @@ package enum ProcessID {
       signals.insert(signal)
       try signals.unblock()
     } catch {
-      // The caller then exits with an exit code.
+      // The caller then exits with a code.
     }
   }
 
-  /// Stops this process until SIGCONT.
-  ///
-  /// - Parameter asJob: use SIGTSTP, like the terminal, which does nothing in an orphaned group
-  ///   (setpgid(2)). SIGTSTP must be blocked and have its default action.
+  /// Stops this process until SIGCONT. `asJob` uses SIGTSTP as the terminal does, without effect in
+  /// an orphaned group; it must be blocked and have its default action.
   package static func stopSelf(asJob: Bool) throws(Errno) {
     try call { kill(getpid(), asJob ? SIGTSTP : SIGSTOP) }
     guard asJob else { return }
@@ -65,37 +61,36 @@ package enum ProcessID {
   }
 }
 
-/// The contents of /proc/PID/stat (proc(5)).
+/// From /proc/PID/stat (proc(5)).
 package struct ProcessStatus: Sendable, Equatable {
   package let pid: Int32
-  /// The program name, cut at 15 bytes.
+  /// Cut at 15 bytes.
   package let name: String
-  /// `R`, `S`, `D`, `T`, `Z` and so on.
   package let state: UInt8
   package let parent: Int32
   package let group: Int32
   package let session: Int32
-  /// Clock ticks since boot. With the pid and the boot ID it identifies a process forever.
+  /// Clock ticks since boot. With pid and boot ID it identifies a process forever.
   package let startTime: UInt64
 
-  /// The current time in the unit of `startTime`.
+  /// In the unit of `startTime`.
   package static var ticksSinceBoot: UInt64 {
     UInt64(Clock.bootNanoseconds) / (1_000_000_000 / UInt64(sysconf(Int32(_SC_CLK_TCK))))
   }
 
   package var isZombie: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
 
-  /// Why /proc cannot be used to identify processes; nil if it can. In another PID namespace the
-  /// same numbers mean other processes (pid_namespaces(7)).
+  /// Why /proc cannot identify processes; nil if it can. In another PID namespace the same numbers
+  /// mean other processes.
   package static var obstacle: String? {
     guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
-    // Parse the start of the file only: every run waits for this.
+    // Only the start of the file: every run waits for this.
     guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is something else" }
     return pid == ProcessID.own
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
-  /// A process for messages: `4711 (sleep)`, or `4711 (sleep, user root)` if another user's.
+  /// `4711 (sleep)`, or `4711 (sleep, user root)` if another user's.
   package var title: String {
     guard let user = Self.user(of: pid), user != ProcessID.ownUser else {
       return "\(pid) (\(name))"
@@ -103,42 +98,42 @@ package struct ProcessStatus: Sendable, Equatable {
     return "\(pid) (\(name), user \(user == 0 ? "root" : "\(user)"))"
   }
 
-  /// The effective user of a process (proc(5), /proc/PID/status); nil if it does not exist.
+  /// The effective user; nil if the process does not exist.
   private static func user(of pid: Int32) -> UInt32? {
     guard let bytes = try? File.read("/proc/\(pid)/status") else { return nil }
-    // `Uid:` has the real, effective, saved and file system user, each after a tab.
+    // Real, effective, saved and file system user, each after a tab.
     let line = bytes.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "Uid:".utf8) }
     let words = line?.split(separator: UInt8(ascii: "\t")).dropFirst(2)
     return words?.first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Reads the status of a process; nil if it does not exist.
+  /// Returns nil if the process does not exist.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
     return ProcessStatus(stat: bytes)
   }
 
-  /// The initial environment of a process, zero-terminated entries; nil if unreadable.
+  /// Zero-terminated entries; nil if unreadable.
   package static func environment(of pid: Int32) -> [UInt8]? {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The number of the session's autogroup; nil if the kernel makes none. Unlike a session ID it is
-  /// never reused (proc(5), /proc/PID/autogroup: `/autogroup-NUMBER nice VALUE`).
+  /// The number of the session's autogroup (`/autogroup-NUMBER nice VALUE`), never reused, unlike a
+  /// session ID; nil if the kernel makes none.
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
     let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
     return UInt64(String(decoding: number, as: UTF8.self))
   }
 
-  /// Parses a stat file. The name in parentheses may contain spaces, parentheses and newlines,
-  /// hence the search from the end.
+  /// The name in parentheses may contain spaces, parentheses and newlines, hence the search from
+  /// the end.
   package init?(stat bytes: [UInt8]) {
     guard let open = bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
       let pid = Self.number(bytes[..<open].filter { $0 != 32 })
     else { return nil }
-    // The first field after the name is field 3 in proc(5).
+    // Field 3 in proc(5) comes first.
     var rest = bytes[(close + 1)...].drop { $0 == 32 }
     func next() -> ArraySlice<UInt8> { rest.takeField(before: 32) ?? [] }
     guard let state = next().first, let parent = Self.number(next()),

@@ -2,25 +2,25 @@ internal import CLinux
 internal import Glibc
 
 /// The descendants of this process. After `becomeSubreaper`, orphans among them become its
-/// children, even after double forks and setsid, so none escapes.
+/// children, even after double forks and setsid.
 package enum ProcessTree {
   package static func becomeSubreaper() throws(Errno) {
     try call { clinux_become_subreaper() }
   }
 
-  /// Sends a signal through a pidfd; does nothing if the process is already reaped.
+  /// Does nothing if the process is already reaped.
   package static func send(_ signal: Signal, through pidfd: Int32) throws(Errno) {
     do throws(Errno) {
       try call { clinux_pidfd_signal(pidfd, signal.rawValue) }
     } catch .noSuchProcess {}
   }
 
-  /// Sends a signal to an unreaped child, whose number cannot have been reused.
+  /// `child` is not reaped, so its number is not reused.
   static func send(_ signal: Signal, to child: Int32) throws(Errno) {
     try call { kill(child, signal.rawValue) }
   }
 
-  /// Opens a pidfd of the process that has this pid now; nil if there is none.
+  /// nil if no process has the pid.
   package static func open(_ pid: Int32) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       return Descriptor(owning: try call { clinux_pidfd_open(pid) })
@@ -32,8 +32,7 @@ package enum ProcessTree {
     }
   }
 
-  /// The children of a process, including zombies (proc(5), /proc/PID/task/TID/children). The list
-  /// may be incomplete while others exit: callers that need all of them must repeat the call.
+  /// Includes zombies. May be incomplete while others exit: callers that need all must repeat it.
   package static func children(of pid: Int32) -> [Int32] {
     guard let threads = try? Path.names(in: "/proc/\(pid)/task") else { return [] }
     var children: [Int32] = []
@@ -46,7 +45,7 @@ package enum ProcessTree {
     return children
   }
 
-  /// All descendants of a process, parents before children.
+  /// Parents come before children.
   package static func descendants(of pid: Int32) -> [Int32] {
     var walk = Walk(from: pid)
     while let next = walk.next() { walk.append(childrenOf: next) }
@@ -66,7 +65,6 @@ package enum ProcessTree {
       return found[position - 1]
     }
 
-    /// Returns the new children.
     @discardableResult
     mutating func append(childrenOf pid: Int32) -> ArraySlice<Int32> {
       let before = found.count
@@ -77,25 +75,24 @@ package enum ProcessTree {
     }
   }
 
-  /// The result of a signal to many processes.
   package struct Delivery: Sendable {
-    /// The processes that got the signal, in this call or an earlier one.
+    /// In this call or an earlier one.
     package var reached: Set<Int32> = []
-    /// Processes of other users, which may not be signalled.
+    /// Processes of other users.
     package var refused: Set<Int32> = []
     package init() {}
   }
 
-  /// Sends `signal` to every descendant that is not in `delivery` yet, except `exempt` and their
+  /// Sends `signal` to every descendant not in `delivery` yet, except `exempt` and their
   /// descendants. Repeats until a pass finds no new process, at most `passes` times (a fork bomb
   /// never ends). Returns whether any was new.
   ///
-  /// A process may react to a signal by starting others (a shell's cleanup trap); these must not
-  /// get it. So later passes skip processes that started after the first pass began, except for
-  /// KILL, STOP and CONT.
+  /// A process may start others in response (a shell's cleanup trap), which must not get the
+  /// signal: later passes skip processes that started after the first pass began, except for KILL,
+  /// STOP and CONT.
   ///
-  /// - Parameter isSpared: processes that get this signal another way; they and their descendants
-  ///   are skipped, except for KILL, STOP and CONT.
+  /// - Parameter isSpared: processes that get the signal another way, skipped with their
+  ///   descendants, except for KILL, STOP and CONT.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
@@ -108,16 +105,15 @@ package enum ProcessTree {
       var walk = Walk(from: ProcessID.own)
       var belowSpared: Set<Int32> = []
       while let pid = walk.next() {
-        // Before the signal: existing children get it too, those started in response do not.
+        // Existing children get the signal too, those started in response do not.
         let children = walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
-        // A process in the middle of an exec may show nothing that identifies it, so its parent
-        // decides.
+        // In the middle of an exec nothing may identify a process, so its parent decides.
         if signal.canBeAnswered, belowSpared.contains(pid) || isSpared(pid) {
           belowSpared.formUnion(children)
           continue
         }
-        // The descriptor pins one process; then check again that it is a descendant.
+        // The descriptor pins one process; then check its descent again.
         guard let descriptor = (try? open(pid)) ?? nil,
           descends(pid, from: ProcessID.own, exempt: exempt)
         else { continue }
@@ -139,7 +135,7 @@ package enum ProcessTree {
   /// Kills an unreaped child and all its descendants.
   package static func killAll(from child: Int32) {
     for pid in [child] + descendants(of: child) {
-      // The descriptor pins one process, even if its number is reused.
+      // The descriptor pins one process.
       guard let descriptor = (try? open(pid)) ?? nil,
         descends(pid, from: child, exempt: [])
       else { continue }
@@ -147,10 +143,10 @@ package enum ProcessTree {
     }
   }
 
-  /// Whether `pid` is below `ancestor` now, and not at or below one of `exempt`.
+  /// Not at or below one of `exempt`.
   private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
     var current = pid
-    // Bounded, because the chain may change while it is read.
+    // The chain may change while it is read.
     for _ in 0..<4096 {
       if current == ancestor { return true }
       if current <= 1 || exempt.contains(current) { return false }

@@ -1,24 +1,23 @@
 internal import CLinux
 
-/// The description of a program start. The pointers must stay valid for the call only.
+/// Pointers must stay valid for the call only.
 package struct ProgramStart: ~Copyable {
-  /// A path; or, with `searchPath` and without a slash, a name to look up there.
+  /// A path, or a name to look up in `searchPath`.
   package var file: UnsafePointer<CChar>
-  /// Folders separated by colons, searched after the change of directory; nil: use `file` as it is.
+  /// Colon-separated folders, searched after the change of directory.
   package var searchPath: UnsafePointer<CChar>?
-  /// Null-terminated; the first entry is the program's own name (execve(2)).
+  /// Null-terminated, the program's own name first.
   package var arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>
   /// Null-terminated entries `NAME=VALUE`.
   package var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
-  /// nil: the working directory of this process.
   package var directory: UnsafePointer<CChar>?
   package var input: Int32
   package var output: Int32
   package var error: Int32
   package var options: Program.Options
-  /// An open cgroup folder: the group to start the program in, if the kernel permits.
+  /// An open cgroup folder to start the program in, if the kernel permits.
   package var group: Int32?
-  /// Two more descriptors, which become 3 and 4 in the program.
+  /// They become 3 and 4 in the program.
   package var further: (Int32, Int32)?
 
   package init(
@@ -42,7 +41,6 @@ package struct ProgramStart: ~Copyable {
   }
 }
 
-/// Why, and at which step, a program failed to start.
 package struct ProgramError: Error, Equatable, Sendable {
   package enum Step: Int32, Sendable {
     case process, session, descriptors, directory, execute
@@ -62,23 +60,22 @@ package enum Program {
       rawValue = options.reduce(0) { $0 | $1.rawValue }
     }
 
-    /// Make the program a session and process group leader (setsid(2)).
+    /// Session and process group leader.
     package static let newSession = Options(rawValue: UInt32(CLINUX_SPAWN_SESSION))
-    /// Make the program a process group leader in this session (setpgid(2)).
+    /// Process group leader in this session.
     package static let newGroup = Options(rawValue: UInt32(CLINUX_SPAWN_GROUP))
-    /// Send it KILL when the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
+    /// KILL when the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
     package static let diesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_DIES_WITH_PARENT))
-    /// Send it TERM when the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
+    /// TERM when the starting thread ends.
     package static let endsWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_ENDS_WITH_PARENT))
-    /// Send it CONT when the starting thread ends (prctl(2), PR_SET_PDEATHSIG), so that a stopped
-    /// program notices that its parent is gone.
+    /// CONT when the starting thread ends, so that a stopped program notices it.
     package static let wakesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_WAKES_WITH_PARENT))
     /// This process has all signals blocked and none ignored, which saves calls.
     package static let signalsPrepared = Options(rawValue: UInt32(CLINUX_SPAWN_SIGNALS_PREPARED))
   }
 
-  /// Starts a program with clone(2), sharing memory until its exec, so that the cost does not
-  /// depend on this process's size. Returns after the exec.
+  /// Uses clone(2) and shares memory until the exec, so the cost does not depend on this process's
+  /// size. Returns after the exec.
   package static func spawn(_ start: borrowing ProgramStart) throws(ProgramError) -> SpawnedProcess
   {
     var program = clinux_program(
@@ -87,7 +84,7 @@ package enum Program {
       output: start.output, error: start.error, group: start.group ?? -1,
       flags: start.options.rawValue, further: start.further ?? (-1, -1))
     var spawned = clinux_spawned()
-    // SAFETY: the caller keeps the strings and arrays valid for this call.
+    // SAFETY: the caller keeps strings and arrays valid.
     if clinux_spawn(&program, &spawned) < 0 {
       throw ProgramError(
         errno: Errno.current, step: ProgramError.Step(rawValue: spawned.step) ?? .process)
@@ -96,8 +93,8 @@ package enum Program {
       pid: spawned.pid, descriptor: Descriptor(owning: spawned.pidfd))
   }
 
-  /// Starts the program at `path`. `additions` (`NAME=VALUE`) override variables of this process's
-  /// environment. `shared` becomes `ByteLocks.shared` in the program.
+  /// `additions` (`NAME=VALUE`) override this process's environment. `shared` becomes
+  /// `ByteLocks.shared`.
   package static func spawn(
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
     error: Int32, options: Options, group: Int32? = nil, shared: Int32? = nil
@@ -122,7 +119,6 @@ package enum Program {
 }
 
 extension Program {
-  /// Whether PATH contains an executable file of that name.
   package static func isInPath(_ name: String) -> Bool {
     let folders = (Environment.value("PATH") ?? "/usr/bin:/bin").split(
       separator: ":", omittingEmptySubsequences: false)
@@ -134,8 +130,7 @@ extension Program {
     }
   }
 
-  /// Starts the program `words[0]`, looked up in PATH if it has no slash, with the arguments that
-  /// follow and this process's environment.
+  /// Looks up `words[0]` in PATH if it has no slash.
   package static func spawn(
     searching words: [String], input: Int32, output: Int32, error: Int32, options: Options
   ) throws(Errno) -> SpawnedProcess {
@@ -158,10 +153,8 @@ extension Program {
 }
 
 extension Program {
-  /// Starts the program `words[0]`, looked up in PATH if it has no slash, in a new session and not
-  /// as a child, so its end is not visible here. It inherits environment and working directory.
-  ///
-  /// - Parameter kept: a descriptor that becomes 3 in the program.
+  /// Starts `words[0]`, looked up in PATH if it has no slash, in a new session and not as a child.
+  /// `kept` becomes descriptor 3.
   package static func startDetached(
     _ words: [String], input: Int32, output: Int32, error: Int32, kept: Int32
   ) throws(Errno) {
@@ -181,29 +174,28 @@ extension Program {
   }
 }
 
-/// A child process that must still be reaped.
+/// A child that must still be reaped.
 package struct SpawnedProcess: ~Copyable, Sendable {
   package let pid: Int32
-  /// A pidfd, readable once the process has ended (pidfd_open(2)).
+  /// A pidfd, readable once the process has ended.
   package let descriptor: Descriptor
 
-  /// Sends a signal; does nothing if the process is already reaped.
+  /// Does nothing if the process is already reaped.
   package func signal(_ signal: Signal) throws(Errno) {
     try ProcessTree.send(signal, through: descriptor.rawValue)
   }
 
-  /// Sends KILL, by number if the descriptor is refused: the number cannot be reused before the
-  /// process is reaped.
+  /// Sends KILL by number if the descriptor is refused; an unreaped number is not reused.
   package func kill() {
     do throws(Errno) {
       try signal(.kill)
     } catch {
-      // If this fails too, the wait for its end shows it.
+      // If this fails too, waiting for its end shows it.
       try? ProcessTree.send(.kill, to: pid)
     }
   }
 
-  /// Returns how the process ended; nil while it runs.
+  /// nil while it runs.
   package func reap() throws(Errno) -> EndedProcess? {
     try EndedProcess.reap(.descriptor(descriptor.rawValue), block: false)
   }

@@ -1,18 +1,16 @@
 internal import CLinux
 
-/// A free TCP port of this machine, reserved for a program. A bound socket holds it until `open`,
-/// as many programs cannot bind a port that is bound already. Then, until the program binds it, a
-/// claim protects it from other reservations.
+/// A free TCP port reserved for a program. A bound socket holds it until `open`, because many
+/// programs cannot bind a port that is bound. A claim then keeps other reservations away until the
+/// program binds it.
 package final class ReservedPort {
   package let number: UInt16
   private var socket: Descriptor?
-  /// nil if the claim failed; then two programs get different ports only by chance.
+  /// nil if the claim failed: two programs then get different ports only by chance.
   private let claim: Descriptor?
 
-  /// Reached only if this many ports in a row are claimed and not yet bound.
   private static let mostTries = 100
 
-  /// - Throws: if no socket or no free port is available.
   package init() throws(Errno) {
     for _ in 0..<Self.mostTries {
       var port: UInt16 = 0
@@ -33,6 +31,6 @@ package final class ReservedPort {
     throw .addressInUse
   }
 
-  /// Releases the port right before the program binds it.
+  /// Call it right before the program binds the port.
   package func open() { socket = nil }
 }

@@ -1,12 +1,12 @@
 internal import CLinux
 
-/// A shared lock on a file, released by the kernel when its holder exits (fcntl_locking(2), "Open
-/// file description locks"). It can be tested without taking it.
+/// A shared lock on a file (fcntl_locking(2), "Open file description locks"), tested without taking
+/// it.
 package struct SharedLock: ~Copyable {
   private let file: Descriptor
   private let fork: ForkGuard
 
-  /// Locks the file at `path`, creating it if missing. Forked children do not hold the lock.
+  /// Forked children do not hold the lock.
   package init(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600).aboveStandard()
     let descriptor = file.rawValue
@@ -15,7 +15,7 @@ package struct SharedLock: ~Copyable {
     self.file = file
   }
 
-  /// Whether any process holds the lock on the file at `path`; false if it is missing.
+  /// False if the file is missing.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)

@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// A signal number (signal(7)).
 package struct Signal: Hashable, Sendable {
   package let rawValue: Int32
   package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -21,17 +20,15 @@ package struct Signal: Hashable, Sendable {
   package static let fileTooLarge = Signal(rawValue: SIGXFSZ)
   package static let windowChange = Signal(rawValue: SIGWINCH)
 
-  /// Whether a process can handle the signal (signal(7)): not KILL, STOP or CONT.
+  /// Whether a process can handle the signal.
   var canBeAnswered: Bool { self != .kill && self != .stop && self != .proceed }
 }
 
-/// A set of signals.
 package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
   private(set) var bits: UInt64
 
   package mutating func insert(_ signal: Signal) { bits |= 1 << UInt64(signal.rawValue - 1) }
 
-  /// Adds the given signals that this process does not ignore.
   package mutating func insert(unlessIgnored signals: Signal...) {
     for signal in signals where !Dispositions.isIgnored(signal) { insert(signal) }
   }
@@ -55,13 +52,11 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
   }
 }
 
-/// The signal actions of this process.
 package enum Dispositions {
-  /// Sets all signals to their default actions (signal(7)), also those ignored at start, except an
-  /// ignored SIGHUP: nohup(1) is meant for everything started under it.
+  /// Sets default actions for all signals, also those ignored at start, but not an ignored SIGHUP:
+  /// nohup(1) is meant for everything started under it.
   package static func resetAll() { clinux_reset_dispositions() }
 
-  /// Sets the signal to its default action (signal(7)).
   package static func restore(_ signal: Signal) throws(Errno) {
     try call { clinux_default_signal(signal.rawValue) }
   }
@@ -75,20 +70,19 @@ package enum Dispositions {
   }
 }
 
-/// Signals to be read from a descriptor (signalfd(2)).
+/// Signals to read from a descriptor (signalfd(2)).
 package struct SignalDescriptor: ~Copyable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }
 
-  /// Blocks the signals in this thread so that they arrive here only. Threads started later inherit
-  /// the mask; spawned programs do not.
+  /// Blocks the signals in this thread. Threads started later inherit the mask; spawned programs do
+  /// not.
   package init(_ signals: SignalSet) throws(Errno) {
     try signals.block()
     descriptor = Descriptor(owning: try call { clinux_signal_descriptor(signals.bits) })
   }
 
-  /// Returns the next pending signal and its sender; nil if none is pending. Sender 0 is the kernel
-  /// (a key, for example), -1 a process of another PID namespace (pid_namespaces(7)).
+  /// nil if none is pending. Sender 0 is the kernel (a key), -1 another PID namespace.
   package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
     let rawDescriptor = descriptor.rawValue
     var received = clinux_signal()

@@ -1,40 +1,36 @@
 internal import CLinux
 internal import Glibc
 
-/// The standard streams, which are inherited.
 package enum StandardStream: Int32, Sendable {
   case input = 0
   case output, error
 
-  /// Opens closed standard streams on /dev/null. Call it before anything is opened: a file could
-  /// get such a number and then receive messages.
+  /// Opens closed standard streams on /dev/null, before another file gets such a number and then
+  /// receives messages.
   package static func openClosed() throws(Errno) {
     try call { clinux_open_standard_streams() }
   }
 
-  /// Duplicates the descriptor to a number above 2.
+  /// To a number above 2.
   package func duplicate() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_duplicate(rawValue, 3) })
   }
 
-  /// Duplicates the descriptor for reading; throws `badDescriptor` if it is write-only.
+  /// Throws `badDescriptor` if the stream is write-only.
   package func duplicateToRead() throws(Errno) -> Descriptor {
     let flags = try call { fcntl(rawValue, F_GETFL) }
     if flags & O_ACCMODE == O_WRONLY { throw .badDescriptor }
     return try duplicate()
   }
 
-  /// Makes this stream refer to the file of `descriptor`.
   package func redirect(to descriptor: borrowing Descriptor) throws(Errno) {
     try descriptor.place(at: rawValue)
   }
 
-  /// Makes this stream refer to the file of `other`.
   package func redirect(to other: StandardStream) throws(Errno) {
     try call { dup2(other.rawValue, rawValue) }
   }
 
-  /// Whether both streams refer to the same file, terminal or pipe.
   package func isSameFile(as other: StandardStream) -> Bool {
     var own = clinux_status()
     var others = clinux_status()
@@ -44,7 +40,7 @@ package enum StandardStream: Int32, Sendable {
     return own.device == others.device && own.inode == others.inode
   }
 
-  /// Whether a write may block until the other end reads; never for a file or /dev/null.
+  /// Whether a write may block; never for a file or /dev/null.
   package var mayStall: Bool {
     var own = clinux_status()
     guard clinux_fstat(rawValue, &own) == 0 else { return true }
@@ -54,7 +50,7 @@ package enum StandardStream: Int32, Sendable {
     return status.identity != null.identity
   }
 
-  /// Writes until `patienceMilliseconds` are over, in pieces that fit into a pipe with any room.
+  /// Writes until the time is over, in pieces that fit into a pipe with any room.
   package func writeAll(_ bytes: [UInt8], patienceMilliseconds: Int64) throws(Errno) {
     let rawDescriptor = rawValue
     let deadline = Clock.monotonicNanoseconds + patienceMilliseconds * 1_000_000
@@ -75,8 +71,8 @@ package enum StandardStream: Int32, Sendable {
     }
   }
 
-  /// Writes all bytes, waiting for a slow reader even if the stream is non-blocking. Throws
-  /// `badDescriptor` if it is read-only.
+  /// Waits for a slow reader, even on a non-blocking stream. Throws `badDescriptor` if it is
+  /// read-only.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
     let rawDescriptor = rawValue
     var written = 0

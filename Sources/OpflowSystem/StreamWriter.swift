@@ -1,14 +1,12 @@
 internal import CLinux
 
-/// Writes to standard output and standard error on a thread, one piece at a time, so that a slow
-/// reader does not block the caller. The streams cannot be made non-blocking, since other processes
-/// share their open files. A reader that never reads blocks only the thread.
+/// Writes to standard output and error on a thread, so that a slow reader does not block the
+/// caller. The streams cannot be made non-blocking: other processes share their open files.
 package final class StreamWriter {
-  // SAFETY: the shim frees it when the thread ends after `leave`; nothing here uses it after that.
+  // SAFETY: the shim frees it after `leave`; nothing here uses it after that.
   private let writer: OpaquePointer
 
-  /// - Parameter notification: becomes readable when the writer is idle again, after `isIdle` was
-  ///   false. Must stay open while this object lives.
+  /// `notification` becomes readable when the writer is idle again; it must stay open.
   package init(notifying notification: borrowing EventDescriptor) throws(Errno) {
     guard let writer = clinux_writer_start(notification.rawValue) else { throw Errno.current }
     self.writer = writer
@@ -17,10 +15,10 @@ package final class StreamWriter {
   /// Does not wait for the thread.
   deinit { clinux_writer_leave(writer) }
 
-  /// Whether all bytes have been written or have failed.
+  /// All bytes are written or have failed.
   package var isIdle: Bool { clinux_writer_is_idle(writer) != 0 }
 
-  /// Writes bytes in the background; the writer must be idle.
+  /// The writer must be idle.
   package func put(_ bytes: [UInt8], to stream: StandardStream) throws(Errno) {
     let writer = writer
     try bytes.withUnsafeBufferPointer { bytes throws(Errno) in
@@ -29,10 +27,10 @@ package final class StreamWriter {
     }
   }
 
-  /// The bytes written so far; the number grows as long as the reader reads.
+  /// Grows as long as the reader reads.
   package var writtenBytes: UInt64 { clinux_writer_written(writer) }
 
-  /// Returns the stream and the error of a write that failed since the last call.
+  /// Returns a failure since the last call.
   package func takeFailure() -> (stream: StandardStream, error: Errno)? {
     var descriptor: Int32 = 0
     let error = clinux_writer_take_error(writer, &descriptor)

@@ -1,16 +1,15 @@
-/// Strings for execve(2): a null-terminated array of pointers to C strings. Reused between calls to
-/// save building the strings again.
+/// A null-terminated array of C strings for execve(2), reused between calls to save building it.
 package final class StringBlock {
-  // SAFETY: both are allocated here, sized by what was appended, and freed in deinit; pointers are
-  // made only once the bytes have their final place.
+  // SAFETY: allocated here, sized by what was appended, freed in deinit. Pointers are made only
+  // once the bytes have their final place.
   private var bytes: UnsafeMutablePointer<CChar>
   private var byteCapacity: Int
-  /// Total bytes of all strings, zeros included.
+  /// Zeros included.
   package private(set) var byteCount = 0
   private var starts: [Int] = []
   private var table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var tableCapacity: Int
-  /// The number of leading pointers in the table that are valid.
+  /// The number of valid leading pointers in the table.
   private var currentCount = 0
 
   package init() {
@@ -41,7 +40,7 @@ package final class StringBlock {
     currentCount = min(currentCount, starts.count)
   }
 
-  /// Adds a string, which must not contain a zero.
+  /// The string must not contain a zero.
   package func append(_ string: String) {
     var string = string
     string.withUTF8 { append(UnsafeRawBufferPointer($0)) }
@@ -57,7 +56,7 @@ package final class StringBlock {
     end()
   }
 
-  /// Begins a string that is built from parts; `end` ends it.
+  /// Begins a string of several parts, up to `end`.
   package func begin() {
     starts.append(byteCount)
   }
@@ -74,7 +73,6 @@ package final class StringBlock {
     add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends decimal digits, with a minus sign if negative.
   package func add(number: Int32) {
     if number < 0 { add(UInt8(ascii: "-")) }
     var divisor: UInt32 = 1
@@ -85,7 +83,7 @@ package final class StringBlock {
     }
   }
 
-  /// Appends sixteen hexadecimal digits.
+  /// Sixteen digits.
   package func add(hexadecimal number: UInt64) {
     for shift in stride(from: UInt64(60), through: 0, by: -4) {
       let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
@@ -101,20 +99,19 @@ package final class StringBlock {
 
   package func end() { add(0) }
 
-  /// The size of a string, its zero included.
+  /// Its zero included.
   package func byteCount(_ index: Int) -> Int {
     (index + 1 < starts.count ? starts[index + 1] : byteCount) - starts[index]
   }
 
-  /// The index of the largest string; nil if there is none.
   package var longest: Int? {
     starts.indices.max { byteCount($0) < byteCount($1) }
   }
 
-  /// The address of a string, valid until something is added.
+  /// Valid until something is added.
   package subscript(index: Int) -> UnsafeMutablePointer<CChar> { bytes + starts[index] }
 
-  /// The array, valid until something is added or removed.
+  /// Valid until something is added or removed.
   package var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> {
     if starts.count + 1 > tableCapacity {
       table.deallocate()

@@ -1,14 +1,14 @@
 internal import CLinux
 
-/// Calls fdatasync(2) for a file on a separate thread.
+/// Calls fdatasync(2) on a thread.
 package struct Syncer: ~Copyable {
   private let thread: OpaquePointer
   private let notification: EventDescriptor
 
-  /// Readable after each finished sync; read `result` then.
+  /// Readable after each finished sync.
   package var rawDescriptor: Int32 { notification.rawValue }
 
-  /// Syncs `file`, which must stay open while this object lives.
+  /// `file` must stay open while this object lives.
   package init(_ file: borrowing Descriptor) throws(Errno) {
     let notification = try EventDescriptor()
     guard let thread = clinux_syncer_start(file.rawValue, notification.rawValue) else {
@@ -18,19 +18,18 @@ package struct Syncer: ~Copyable {
     self.notification = notification
   }
 
-  /// Finishes pending requests and ends the thread.
+  /// Finishes pending requests first.
   deinit { clinux_syncer_stop(thread) }
 
-  /// Requests a sync of everything written so far, under an increasing number.
-  ///
-  /// - Parameter first: another file to sync before; at most one may be pending.
+  /// Requests a sync of everything written so far; numbers increase. `first` is synced before; at
+  /// most one may be pending.
   package func request(_ sequence: UInt64, first: consuming Descriptor? = nil) {
     let raw: Int32 = if let first { first.release() } else { -1 }
     clinux_syncer_request(thread, sequence, raw)
   }
 
-  /// The number of the last request that is synced. Throws if a sync failed; nothing is synced
-  /// after that, since the kernel may have dropped the unwritten data.
+  /// The last synced request. Nothing is synced after an error, since the kernel may have dropped
+  /// the data.
   package func result() throws(Errno) -> UInt64 {
     try notification.take()
     var sequence: UInt64 = 0

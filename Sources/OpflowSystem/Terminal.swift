@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// Whether a descriptor is a terminal, and its properties.
 package enum Terminal {
   package static let standardInput = StandardStream.input.rawValue
   package static let standardOutput = StandardStream.output.rawValue
@@ -9,7 +8,7 @@ package enum Terminal {
 
   package static func isTerminal(_ rawDescriptor: Int32) -> Bool { isatty(rawDescriptor) == 1 }
 
-  /// Columns and rows; nil if it is not a terminal or does not say.
+  /// nil if it is not a terminal or does not say.
   package static func size(_ rawDescriptor: Int32) -> (columns: Int, rows: Int)? {
     var columns: Int32 = 0
     var rows: Int32 = 0
@@ -19,8 +18,7 @@ package enum Terminal {
     return (Int(columns), Int(rows))
   }
 
-  /// Whether this process is in the terminal's foreground. Also true for a terminal that is not the
-  /// controlling terminal, which has no foreground for this process.
+  /// Also true for a terminal that is not the controlling terminal.
   package static func isForeground(_ rawDescriptor: Int32) -> Bool {
     let foreground = tcgetpgrp(rawDescriptor)
     return foreground < 0 || foreground == getpgrp()

@@ -1,8 +1,7 @@
 internal import CLinux
 
-/// Threads for work that would block the caller on the disk, started on demand.
+/// Threads, started on demand, for work that would block on the disk.
 package final class ThreadPool {
-  /// A job, released by its thread after the call.
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -16,9 +15,7 @@ package final class ThreadPool {
   /// Readable after each finished job; call `takeDone` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
-  /// - Parameters:
-  ///   - threads: the maximum number of threads.
-  ///   - stackBytes: the stack size; the default is enough for system calls.
+  /// The default stack is enough for system calls.
   package init(threads: Int32, stackBytes: Int = 256 << 10) throws(Errno) {
     notification = try EventDescriptor()
     guard let pool = clinux_thread_pool_create(threads, stackBytes, notification.rawValue) else {
@@ -27,17 +24,16 @@ package final class ThreadPool {
     self.pool = pool
   }
 
-  /// Finishes pending jobs and ends the threads.
+  /// Finishes pending jobs first.
   deinit { clinux_thread_pool_destroy(pool) }
 
-  /// Detaches the pool: pending jobs go on until the process ends, so some may never run.
+  /// Detaches the pool: pending jobs go on until the process ends.
   package func abandon() {
-    // Leaks the pool, because the threads use what its deinit frees.
+    // Leaks the pool, because its threads use what deinit frees.
     _ = Unmanaged.passRetained(self)
   }
 
-  /// Runs `body` on a thread; returns the job's ticket. Throws if not even one thread could start;
-  /// `body` is then not called.
+  /// Returns the job's ticket. Throws if not even one thread could start.
   package func submit(_ body: @escaping @Sendable () -> Void) throws(Errno) -> UInt64 {
     let work = Unmanaged.passRetained(Work(body))
     do throws(Errno) {
@@ -58,8 +54,7 @@ package final class ThreadPool {
     return lastTicket
   }
 
-  /// Calls `body` with the ticket of each job finished since the last call. The job's memory writes
-  /// are visible from then on.
+  /// Calls `body` for each finished job, whose memory writes are visible from then on.
   package func takeDone(_ body: (UInt64) -> Void) throws(Errno) {
     try notification.take()
     var ticket: UInt64 = 0

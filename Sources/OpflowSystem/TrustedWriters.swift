@@ -3,16 +3,14 @@ internal import CLinux
 /// The users who may own or write a file that opflow finds by itself, such as a manifest in a
 /// parent folder.
 ///
-/// Such a file makes opflow run commands as the calling user (git's CVE-2022-24765). So it is used
-/// only if it and its folder belong to these users and cannot be written by others. Files that the
-/// user names are not checked.
+/// Such a file makes opflow run commands (git's CVE-2022-24765), so it and its folder must belong
+/// to these users and not be writable by others. Files that the user names are not checked.
 ///
-/// - Group: may write if it is the private group of a trusted user (Debian and Fedora make one for
-///   each user, with umask 002). With an access control list, the group bits include other users.
-/// - Sticky folder (`/tmp`): only the owner can replace an entry, so the entry decides, not the
-///   folder's bits.
-/// - Current folder: chosen by the user. Its owner and the entry decide; another user can only add
-///   files of their own.
+/// - Group: may write if it is the private group of a trusted user (Debian and Fedora, umask 002).
+///   With an access control list, the group bits include other users.
+/// - Sticky folder (`/tmp`): only the owner can replace an entry, so the entry decides.
+/// - Current folder: the user chose it. Its owner and the entry decide, since another user can only
+///   add own files.
 /// - Link: its owner and folder are checked, and also its target and the target's folder.
 package struct TrustedWriters: Equatable, Sendable {
   private var users: [UInt32]
@@ -21,15 +19,14 @@ package struct TrustedWriters: Equatable, Sendable {
 
   package init(users: [UInt32]) { self.users = users }
 
-  /// The user of this process and root; for root also the user who called sudo.
+  /// This user and root; for root also the caller of sudo.
   package static var own: TrustedWriters {
     let user = ProcessID.ownUser
     let caller = user == 0 ? Environment.value("SUDO_UID").flatMap { UInt32($0) } : nil
     return TrustedWriters(users: [user, 0] + (caller.map { [$0] } ?? []))
   }
 
-  /// Returns these and all users who may write a file that the user named: opflow runs its commands
-  /// anyway.
+  /// Adds all who may write a file that the user named: opflow runs its commands anyway.
   package func including(writersOf path: String) -> TrustedWriters {
     guard let path = try? Path.real(path), let file = try? Path.status(path),
       let folder = try? Path.status(Path.parent(of: path))
@@ -43,8 +40,8 @@ package struct TrustedWriters: Equatable, Sendable {
     return all
   }
 
-  /// Returns why a found file or folder is not trusted; nil if it is. For a missing one only its
-  /// folder is checked. A file without a status cannot be opened either.
+  /// Returns why a found file or folder is not trusted. For a missing one only its folder is
+  /// checked; a file without a status cannot be opened either.
   package func doubt(_ path: String) -> ForeignFile? {
     let parent = Path.parent(of: path)
     guard let folder = try? Path.status(parent) else { return nil }
@@ -57,13 +54,13 @@ package struct TrustedWriters: Equatable, Sendable {
     return (try? Path.real(path)).flatMap(doubt)
   }
 
-  /// Whether a checked file cannot be changed by others afterwards. Another user's file in a sticky
-  /// folder can; in any other folder, all who may write there can replace it.
+  /// Whether others cannot change a checked file later. Another user's file in a sticky folder can
+  /// change; elsewhere only those who may write there can replace it.
   package func mayKeep(_ status: FileStatus, in folder: String) -> Bool {
     trusts(owner: status) || (try? Path.status(folder))?.isSticky != true
   }
 
-  /// - Parameter isSafe: users who may write there cannot do harm.
+  /// `isSafe`: users who may write there cannot do harm.
   private func doubt(_ path: String, _ status: FileStatus, isSafe: Bool) -> ForeignFile? {
     if isEverybody { return nil }
     if !trusts(owner: status) { return ForeignFile(path: path, fault: .owner(status.owner)) }
@@ -84,12 +81,8 @@ package struct TrustedWriters: Equatable, Sendable {
     }
   }
 
-  /// Whether a group belongs to one user alone: it has the user's name and no other members. If the
-  /// files list neither (LDAP), its number must equal the user's.
-  ///
-  /// - Parameters:
-  ///   - accounts: the text of passwd(5).
-  ///   - groups: the text of group(5).
+  /// Whether a group has its user's name and no other members. If the texts of passwd(5) and
+  /// group(5) list neither (LDAP), its number must equal the user's.
   package static func isPrivate(
     _ group: UInt32, of user: UInt32, accounts: [UInt8], groups: [UInt8]
   ) -> Bool {
@@ -114,19 +107,15 @@ package struct TrustedWriters: Equatable, Sendable {
 }
 
 extension FileStatus {
-  /// Whether the file belongs to the user of this process.
   package var isOwn: Bool { owner == ProcessID.ownUser }
 
-  /// Whether only the owners of an entry and of the folder can rename or remove it (inode(7),
-  /// S_ISVTX).
+  /// Only owners of the entry or folder can rename or remove the entry (inode(7), S_ISVTX).
   fileprivate var isSticky: Bool { mode & 0o1000 != 0 }
 }
 
-/// A found file or folder that untrusted users may have written.
 package struct ForeignFile: Equatable, Sendable, CustomStringConvertible {
   package enum Fault: Equatable, Sendable {
     case owner(UInt32)
-    /// The permission bits.
     case mode(UInt32)
   }
 

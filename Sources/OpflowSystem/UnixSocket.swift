@@ -1,14 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Stream sockets between processes of one machine (unix(7)), named in an open folder and used as a
-/// `Descriptor`. A closed peer shows as the end of the file, or as `brokenPipe` if SIGPIPE is
-/// ignored.
+/// Stream sockets of one machine (unix(7)), named in an open folder. A closed peer shows as the end
+/// of the file, or as `brokenPipe` if SIGPIPE is ignored.
 package enum UnixSocket {
-  /// Makes a non-blocking listening socket that admits only this user from the moment it exists.
-  ///
-  /// - Parameter backlog: how many clients may wait for `accept`; others wait in connect(2).
-  /// - Throws: `addressInUse` if the name exists; other errors on file systems without sockets.
+  /// A non-blocking listener that admits only this user. Beyond `backlog` clients, connect(2)
+  /// blocks. Throws `addressInUse` if the name exists.
   package static func listen(
     _ name: String, in folder: borrowing Descriptor, backlog: Int32
   ) throws(Errno) -> Descriptor {
@@ -16,9 +13,9 @@ package enum UnixSocket {
     return Descriptor(owning: try call { clinux_socket_listen(at, name, backlog) })
   }
 
-  /// The process that connected, as of then: it may have exited or passed the socket on.
+  /// The process that connected; it may have exited or passed the socket on.
   package struct Peer: Equatable, Sendable {
-    /// 0 for a process of another PID namespace.
+    /// 0 in another PID namespace.
     package let pid: Int32
     package let user: UInt32
   }
@@ -30,8 +27,8 @@ package enum UnixSocket {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// Accepts the next connection, non-blocking; nil if none waits. After `tooManyFiles` and the
-  /// like it keeps waiting.
+  /// Returns a non-blocking connection; nil if none waits. It keeps waiting after `tooManyFiles`
+  /// and the like.
   package static func accept(_ listener: borrowing Descriptor) throws(Errno) -> Accepted? {
     let from = listener.rawValue
     while true {
@@ -43,13 +40,13 @@ package enum UnixSocket {
       } catch .wouldBlock {
         return nil
       } catch .connectionAborted {
-        // The client gave up while waiting.
+        // The client gave up.
         continue
       }
     }
   }
 
-  /// Two connected sockets; the process that made them is the peer of both.
+  /// The process that made them is the peer of both.
   package struct Pair: ~Copyable {
     package let first: Descriptor
     package let second: Descriptor
@@ -61,7 +58,7 @@ package enum UnixSocket {
       second = Descriptor(owning: ends.1)
     }
 
-    /// Returns the first socket; the other is closed.
+    /// Closes the other socket.
     package consuming func takeFirst() -> Descriptor { first }
   }
 
@@ -72,7 +69,7 @@ package enum UnixSocket {
     _ = try peer(ofInherited: number)
   }
 
-  /// Takes the socket that `expectInherited` checked; non-blocking.
+  /// Takes a socket that `expectInherited` checked.
   package static func takeInherited(_ number: Int32) throws(Errno) -> Accepted {
     let peer = try peer(ofInherited: number)
     return Accepted(descriptor: Descriptor(owning: number), peer: peer)
@@ -84,8 +81,7 @@ package enum UnixSocket {
     return Peer(pid: peer.pid, user: peer.user)
   }
 
-  /// Connects to a listening socket. Throws `connectionRefused` if no process listens any more,
-  /// `wouldBlock` if the backlog stayed full until the timeout.
+  /// Throws `connectionRefused` if no process listens, `wouldBlock` if the backlog stayed full.
   package static func connect(
     to name: String, in folder: borrowing Descriptor, timeout: Duration
   ) throws(Errno) -> Descriptor {
@@ -95,7 +91,7 @@ package enum UnixSocket {
 }
 
 extension Descriptor {
-  /// The status of an entry of this open folder, links not followed; nil if missing.
+  /// Does not follow links; nil if missing.
   package borrowing func status(of name: String) throws(Errno) -> FileStatus? {
     let folder = rawValue
     var status = clinux_status()
@@ -107,7 +103,6 @@ extension Descriptor {
     }
   }
 
-  /// Removes an entry of this open folder (unlinkat(2)).
   package borrowing func remove(_ name: String) throws(Errno) {
     let folder = rawValue
     try call { unlinkat(folder, name, 0) }

@@ -4,9 +4,8 @@ import OpflowManifest
 import OpflowRuntime
 internal import OpflowViews
 
-/// `opflow add`: adds the tasks of a manifest to a live run.
 enum AddCommand {
-  /// Each concurrent addition changes the plan, so that this one is compiled again.
+  /// A concurrent addition changes the plan, so that this one is compiled again.
   private static let mostTries = 100
 
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
@@ -36,8 +35,6 @@ enum AddCommand {
   }
 
   /// Compiles and sends an addition until the run accepts it. Sends nothing if no task is new.
-  ///
-  /// - Parameter make: Compiles it against a plan, for a request ID.
   static func join(
     _ folder: RunFolder, _ arguments: Invocation, _ console: Console, asking name: String,
     _ make: (Plan, OrderID) throws(CommandError) -> PreparedAddition
@@ -49,7 +46,7 @@ enum AddCommand {
       if !hasWarned { console.show(addition.warnings) }
       hasWarned = true
       addition.request.by = name
-      // Sent within the request, so that a refused secret is never written to a file.
+      // Within the request, so that a refused secret is never written to a file.
       if plan.hasSecrets { addition.carry() }
       guard addition.taskCount > 0 else { return addition }
       switch try ask(addition, folder, plan, arguments) {
@@ -82,7 +79,7 @@ enum AddCommand {
       line, addition.request.id, folder, plan, arguments, whenUndone: addition.remove)
   }
 
-  /// The task of that run that contains this process; `none` outside.
+  /// `none` outside the run.
   private static func adder(in plan: Plan, of folder: RunFolder) throws(CommandError) -> TaskID {
     guard let around = TaskAround.here, around.run == folder.id,
       let task = plan.task(named: around.task)

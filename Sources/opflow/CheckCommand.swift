@@ -4,7 +4,6 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow check`: validates a manifest without running it.
 enum CheckCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -40,7 +39,7 @@ enum CheckCommand {
         mostDevices = (plan.nameString(most), plan.gpuCount(of: most))
       }
     }
-    // Only a warning: the manifest may be meant for another machine.
+    // The manifest may be meant for another machine.
     let there = GraphicsProcessors.names.count
     if let (task, wanted) = mostDevices, wanted > there {
       let error = PreparationError.tooFewDevices(task: task, wanted: wanted, there: there)

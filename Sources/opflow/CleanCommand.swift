@@ -5,14 +5,13 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow clean`: removes old runs.
 enum CleanCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let limits = try limits(arguments)
     let state = try RunLookup.state(arguments.view)
     let shown = ShownPath(arguments.view)
-    // Name a state folder that was found, in case it is another project's.
+    // It may be another project's.
     let here = try RunLookup.workingDirectory()
     if arguments.view.stateDirectory == nil, Path.parent(of: state.path) != here {
       Console.complain("opflow: using \(CleanText.string(shown.text(state.path)))\n")
@@ -54,7 +53,6 @@ enum CleanCommand {
     return limits
   }
 
-  /// Cleans up after a run, and reports it if notable.
   static func afterRun(_ runs: ManifestRuns, _ arguments: Invocation) {
     let told: String
     do throws(RunFolderError) {

@@ -2,13 +2,12 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowSystem
 
-/// The message and exit code of a failed command.
 struct CommandError: Error {
   let code: ExitCode
   /// Complete lines for standard error.
   let text: String
 
-  /// The text without the program's name and the last line feed.
+  /// Without the program's name and the last newline.
   var message: String {
     let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
     return text.hasPrefix("opflow: ") ? String(text.dropFirst(8)) : text
@@ -19,7 +18,7 @@ struct CommandError: Error {
     text = "opflow: \(message)\n"
   }
 
-  /// An error with complete text, such as diagnostics.
+  /// For complete text, such as diagnostics.
   init(_ code: ExitCode, verbatim text: String) {
     self.code = code
     self.text = text

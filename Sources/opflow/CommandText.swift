@@ -3,9 +3,9 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Command lines about a run, for the user to type.
+/// Commands about a run, for the user to type.
 enum CommandText {
-  /// A request; names the run if others may be live.
+  /// Names the run if others may be live.
   static func order(
     _ folder: RunFolder, _ verb: OrderVerb, _ tasks: [String], _ view: ViewArguments
   ) -> String {
@@ -14,9 +14,7 @@ enum CommandText {
       folder, verb.rawValue, tasks + (isAlone ? [] : ["--run", folder.id.description]), view)
   }
 
-  /// Resumes on the nodes of the last session.
-  ///
-  /// - Parameter on: The journal's `--on` options.
+  /// `on` has the journal's `--on` options.
   static func resume(_ folder: RunFolder, on: [String], _ view: ViewArguments) -> String {
     about(folder, "resume", [folder.id.description] + on.flatMap { ["--on", $0] }, view)
   }
@@ -37,8 +35,8 @@ enum CommandText {
     if here?.path != state || (try? here?.expectTrusted()) == nil {
       words += ["--state-dir", ShownPath(view).text(state)]
     }
-    // A loop, since the first call of `joined` builds its types at run time; with those of `split`
-    // that takes nearly a tenth of a run of one task.
+    // A loop: the first calls of `joined` and `split` build types at run time, nearly a tenth of a
+    // run of one task.
     var text = ""
     for word in words + arguments {
       if !text.isEmpty { text += " " }

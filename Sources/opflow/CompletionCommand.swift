@@ -4,14 +4,13 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow completion`: prints the script for a shell and answers its queries.
 enum CompletionCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try Console.write(CompletionScript.text(arguments.shell))
     return ExitCode.success.rawValue
   }
 
-  /// Answers a query. Errors stay silent, since the user is typing.
+  /// Errors stay silent, since the user is typing.
   static func answer(_ words: [String]) -> Int32 {
     guard let request = CompletionRequest(words) else { return ExitCode.usage.rawValue }
     let question = request.question
@@ -38,7 +37,6 @@ enum CompletionCommand {
     }
   }
 
-  /// The plan of the command line's run or manifest, or of the nearest one.
   private static func plan(_ question: CompletionQuestion) -> Plan? {
     if question.isOfRun, let run = try? RunLookup.run(question.run, question.view) {
       if let plan = try? run.openPlan(verifyingChecksum: false) { return plan }
@@ -50,7 +48,7 @@ enum CompletionCommand {
     return manifest.planToGlanceAt(state)
   }
 
-  /// Folders only if they contain a manifest or a path is typed, since projects have many.
+  /// Projects have many folders: only those with a manifest, or below a typed path.
   private static func manifests(_ stem: String) -> [CompletionCandidate] {
     FileCandidates.names(stem, where: NearestFile.isManifest).filter { candidate in
       !candidate.isOpen || stem.contains("/")
@@ -58,7 +56,6 @@ enum CompletionCommand {
     }
   }
 
-  /// Newest first.
   private static func runs(_ question: CompletionQuestion) -> [CompletionCandidate] {
     guard let state = try? RunLookup.state(question.view), let runs = try? state.runs() else {
       return []

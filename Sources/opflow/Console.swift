@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowManifest
 import OpflowSystem
 
-/// Standard output and standard error of commands.
+/// Standard output and error of commands.
 struct Console {
   let colorsOutput: Bool
   let colorsError: Bool
@@ -46,16 +46,15 @@ struct Console {
     }
   }
 
-  /// A terminal without cursor control.
+  /// No cursor control.
   private static var isDumb: Bool { ["", "dumb"].contains(Environment.value("TERM") ?? "") }
 
-  /// The output mode: from the command line, or by where the output goes. `live` needs cursor
-  /// control, and no `--json` on the same terminal.
+  /// `live` needs cursor control and no `--json` on the same terminal.
   static func mode(_ arguments: Invocation) -> OutputMode {
     let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
     switch server {
-    // The output of a task of another run goes to its log.
+    // The output goes to the log of a task of another run.
     case _? where Environment.value(TaskAround.variable) != nil: return .line
     case .gitHub: return .gitHub
     case .gitLab: return .gitLab
@@ -65,14 +64,13 @@ struct Console {
     return isTerminal && !isShared ? .live : .line
   }
 
-  /// The CI server that runs this process, if its logs support more than text.
+  /// nil if the server's logs support text only.
   static var server: CIServer? {
     if !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty { return .gitHub }
     return (Environment.value("GITLAB_CI") ?? "").isEmpty ? nil : .gitLab
   }
 
-  /// Whether this is a step of a GitHub job, which gets annotations and a summary in every output
-  /// mode.
+  /// A step of a GitHub job gets annotations and a summary in every output mode.
   static func isGitHubStep(_ arguments: Invocation) -> Bool {
     mode(arguments) == .gitHub
       || server == .gitHub && Environment.value(TaskAround.variable) == nil
@@ -80,9 +78,7 @@ struct Console {
 
   enum CIServer { case gitHub, gitLab }
 
-  /// Writes to standard output.
-  ///
-  /// - Throws: An empty success if the reader is gone, to end quietly.
+  /// Throws an empty success if the reader is gone, to end quietly.
   static func write(_ bytes: [UInt8]) throws(CommandError) {
     do throws(Errno) {
       try StandardStream.output.writeAll(bytes)
@@ -95,7 +91,7 @@ struct Console {
 
   static func write(_ text: String) throws(CommandError) { try write(Array(text.utf8)) }
 
-  /// Writes to standard error, ignoring errors.
+  /// Ignores errors.
   static func complain(_ text: String) {
     try? StandardStream.error.writeAll(Array(text.utf8))
   }

@@ -6,13 +6,11 @@ internal import OpflowViews
 
 /// Runs a session with the view that the command line asks for.
 enum Drive {
-  /// The signal that ended this program's last session; nil for none.
+  /// The signal that ended the last session.
   // SAFETY: set and read by the main thread.
   nonisolated(unsafe) static var stopSignal: Signal?
 
-  /// Drives the run to its end.
-  ///
-  /// - Parameter round: The file watch of a caller that runs several sessions.
+  /// `round` is the file watch of a caller that runs several sessions.
   static func perform(
     _ drive: consuming PreparedDrive, _ arguments: Invocation, _ console: Console,
     round: ServingWatch? = nil
@@ -43,7 +41,7 @@ enum Drive {
     }
     stopSignal = result.stopSignal
     if let serving, serving.passed != nil {
-      // The next session takes the services over and ends them.
+      // The next session takes the services over and stops them.
       if let signal = result.lateStop { try? ProcessID.sendSelf(signal) }
       return round == nil
         ? try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
@@ -59,7 +57,7 @@ enum Drive {
     CleanCommand.afterRun(runs, arguments)
     if let failure { throw failure }
     guard let serving else { return result.exitCode }
-    // A stop signal that came too late for this session prevents another one.
+    // A stop signal that came too late for this session prevents the next one.
     if let signal = result.lateStop { return 128 + signal.rawValue }
     if round != nil { return result.exitCode }
     return try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)

@@ -5,9 +5,9 @@ internal import OpflowReports
 import OpflowRuntime
 import OpflowSystem
 
-/// What happens after a session: JUnit file, step summary and notification.
+/// JUnit file, step summary and notification after a session.
 enum DriveEnd {
-  /// Checks the options for it before anything runs.
+  /// Checks these options before anything runs.
   static func expect(_ arguments: Invocation) throws(CommandError) {
     if let number = arguments.controlDescriptor {
       do throws(Errno) {
@@ -40,9 +40,8 @@ enum DriveEnd {
     }
   }
 
-  /// Writes the reports, however the session ended.
-  ///
-  /// - Parameter isDriven: False if there was nothing to run.
+  /// Writes the reports, however the session ended. `isDriven` is false if there was nothing to
+  /// run.
   static func report(
     _ folder: RunFolder, _ arguments: Invocation, _ console: Console, isDriven: Bool = true
   ) throws(CommandError) {
@@ -79,7 +78,7 @@ enum DriveEnd {
   ) {
     let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
     do throws(Errno) {
-      // Non-blocking: a FIFO without a reader is an error.
+      // A FIFO without a reader must be an error.
       let file = try File.open(path, [.writeOnly, .create, .append, .nonblocking], mode: 0o644)
       // Other commands of the step may have written to it.
       let room = try mostSummaryBytes - file.status().sizeBytes

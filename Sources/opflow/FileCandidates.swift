@@ -1,10 +1,8 @@
 import OpflowCommandLine
 import OpflowSystem
 
-/// Completion of file names.
 enum FileCandidates {
-  /// Returns the folders, and the files that `isWanted`, that complete a typed path. Hidden ones
-  /// only after a dot.
+  /// Completes a typed path with folders and wanted files; hidden ones only after a dot.
   static func names(_ stem: String, where isWanted: (String) -> Bool) -> [CompletionCandidate] {
     let slash = stem.lastIndex(of: "/")
     let folder = slash.map { String(stem[...$0]) } ?? ""

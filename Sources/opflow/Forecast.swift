@@ -5,7 +5,7 @@ import OpflowSystem
 internal import OpflowViews
 import OpflowWorker
 
-/// A dry run: what would run, in which order, and for how long.
+/// A dry run: what would run, in which order and for how long.
 enum Forecast {
   static func show(
     _ new: inout NewRun, _ arguments: Invocation, _ console: Console

@@ -5,7 +5,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow graph`: the dependencies of a manifest or a run.
 enum GraphCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -69,7 +68,7 @@ enum GraphCommand {
     return Source(plan: plan, words: arguments.tasks)
   }
 
-  /// Returns the run that a word names which is not a task.
+  /// Returns the run if a word names one and not a task.
   private static func run(
     among words: [String], of plan: Plan?, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Source? {
@@ -151,7 +150,7 @@ enum GraphCommand {
     }
   }
 
-  /// On standard error, since the picture may be viewed elsewhere.
+  /// On standard error: the picture may be viewed elsewhere.
   private static func tell(_ graph: DrawnGraph) {
     guard let folding = graph.foldingNote else { return }
     Console.complain("opflow: \(folding)\n")

@@ -1,7 +1,6 @@
 import OpflowCommandLine
 import OpflowManifest
 
-/// `opflow help`: help on opflow, a command or a manifest key.
 enum HelpCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try Console.write(try text(arguments))

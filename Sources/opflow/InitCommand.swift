@@ -4,7 +4,6 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow init`: writes a first manifest.
 enum InitCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)

@@ -3,7 +3,6 @@ import OpflowCore
 import OpflowRuntime
 internal import OpflowViews
 
-/// `opflow journal verify|export|repair`.
 enum JournalCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -17,7 +16,7 @@ enum JournalCommand {
   }
 
   private static func verify(_ folder: RunFolder) throws(CommandError) -> Int32 {
-    // Before the journal: a run that ends in between still counts as writing.
+    // First: a run that ends in between still counts as writing.
     let isHeld = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.isHeld(folder)
     }

@@ -6,7 +6,7 @@ import OpflowRuntime
 /// The internal command of a generator: when the tasks in `after` have succeeded, it reads what its
 /// `matrix` names and adds the matrix tasks to its run.
 enum LegsCommand {
-  /// - Parameter words: The matrix's ID and the run's folder.
+  /// `words` are the matrix's ID and the run's folder.
   static func run(_ words: [String]) -> Int32 {
     do throws(CommandError) {
       guard words.count == 2, let around = TaskAround.here, around.task == words[0] else {

@@ -4,7 +4,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// Finds the live run for a request.
 enum LiveRuns {
   /// `--run`, else the run around this task, else the only live run here.
   static func run(_ arguments: Invocation) throws(CommandError) -> RunFolder {
@@ -20,7 +19,7 @@ enum LiveRuns {
     throw notLive(folder, view)
   }
 
-  /// Waits for the plan if the run is just starting.
+  /// Waits for the plan of a run that is just starting.
   static func plan(_ folder: RunFolder, _ view: ViewArguments) throws(CommandError) -> Plan {
     let deadline = Clock.monotonicNanoseconds + patience
     while true {
@@ -31,12 +30,12 @@ enum LiveRuns {
         guard (try? RunFolderLock.isHeld(folder)) == true else { throw notLive(folder, view) }
         if Clock.monotonicNanoseconds > deadline { throw CommandError(error) }
       }
-      // An error only means a shorter pause.
+      // An error only shortens the pause.
       try? PollSet.pause(nanoseconds: 10_000_000)
     }
   }
 
-  /// From the lock to the plan, in nanoseconds.
+  /// Nanoseconds from the lock to the plan.
   private static let patience: Int64 = 3_000_000_000
 
   static func notLive(_ folder: RunFolder, _ view: ViewArguments) -> CommandError {

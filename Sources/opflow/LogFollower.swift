@@ -3,16 +3,13 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow logs -f`: shows logs as they grow, until the run or the named tasks end. Without names,
-/// added tasks are included.
-///
-/// It checks at most ten times a second, and at least every two seconds for file systems without
-/// change events and runs that die.
+/// `opflow logs -f`: shows growing logs until the run or the named tasks end; without names, also
+/// of added tasks. It checks at most ten times a second, and at least every two seconds for runs
+/// that die and file systems without change events.
 struct LogFollower: ~Copyable {
   private let folder: RunFolder
   private var journal: FollowedJournal
   private var open: [TaskID]
-  /// Open tasks that have started.
   private var begun: [TaskID] = []
   private var isFirst = true
   private let endsWithTasks: Bool
@@ -46,7 +43,6 @@ struct LogFollower: ~Copyable {
     }
   }
 
-  /// Returns whether the run was live before the check.
   private mutating func showMore() throws(CommandError) -> Bool {
     let (isLive, isNew) = try look()
     takeAdded()

@@ -4,7 +4,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow logs`: shows the output of tasks.
 enum LogsCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)

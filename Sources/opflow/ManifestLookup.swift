@@ -2,11 +2,9 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Finds the manifest of a command, and suggests one if there is none.
 enum ManifestLookup {
-  /// Reads the named manifest, or reports and reads the nearest one.
-  ///
-  /// - Parameter tasks: Other words of the command line, which may be meant as the manifest.
+  /// Reads the named manifest, or the nearest one and says so. `tasks` may be meant as the
+  /// manifest.
   static func manifest(
     _ word: String?, naming tasks: [String] = []
   ) throws(CommandError) -> ManifestFile {
@@ -28,7 +26,7 @@ enum ManifestLookup {
     }
   }
 
-  /// Returns the relative path of the nearest `opflow.yaml`; nil for none.
+  /// The relative path of the nearest `opflow.yaml`.
   static func nearest() throws(CommandError) -> String? {
     var folder = try RunLookup.workingDirectory()
     var above = ""
@@ -48,7 +46,6 @@ enum ManifestLookup {
     }
   }
 
-  /// - Parameter found: The manifest's relative path.
   private static func refusal(_ foreign: ForeignFile, _ found: String) -> CommandError {
     CommandError(
       .usage,
@@ -56,7 +53,6 @@ enum ManifestLookup {
         + "that others may have written. If you trust it, name it: `-f \(CleanText.string(found))`")
   }
 
-  /// The error for a missing manifest.
   static func nothing(naming tasks: [String]) -> CommandError {
     var text = "no \(ManifestFile.defaultName) here or in a folder above"
     if let hint = file(among: tasks) {
@@ -95,7 +91,7 @@ enum ManifestLookup {
     return "; `\(shown)` is a folder: `\(shown)/` names the manifest in it"
   }
 
-  /// A misspelt manifest in `folder`, which ends with a slash.
+  /// A misspelt name in `folder`, which ends with a slash.
   private static func otherName(in folder: String) -> String? {
     [
       "opflow.yml", "Opflow.yaml", "Opflow.yml", ".opflow.yaml", ".opflow.yml", "opflow.yaml.txt",

@@ -1,9 +1,8 @@
 import OpflowCore
 import OpflowSystem
 
-/// Places of tasks relative to the CI server's repository folder.
 enum ManifestPlaces {
-  /// Returns nil for a file outside that folder. Only called for failed tasks.
+  /// Relative to the CI server's repository folder; nil outside. Only called for failed tasks.
   @Sendable static func place(_ task: TaskID, in plan: Plan) -> (file: String, line: Int)? {
     guard let (path, line) = plan.place(of: task),
       let workspace = Environment.value("GITHUB_WORKSPACE") ?? (try? Path.workingDirectory()),

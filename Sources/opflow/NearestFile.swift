@@ -1,12 +1,11 @@
 import OpflowCore
 import OpflowSystem
 
-/// Suggests a similar path for a missing file.
 enum NearestFile {
-  /// Returns the hint to append; empty for none.
+  /// Suggests a similar path for a missing file; empty for none.
   static func hint(_ path: String, where isWanted: (String) -> Bool = { _ in true }) -> String {
     let name = path.split(separator: "/").last.map(String.init) ?? ""
-    // Limited, so that a hint does not scan a million files.
+    // A hint must not scan a million files.
     guard !name.isEmpty, let all = try? Path.names(in: Path.parent(of: path)) else { return "" }
     let names = all.prefix(10_000).filter(isWanted).sorted()
     guard let nearest = NearestName.of(name, among: names) else { return "" }

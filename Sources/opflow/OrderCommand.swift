@@ -5,7 +5,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// The commands of `OrderVerb`, such as `opflow cancel`.
 enum OrderCommand {
   static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
@@ -24,7 +23,7 @@ enum OrderCommand {
       try ask(line, request.id, folder, plan, arguments), request, folder, amount, arguments)
   }
 
-  /// - Returns: The request, and its amount as text.
+  /// Returns also the amount as text.
   private static func request(
     _ verb: OrderVerb, _ plan: Plan, _ arguments: Invocation
   ) throws(CommandError) -> (OrderRequest, String) {
@@ -126,7 +125,7 @@ enum OrderCommand {
         .usage, "parallel: `\(name)` cannot be 0; `opflow pause` starts nothing new")
     }
     request.carried = CarriedValue(resource: name, number: value)
-    // As typed, since `1GiB` reads better than its number.
+    // As typed: `1GiB` reads better than its number.
     return CleanText.string(arguments.value)
   }
 
@@ -140,7 +139,7 @@ enum OrderCommand {
 
   // MARK: - Sending
 
-  /// - Parameter isUndone: Called if the request certainly had no effect.
+  /// Calls `isUndone` if the request certainly had no effect.
   static func ask(
     _ line: [UInt8], _ id: OrderID, _ folder: RunFolder, _ plan: Plan, _ arguments: Invocation,
     whenUndone isUndone: () -> Void = {}

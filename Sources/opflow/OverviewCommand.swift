@@ -5,7 +5,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow tasks`, and `opflow` alone: the tasks of a manifest and its newest run.
 enum OverviewCommand {
   /// Shows the nearest manifest, or help without one.
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {

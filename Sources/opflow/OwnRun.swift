@@ -2,11 +2,8 @@ import OpflowCore
 import OpflowRuntime
 
 enum OwnRun {
-  /// Refuses a wait that would never end, since this process is part of the run or task.
-  ///
-  /// - Parameters:
-  ///   - tasks: nil for the run.
-  ///   - what: The refused action, such as `to wait for it`.
+  /// Refuses a wait that would never end, since this process is part of the run or of `tasks`.
+  /// `what` is the refused action, such as `to wait for it`.
   static func refuseToAwait(
     _ folder: RunFolder, tasks: [TaskID]? = nil, of plan: Plan? = nil, _ what: String
   ) throws(CommandError) {

@@ -1,11 +1,11 @@
 import OpflowCommandLine
 import OpflowManifest
 
-/// The manual pages for man(1); an internal command for packaging.
+/// The manual pages, for packaging.
 enum PageCommand {
   static let word = "__man"
 
-  /// - Parameter words: The page and optionally its date.
+  /// `words` are the page and perhaps its date.
   static func write(_ words: [String]) -> Int32 {
     let date = words.dropFirst().first ?? ""
     let text: String

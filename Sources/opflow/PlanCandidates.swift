@@ -45,7 +45,6 @@ enum PlanCandidates {
     return candidates
   }
 
-  /// `NAME=` of each.
   static func resources(_ plan: Plan) -> [CompletionCandidate] {
     plan.resources.map { CompletionCandidate(plan.string($0.name) + "=", isOpen: true) }
   }

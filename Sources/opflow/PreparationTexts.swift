@@ -4,9 +4,7 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// Messages and exit codes for errors of preparation.
 extension CommandError {
-  /// - Parameter colored: Whether to colour diagnostics.
   init(_ error: PreparationError, colored: Bool) {
     switch error {
     case .unreadable(let path, let errno):
@@ -122,7 +120,7 @@ extension CommandError {
     self.init(code, error.message)
   }
 
-  /// Whether the user named a wrong path.
+  /// The user named a wrong path.
   private static func isMistake(_ error: Errno) -> Bool {
     [
       .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
@@ -130,7 +128,7 @@ extension CommandError {
     ].contains(error)
   }
 
-  /// - Parameter names: Tasks, or tags for a `tag:` selector.
+  /// `names` are tasks, or tags for a `tag:` selector.
   private static func hint(_ word: UnfitSelector, _ names: [String]) -> String {
     if let hint = word.hint { return hint }
     guard word.selector.hasPrefix("tag:") else {
@@ -141,7 +139,7 @@ extension CommandError {
       : "; its tags: \(names.map(CleanText.string).joined(separator: ", "))"
   }
 
-  /// Returns nil if there are too many to list.
+  /// nil if there are too many to list.
   static func list(of tasks: [String]) -> String? {
     tasks.count > ManifestFile.mostTasksTold
       ? nil : "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"

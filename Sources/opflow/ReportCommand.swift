@@ -4,7 +4,6 @@ internal import OpflowReports
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow report`: exports a run for other programs.
 enum ReportCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -56,7 +55,7 @@ enum ReportCommand {
     return { report.nextPiece() }
   }
 
-  /// The previous run of the manifest; none for standard input, which differs each time.
+  /// None for standard input, which differs each time.
   private static func before(_ run: ReadRun) -> RunStatus? {
     guard let open = run.history.open, open.manifestPath != ManifestFile.standardInput else {
       return nil
@@ -66,7 +65,6 @@ enum ReportCommand {
     return folder.flatMap { try? ReadRun($0) }?.status
   }
 
-  /// Compresses if the file name ends in `.gz`.
   private static func compressed(_ pieces: @escaping Pieces, for path: String?) -> Pieces {
     guard let path, path.hasSuffix(".gz") else { return pieces }
     var writer = GzipWriter()

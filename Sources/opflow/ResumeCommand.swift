@@ -25,11 +25,10 @@ extension RunFolderError {
   }
 }
 
-/// `opflow resume`, and `opflow run --resume` with a run to continue.
 enum ResumeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
-    // A live run cannot be continued.
+    // A live run cannot be resumed.
     let folder =
       if let named = arguments.run { try RunLookup.run(named, arguments.view) } else {
         try RunLookup.newestRun(arguments.view)
@@ -39,12 +38,9 @@ enum ResumeCommand {
       folder, manifest: nil, arguments, console, releasing: nil, nil, isInGroup: false)
   }
 
-  /// - Parameters:
-  ///   - manifest: The manifest if the caller has read it; nil to use the run's own.
-  ///   - choice: Released once this process holds the run.
-  ///   - gate: Released once the run is live.
-  ///   - isInGroup: The concurrency group was entered, or does not matter.
-  ///   - round: The file watch of a caller that runs several sessions.
+  /// `manifest` is nil to use the run's own. `choice` is released once this process holds the run,
+  /// `gate` once the run is live. `isInGroup`: the concurrency group was entered, or does not
+  /// matter. `round` is the file watch of a caller that runs several sessions.
   static func resume(
     _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
     releasing choice: consuming StateFolderLock?, _ gate: consuming RunGroupGate?, isInGroup: Bool,
@@ -85,7 +81,7 @@ enum ResumeCommand {
     let group = prepared.group(RunRequest(arguments))
     // With services up, the run has stayed live.
     if !isInGroup, passed == nil, group.ifRunning != .allow {
-      // Do not hold the run while waiting: another process may be about to continue it.
+      // Do not hold the run while waiting: another process may be about to resume it.
       _ = consume lock
       return try resume(
         folder, manifest, arguments, console, enteringFirst: group, but: folder.id, round)
@@ -144,8 +140,6 @@ enum ResumeCommand {
   }
 
   /// The services that a resume would keep now.
-  ///
-  /// - Throws: Why the run cannot be resumed.
   static func staying(
     _ held: HeldServices, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Set<TaskID> {

@@ -14,7 +14,7 @@ struct ResumeFates {
   private var upToDate: Set<TaskID> = []
   private var settled: [TaskID: Transition] = [:]
 
-  /// - Parameter plan: The run's plan, also for `tasks` and the returned function.
+  /// `plan` is the run's, also of `tasks` and the returned function.
   static func now(
     _ folder: RunFolder, _ plan: Plan, of tasks: [TaskID], _ console: Console
   ) -> (TaskID) -> ResumeFate? {
@@ -89,7 +89,7 @@ struct ResumeFates {
     }
   }
 
-  /// Predicts from the files; nil if they do not matter.
+  /// nil if files do not matter.
   private func fate(
     of task: TaskID, _ forecast: RunForecast, in other: Plan
   ) -> ResumeFate? {

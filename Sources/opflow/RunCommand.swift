@@ -2,13 +2,11 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 
-/// `opflow run`: starts a run; with `--resume` continues the newest one if possible.
 enum RunCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try perform(arguments, Console.enter(arguments.view))
   }
 
-  /// Runs after `-C` was applied.
   static func perform(
     _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
@@ -34,10 +32,8 @@ enum RunCommand {
       current, manifest, state, arguments, console, releasing: nil, entry.takeGate())
   }
 
-  /// `run --resume`, and a run by a task that is retried. Between the search and the run's lock no
-  /// other process may choose a run here.
-  ///
-  /// - Parameter around: Only consider runs of this task; nil for all.
+  /// `run --resume`, and a run by a task that is retried (`around`: only runs of that task).
+  /// Between the search and the run's lock no other process may choose a run here.
   private static func resumeOrStart(
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
     of around: TaskAround? = nil
@@ -118,7 +114,7 @@ enum RunCommand {
     }
   }
 
-  /// The live run's group, if waiting for it was requested.
+  /// nil unless waiting for it was requested.
   private static func group(
     holding error: RunFolderError, _ state: StateFolder, _ arguments: Invocation
   ) -> RunGroup? {
@@ -127,7 +123,7 @@ enum RunCommand {
     return group?.ifRunning == .wait ? group : nil
   }
 
-  /// - Parameter isAgain: The warnings were shown already.
+  /// `isAgain`: the warnings were shown already.
   static func prepare(
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
     isAgain: Bool = false
@@ -140,7 +136,7 @@ enum RunCommand {
     return new
   }
 
-  /// - Parameter choice: Released, like `gate`, once the run's first journal line exists.
+  /// Releases `choice` and `gate` once the run's first journal line exists.
   static func start(
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
     _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?,
@@ -166,7 +162,6 @@ enum RunCommand {
     return try Drive.perform(drive, arguments, console)
   }
 
-  /// Warns if the newest run of the manifest has not finished.
   private static func unfinished(
     _ newest: (run: RunID, state: RunState, on: [String])?, in folder: StateFolder,
     _ view: ViewArguments
@@ -184,7 +179,7 @@ enum RunCommand {
     }
   }
 
-  /// Warns of a live run of another manifest in the group.
+  /// Warns of a live run of another manifest.
   private static func beside(_ group: RunGroup) -> [String] {
     guard group.isNamed, let member = try? group.live() else { return [] }
     return ["run \(member.folder.id) \(group.title) is still running"]
@@ -202,7 +197,7 @@ extension NewRun {
 }
 
 extension ManifestFile {
-  /// Reads it again after a wait; standard input can be read only once.
+  /// Standard input can be read only once.
   func readAgain() throws(CommandError) -> ManifestFile {
     if realPath == ManifestFile.standardInput { return self }
     return try ManifestLookup.read(displayPath)

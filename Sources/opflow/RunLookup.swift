@@ -3,9 +3,8 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// Finds the runs that a command is about.
 enum RunLookup {
-  /// `--state-dir`, else the nearest `.opflow`, else inside a task that of its run.
+  /// `--state-dir`, else the nearest `.opflow`, else within a task that of its run.
   static func state(_ arguments: ViewArguments) throws(CommandError) -> StateFolder {
     if let path = arguments.stateDirectory {
       guard Path.isDirectory(path) else {
@@ -35,7 +34,7 @@ enum RunLookup {
     return state
   }
 
-  /// Returns the named run; the newest for nil. A manifest's runs are in its own state folder.
+  /// nil names the newest run. A manifest's runs are in its own state folder.
   static func run(
     _ word: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
@@ -62,10 +61,8 @@ enum RunLookup {
     }
   }
 
-  /// Returns the default run of a command: within a task the run of that task; else the live run
-  /// (the newest of several); else the newest run.
-  ///
-  /// - Parameter isAsked: Whether the command is a request. Several live runs are then an error.
+  /// Within a task the run of that task, else the newest live run, else the newest run. For a
+  /// request (`isAsked`) several live runs are an error.
   static func defaultRun(
     _ arguments: ViewArguments, isAsked: Bool = false
   ) throws(CommandError) -> RunFolder {
@@ -91,8 +88,7 @@ enum RunLookup {
     return try newestRun(arguments)
   }
 
-  /// Returns the error for a word that matches no task of the default run. Names a newer run, which
-  /// the user may mean.
+  /// The error for a word that matches no task; names a newer run, which the user may mean.
   static func complaint(
     _ message: String, ofDefault run: RunFolder, _ arguments: Invocation
   ) -> CommandError {
@@ -102,7 +98,7 @@ enum RunLookup {
         ?? message)
   }
 
-  /// Tells that the default run is not the newest one; nil where it is, or a run is named.
+  /// nil if the default run is the newest one or a run is named.
   static func newer(than run: RunFolder, _ arguments: Invocation) -> String? {
     guard arguments.run == nil, let newest = try? newestRun(arguments.view), newest.id > run.id
     else { return nil }
@@ -114,7 +110,6 @@ enum RunLookup {
     return try reading { () throws(RunFolderError) in try state.run(nil) }
   }
 
-  /// What was likely meant by a word that names no run.
   private static func hint(_ name: String, _ state: StateFolder) -> String {
     let newest = (try? state.run(nil)).flatMap { try? $0.openPlan() }
     if newest?.task(named: name) != nil {
@@ -128,7 +123,7 @@ enum RunLookup {
     return NearestFile.hint(name, where: NearestFile.isManifest)
   }
 
-  /// Like `run`, but returns nil if no run matches.
+  /// nil if no run matches.
   static func namedRun(
     _ reference: String, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder? {
@@ -178,7 +173,6 @@ enum RunLookup {
     return path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
   }
 
-  /// How long tasks took in earlier runs of the run's manifest.
   static func durations(
     _ open: OpenEntry, _ folder: RunFolder, _ plan: Plan
   ) -> TaskDurations {

@@ -4,7 +4,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow runs`: lists runs, newest first.
 enum RunsCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)

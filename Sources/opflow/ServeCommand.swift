@@ -2,7 +2,6 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 
-/// `opflow serve`: a run that stays open for added tasks, until `opflow close`.
 enum ServeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -13,7 +12,7 @@ enum ServeCommand {
     let state = try RunLookup.state(arguments.view, for: manifest)
     // In a new place, errors in the manifest must not leave a folder.
     let early = state.isThere ? nil : try RunCommand.prepare(manifest, state, arguments, console)
-    // Held until the run's first journal line, so that its name stays unique.
+    // Held until the first journal line, so that the run's name stays unique.
     let choice = try RunCommand.choose(state, arguments, console)
     if !arguments.name.isEmpty { try expectFree(arguments.name, in: state, arguments.view) }
     let new =

@@ -3,7 +3,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// Writes logs to standard output.
 struct ShownLogs {
   private let folder: RunFolder
   private var plan: Plan
@@ -27,7 +26,7 @@ struct ShownLogs {
   /// Whether the task had printed something at the start.
   func exists(_ task: TaskID) -> Bool { logs.path(of: task, in: plan) != nil }
 
-  /// In pieces, since a log may exceed memory.
+  /// In pieces: a log may exceed memory.
   mutating func show(_ task: TaskID) throws(CommandError) {
     var tail =
       tails[task]
@@ -36,7 +35,7 @@ struct ShownLogs {
     tails[task] = tail
   }
 
-  /// Ends a last line without line feed.
+  /// Ends a last line without newline.
   mutating func end(_ task: TaskID) throws(CommandError) {
     view.end(task)
     tails[task] = nil

@@ -2,11 +2,10 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowSystem
 
-/// Shortens paths below the user's folder.
 struct ShownPath {
   private let base: String?
 
-  /// With `-C` the user is in another folder, and paths stay absolute.
+  /// With `-C` the user is in another folder, so paths stay absolute.
   init(_ arguments: ViewArguments) {
     base = arguments.directory == nil ? try? Path.workingDirectory() : nil
   }

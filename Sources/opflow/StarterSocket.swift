@@ -2,8 +2,8 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// The inherited socket (`--control-fd`) until a run takes it. An early error is sent to its peer,
-/// since standard error may lead nowhere.
+/// The inherited socket (`--control-fd`) until a run takes it. Early errors go to its peer, since
+/// standard error may lead nowhere.
 struct StarterSocket {
   private let number: Int32
   private let identity: FileIdentity?
@@ -20,7 +20,6 @@ struct StarterSocket {
 
   func tell(_ error: CommandError) {
     guard identity != nil, Self.identity(number) == identity else { return }
-    // The peer may be gone.
     guard let end = try? UnixSocket.takeInherited(number) else { return }
     try? end.descriptor.writeAll(OrderLines.line(.refused(what: error.message), to: nil))
   }

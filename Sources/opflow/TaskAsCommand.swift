@@ -3,7 +3,7 @@ import OpflowCore
 import OpflowManifest
 import OpflowRuntime
 
-/// Suggests `opflow run` if an unknown command is a task, as users of make, just and task expect.
+/// Suggests `opflow run` if an unknown command is a task, as in make, just and task.
 enum TaskAsCommand {
   static func helped(_ error: UsageError) -> UsageError {
     guard let unknown = error.unknownCommand, let plan = plan() else { return error }
@@ -26,7 +26,6 @@ enum TaskAsCommand {
       "unknown command \(shown), and no task of that name; `opflow tasks` shows the tasks")
   }
 
-  /// nil if there is no valid manifest.
   private static func plan() -> Plan? {
     guard let path = (try? ManifestLookup.nearest()) ?? nil,
       let manifest = try? ManifestLookup.read(path),

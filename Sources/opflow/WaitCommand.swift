@@ -3,7 +3,6 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow wait`: blocks until a run or some of its tasks end.
 enum WaitCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
@@ -51,7 +50,6 @@ enum WaitCommand {
 
   private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
 
-  /// - Parameter on: The journal's `--on` options.
   static func died(_ folder: RunFolder, on: [String], _ arguments: Invocation) -> Int32 {
     let resume = CommandText.resume(folder, on: on, arguments.view)
     Console.complain(
@@ -138,7 +136,6 @@ enum WaitCommand {
     return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }
   }
 
-  /// Whether the run is driven, or a client will continue it.
   private static func isAlive(_ run: FollowedRun) throws(CommandError) -> Bool {
     if run.isHeld { return true }
     if run.model.close != nil { return false }

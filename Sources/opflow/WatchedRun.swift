@@ -3,8 +3,7 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow run --watch`: resumes the run whenever its files change. Obstacles are reported and
-/// waited for.
+/// `opflow run --watch`: resumes the run whenever its files change, and waits while it cannot.
 struct WatchedRun: ~Copyable {
   private let folder: RunFolder
   private let serving: ServingWatch
@@ -17,9 +16,7 @@ struct WatchedRun: ~Copyable {
   private var isElsewhere = false
   private var isWaitTold = false
 
-  /// Continues after a session that ended by itself.
-  ///
-  /// - Parameter arguments: The session's options, which hold for later ones.
+  /// Continues after a session that ended by itself, with its options.
   static func goOn(
     _ folder: RunFolder, _ serving: ServingWatch, after code: Int32,
     _ arguments: Invocation, _ console: Console
@@ -40,12 +37,12 @@ struct WatchedRun: ~Copyable {
 
   private static func further(_ arguments: Invocation) -> Invocation {
     var further = arguments
-    // Applies to the first session only.
+    // For the first session only.
     further.rerun = []
     return further
   }
 
-  /// Also works while only staying services are left.
+  /// Also works while only services are left.
   static func attend(
     _ watch: consuming ManifestWatch, of folder: RunFolder, _ arguments: Invocation,
     _ console: Console
@@ -62,13 +59,13 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// Why a run cannot be resumed now, though it may be later.
+  /// Why a run cannot be resumed now.
   private enum Obstacle {
-    /// It is gone; try at once.
+    /// Try at once.
     case isGone
     /// Files must change first.
     case stays
-    /// A new run must be started instead.
+    /// Start a new run instead.
     case needsOther(String)
   }
 
@@ -111,12 +108,10 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// Returns why a new run must be started instead; nil to resume.
-  ///
-  /// - Parameter isDue: There is a reason to resume already.
+  /// Returns why a new run must be started instead. `isDue`: there is a reason to resume already.
   private mutating func waitUntilDue(_ isDue: Bool) throws(CommandError) -> String? {
     do throws(Errno) {
-      // While no session runs, signals have their default effect.
+      // Signals have their default effect between sessions.
       try SignalSet.all.unblock()
       var mayLook = isDue
       var isAbsenceTold = false
@@ -144,7 +139,7 @@ struct WatchedRun: ~Copyable {
 
   private mutating func deal(with error: CommandError) throws(CommandError) -> Obstacle {
     if Path.isMissing(folder.path) {
-      // The manifest's folder may be gone too, perhaps only for a moment.
+      // The manifest's folder may be gone too, perhaps for a moment.
       guard case .same? = serving.look.watch.place?.look() else { return .isGone }
       return .needsOther("run \(folder.id) was removed: starting anew")
     }
@@ -168,7 +163,7 @@ struct WatchedRun: ~Copyable {
       try RunFolderLock.isHeld(folder)
     }
     guard isHeld else {
-      // The next attempt waits for the group, and reports a wait for itself.
+      // The next attempt waits for the group and reports that.
       if further.ifRunning == .wait { throw error }
       further.ifRunning = .wait
       return
@@ -182,7 +177,6 @@ struct WatchedRun: ~Copyable {
 
   // MARK: New runs
 
-  /// Runs the current manifest and continues with that.
   private mutating func startAnew(_ why: String) throws(CommandError) -> Int32 {
     say(why)
     serving.look.watch.leave()
@@ -205,7 +199,7 @@ struct WatchedRun: ~Copyable {
     }
   }
 
-  /// - Parameter before: The status that must change; nil if the error may be in another file.
+  /// `before` must change; nil if the error may be in another file.
   private mutating func waitForOther(than before: FileStatus?) throws(CommandError) {
     do throws(Errno) {
       try SignalSet.all.unblock()

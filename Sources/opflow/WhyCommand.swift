@@ -4,7 +4,6 @@ import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
 
-/// `opflow why`: explains why tasks wait, ran, were skipped or failed.
 enum WhyCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
@@ -42,7 +41,7 @@ enum WhyCommand {
     }
   }
 
-  /// What the run's queue is based on, as far as it is still available.
+  /// What the run's queue is based on, as far as it still exists.
   private static func durations(_ run: ReadRun) -> TaskDurations {
     guard run.isHeld, let open = run.history.open else { return .unknown }
     return RunLookup.durations(open, run.folder, run.plan)

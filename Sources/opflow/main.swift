@@ -7,7 +7,7 @@ import OpflowWorker
 
 prepareProcess()
 let words = Arguments.words
-// Internal commands, which the help does not list.
+// Internal commands.
 if words.first == WorkerProcess.command {
   exit(WorkerMain.run(arguments: Array(words.dropFirst())))
 }
@@ -27,7 +27,7 @@ if words.first == PageCommand.word {
   exit(PageCommand.write(Array(words.dropFirst())))
 }
 let code = Opflow.main(words)
-// Dying by the signal, not an exit code, lets a shell stop its loop.
+// Dying by the signal, not with an exit code, lets a shell stop its loop.
 if let signal = Drive.stopSignal, code == 128 + signal.rawValue {
   fflush(nil)
   ProcessID.die(of: signal)
@@ -39,12 +39,12 @@ func prepareProcess() {
   Environment.restore()
   do throws(Errno) {
     try StandardStream.openClosed()
-    // A write then reports a missing reader or a file size limit.
+    // Writes then report a missing reader or a file size limit.
     try Dispositions.ignore(.pipe)
     try Dispositions.ignore(.fileTooLarge)
-    // The Swift runtime would prompt on the terminal instead of ending at Ctrl-\.
+    // The Swift runtime would prompt instead of ending at Ctrl-\.
     if !Dispositions.isIgnored(.quit) { try Dispositions.restore(.quit) }
-    // If it were ignored, exit statuses of children would be lost.
+    // Ignoring it would lose exit statuses of children.
     try Dispositions.restore(.child)
     try MappedFile.exitOnBusError()
   } catch {
