@@ -1,6 +1,6 @@
 package import OpflowCore
 
-/// The commands of opflow. Parser, help and hints are made from their rows.
+/// Parser, help and hints are made from the commands' rows.
 package enum Command: Hashable, CaseIterable, Sendable {
   case run, serve, resume, check, plan
   case tasks, status, why, wait, logs, runs, graph, report, journal
@@ -8,7 +8,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
   case order(OrderVerb)
   case add, clean, initialize, schema, completion, version, help
 
-  /// In the order of the help; `close` comes after `add`.
+  /// In the order of the help.
   package static let allCases: [Command] =
     beforeOrders + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
     + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
@@ -18,7 +18,6 @@ package enum Command: Hashable, CaseIterable, Sendable {
     .report, .journal,
   ]
 
-  /// The command's name as typed.
   package var word: String {
     switch self {
     case .run: "run"
@@ -46,7 +45,6 @@ package enum Command: Hashable, CaseIterable, Sendable {
     }
   }
 
-  /// Finds a command by name.
   init?(named word: String) {
     // The most frequent commands come first, without building `allCases`.
     if let command = Self.beforeOrders.first(where: { $0.word == word }) {
@@ -88,7 +86,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
 
   var flags: [Flag] { row.flags }
 
-  /// The usage line after `opflow`.
+  /// After `opflow`.
   package var synopsis: String {
     let row = row
     let words = row.words.synopsis

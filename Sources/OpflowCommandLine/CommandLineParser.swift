@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// Parses command lines.
 package enum CommandLineParser {
   /// `-C DIR` may precede the command, as in git.
   package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
@@ -16,7 +15,6 @@ package enum CommandLineParser {
     return invocation
   }
 
-  /// The value of `-C` in a line without a command.
   private static func directory(_ words: [String]) throws(UsageError) -> String? {
     guard let last = words.last else { return nil }
     let value =
@@ -38,7 +36,6 @@ package enum CommandLineParser {
     } catch {
       throw UsageError(error.message, command: command)
     }
-    // The help topic is checked here.
     if case .help = command, let word = invocation.tasks.first { return try help(on: word) }
     return invocation
   }

@@ -1,21 +1,18 @@
-/// A command's entry in the table.
 struct CommandRow {
   let group: CommandGroup
-  /// The text in the program's help.
+  /// For the program's help.
   let meaning: String
-  /// The arguments shown there; by default those of the usage line without FILE.
+  /// The arguments in that help; by default those of the usage line without FILE.
   var label: String?
   let words: Words
   var flags: [Flag] = []
-  /// Flags for programs, which the help does not show.
+  /// For programs; the help does not show them.
   var unlisted: [Flag] = []
   /// Runs after all flags are read.
   var rule: (inout Invocation) throws(Complaint) -> Void = { (_) throws(Complaint) in }
-  /// Built on demand.
   let help: () -> CommandHelp
 }
 
-/// The headings of commands in the help.
 enum CommandGroup: String, CaseIterable {
   case running = "Running"
   case looking = "Looking"
@@ -41,7 +38,7 @@ enum HelpPhrases {
     above that has one. TASK is a task's id, a pattern on ids with `*` and `?`, or tag:NAME.
     """
 
-  /// The same for each command: `RunLookup.defaultRun`.
+  /// As in `RunLookup.defaultRun`.
   static let run = """
     \(namedRun) Default: within a task, the run of that task; else the live run of `.opflow` here or
     in the nearest folder above that has one, the newest of several; else the newest run there.

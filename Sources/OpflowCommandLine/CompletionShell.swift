@@ -1,4 +1,3 @@
-/// A shell with a completion script.
 package enum CompletionShell: String, CaseIterable, Sendable {
   case bash, zsh, fish
 

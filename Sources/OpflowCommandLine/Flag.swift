@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// The flags of all commands. `Command.row` tells which command takes which.
+/// `Command.row` tells which command takes which flag.
 enum Flag: CaseIterable {
   case set, only, skip, resume, rerun, name
   case maxParallel, maxFailures, keepGoing, dryRun
@@ -16,7 +16,6 @@ enum Flag: CaseIterable {
   case controlDescriptor, forQueue
   case help
 
-  /// Built on demand.
   var row: FlagRow {
     switch self {
     case .set:

@@ -1,10 +1,8 @@
-/// A flag's entry in the table.
 struct FlagRow {
   /// After `--`; nil for a flag with a letter only.
   let long: String?
   let letter: Character?
   let group: FlagGroup
-  /// The text in the help.
   let meaning: String
   let takes: FlagValue
 
@@ -25,7 +23,6 @@ struct FlagRow {
   }
 }
 
-/// The headings of flags in the help.
 enum FlagGroup: String, CaseIterable {
   case selection = "What runs"
   case removal = "What goes"

@@ -5,7 +5,7 @@ enum FlagValue {
   case nothing((inout Invocation) -> Void)
   case text(ValueName, (inout Invocation, String) throws(Complaint) -> Void)
   case number(from: UInt32, (inout Invocation, UInt32) -> Void)
-  /// One or more, separated by commas.
+  /// Separated by commas.
   case numbers(from: UInt32, (inout Invocation, [UInt32]) -> Void)
   /// The function returns false for an unknown string.
   case choice(() -> [String], (inout Invocation, String) -> Bool)
@@ -20,10 +20,9 @@ enum FlagValue {
     }
   }
 
-  /// Whether the flag takes a value.
   var isThere: Bool { if case .nothing = self { false } else { true } }
 
-  /// The value's name in the help; empty for a flag without one.
+  /// Empty for a flag without a value.
   var name: String {
     switch self {
     case .nothing: ""
@@ -68,7 +67,7 @@ enum FlagValue {
     return UInt32(number)
   }
 
-  /// `Field`'s generic parser is not specialized here, which takes a twentieth of a start.
+  /// `Field`'s generic parser is not specialized here and takes a twentieth of a start.
   private static func decimal(_ text: String) -> Int32? {
     var value: Int32 = 0
     for byte in text.utf8 {
@@ -110,6 +109,5 @@ enum ValueName: String {
 }
 
 extension String {
-  /// Cleaned for display.
   var clean: String { CleanText.string(self) }
 }

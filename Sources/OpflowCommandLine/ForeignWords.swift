@@ -1,12 +1,10 @@
-/// What users of make, just, task, docker compose, GitHub Actions and GitLab CI type, and what does
-/// it here.
+/// What users of make, just, task, docker compose, GitHub Actions and GitLab CI type.
 enum ForeignWords {
-  /// A hint for a word in place of a command.
   static func help(command word: String) -> String? {
     commands.first { $0.word == word }?.help.description
   }
 
-  /// A hint for a flag, by its name without dashes or its letter.
+  /// By its name without dashes, or its letter.
   static func help(flag word: String, of command: Command) -> String? {
     let found = flags.first { flag in
       flag.word == word && (flag.of.isEmpty || flag.of.contains(command))
@@ -81,7 +79,7 @@ enum ForeignWords {
     ("man", "`opflow help COMMAND` tells all about a command"),
   ]
 
-  /// - Parameter of: empty for all commands.
+  /// `of` is empty for all commands.
   private static let flags: [(word: String, of: [Command], flag: Flag?, help: StaticString)] = [
     ("jobs", [], .maxParallel, "did you mean -j?"),
     ("job", [], .maxParallel, "did you mean -j?"),

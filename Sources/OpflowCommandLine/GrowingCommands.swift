@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// The commands for runs that stay open.
+/// Commands for runs that stay open.
 extension CommandRow {
   static var serve: CommandRow {
     CommandRow(

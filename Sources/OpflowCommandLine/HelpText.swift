@@ -1,4 +1,3 @@
-/// The help texts, for standard output.
 package enum HelpText {
   package static func text(_ topic: Command?) -> String {
     topic.map(command) ?? program

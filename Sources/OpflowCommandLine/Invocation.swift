@@ -1,17 +1,17 @@
 package import OpflowCore
 
-/// A parsed command line. Lists are empty and values nil if not given.
+/// Lists are empty and values nil if not given.
 package struct Invocation: Equatable, Sendable {
-  /// Nil for `opflow` alone, which shows the tasks here.
+  /// Nil for `opflow` alone.
   package var command: Command?
   package var view = ViewArguments()
   /// `-` for standard input; a folder with a trailing slash for the manifest in it.
   package var file: String?
-  /// The task selectors.
+  /// Selectors.
   package var tasks: [String] = []
   /// After `--`, for the only selected task.
   package var arguments: [String] = []
-  /// Of `serve`: the run's name; may be empty.
+  /// Of `serve`; may be empty.
   package var name = ""
   /// An ID, name or manifest.
   package var run: String?
@@ -29,11 +29,10 @@ package struct Invocation: Equatable, Sendable {
   package var graphFormat: GraphFormat?
   /// `-o`; nil for standard output.
   package var outputFile: String?
-  /// `--junit`
   package var junitFile: String?
-  /// `--notify`: a shell command.
+  /// A shell command.
   package var notifyCommand: String?
-  /// `--ci-commands`: output may contain commands for the CI server.
+  /// Output may contain commands for the CI server.
   package var passesCommands = true
   /// Of `help`: the command; nil for the whole program.
   package var topic: Command?
@@ -46,38 +45,35 @@ package struct Invocation: Equatable, Sendable {
   package var rerun: [String] = []
   /// Of `wait`: selectors; empty for the whole run.
   package var waitsFor: [String] = []
-  /// `--resume` of `run`
+  /// Of `run`.
   package var resumesNewest = false
   package var isDryRun = false
   package var maxParallel: UInt32?
-  /// Of a dry run: the numbers of `-j`; the first is also `maxParallel`.
+  /// Of a dry run: all numbers of `-j`; the first is also `maxParallel`.
   package var capacities: [UInt32] = []
   package var maxFailures: UInt32?
   package var ifRunning: IfRunning?
   package var memory = MemoryPolicy.warn
-  /// Of `run`: wait for changes after the end.
+  /// Of `run`.
   package var watchesFiles = false
   package var output: OutputMode?
   package var json = false
-  /// Whether to show more, such as commands as they start.
   package var verbose = false
   package var follows = false
-  /// `--watch` of `status`
+  /// Of `status`.
   package var watches = false
   package var durability: Durability = .group
-  /// `--on`
   package var on: [SiteRequest] = []
   /// Whether `--on` was given, even as `local`.
   package var saysPlace = false
   /// `--queue-timeout`, in the manifest's format.
   package var queueTimeout: String?
-  /// `--take-over`
   package var takesOver = false
-  /// `--cache`: a folder.
+  /// A folder.
   package var cache: String?
   package var writesCache = false
   package var usesCache = true
-  /// `--control-fd`: an inherited end of a socket pair.
+  /// An inherited end of a socket pair.
   package var controlDescriptor: Int32?
   /// `--for-queue`: a resume for the library.
   package var isForQueue = false
@@ -89,17 +85,13 @@ package struct Invocation: Equatable, Sendable {
   package init(_ command: Command?) { self.command = command }
 }
 
-/// Folders and colours.
 package struct ViewArguments: Equatable, Sendable {
-  /// `-C`
   package var directory: String?
-  /// `--state-dir`
   package var stateDirectory: String?
   package var color: ColorChoice = .auto
   package init() {}
 }
 
-/// `--color`
 package enum ColorChoice: String, CaseIterable, Sendable {
   case auto, always, never
 }
@@ -108,12 +100,10 @@ package enum JournalAction: String, CaseIterable, Sendable {
   case verify, export, repair
 }
 
-/// A kind of `report`.
 package enum ReportKind: String, CaseIterable, Sendable {
   case junit, trace, html, otel
 }
 
-/// A format of `graph`.
 package enum GraphFormat: String, CaseIterable, Sendable {
   case text, dot, mermaid, svg
 
@@ -123,7 +113,6 @@ package enum GraphFormat: String, CaseIterable, Sendable {
     return ["png", "pdf", "jpg", "jpeg", "gif", "webp"].first { name.hasSuffix(".\($0)") }
   }
 
-  /// By the file's name.
   package init(ofFile path: String) {
     let name = path.lowercased()
     self =
@@ -139,7 +128,6 @@ package enum GraphFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// `--ci-commands`
 enum CICommands: String, CaseIterable {
   case on, off
 }

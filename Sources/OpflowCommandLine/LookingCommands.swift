@@ -1,4 +1,4 @@
-/// The commands that inspect runs and manifests.
+/// Commands that inspect runs and manifests.
 extension CommandRow {
   static var tasks: CommandRow {
     CommandRow(
@@ -53,7 +53,6 @@ extension CommandRow {
     }
   }
 
-  /// Checks the flags of `status` against each other.
   private static func checkWatch(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.watches, invocation.json {
       throw Complaint(

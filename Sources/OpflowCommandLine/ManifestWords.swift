@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// Splits the arguments of `run`, `check` and `plan` into the manifest and tasks.
+/// Splits the arguments of `run`, `check` and `plan` into manifest and tasks.
 struct ManifestWords {
   /// `-` for standard input; a folder with a trailing slash for the manifest in it.
   private(set) var file: String?
-  /// IDs, patterns, `tag:NAME`.
+  /// Selectors.
   private(set) var tasks: [String] = []
 
-  /// - Parameter file: of `-f`.
+  /// `file` is that of `-f`.
   init(_ words: [String], file: String?) throws(Complaint) {
     self.file = file
     for word in words {
@@ -23,7 +23,6 @@ struct ManifestWords {
     }
   }
 
-  /// Nil for tasks.
   private static func file(_ word: String) -> String? {
     if word == "-" || word.hasSuffix(".yaml") || word.hasSuffix(".yml") || word.hasSuffix("/") {
       return word
@@ -35,7 +34,7 @@ struct ManifestWords {
     return word.hasPrefix("/dev/") || word.hasPrefix("/proc/") ? word : nil
   }
 
-  /// The error for a word that is not a task, if the intention is clear.
+  /// Nil unless the intention is clear.
   private static func noTask(_ word: String) -> Complaint? {
     if word.isEmpty { return Complaint("an empty name") }
     // make, just and task set variables like this.

@@ -1,4 +1,4 @@
-/// The commands about retention, and about opflow itself.
+/// Commands about retention, and about opflow itself.
 extension CommandRow {
   static var clean: CommandRow {
     CommandRow(

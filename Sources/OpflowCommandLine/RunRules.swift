@@ -1,8 +1,7 @@
 internal import OpflowCore
 
-/// Checks the flags of `run`, `resume` and `plan` against each other.
+/// The rules between flags of `run`, `resume` and `plan`.
 enum RunRules {
-  /// Arguments after `--` need exactly one task.
   private static func checkArguments(_ invocation: Invocation) throws(Complaint) {
     guard let first = invocation.arguments.first else { return }
     let what = "`-- \(first.clean)`: arguments go to one task"

@@ -1,4 +1,4 @@
-/// The commands that run a manifest or predict a run.
+/// Commands that run a manifest or predict a run.
 extension CommandRow {
   static var run: CommandRow {
     CommandRow(

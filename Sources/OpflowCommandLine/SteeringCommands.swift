@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// The commands that control a live run.
+/// Commands that control a live run.
 extension CommandRow {
   static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
 

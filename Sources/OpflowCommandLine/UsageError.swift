@@ -1,4 +1,3 @@
-/// A wrong command line.
 package struct UsageError: Error, Equatable, Sendable {
   package var message: String
   /// Nil for the program's usage line.
@@ -11,7 +10,7 @@ package struct UsageError: Error, Equatable, Sendable {
     self.command = command
   }
 
-  /// The message with the usage line and a hint to the help.
+  /// With the usage line and a hint to the help.
   package var text: String {
     guard let command else { return "opflow: \(message)\nsee `opflow help`\n" }
     return """
@@ -23,10 +22,8 @@ package struct UsageError: Error, Equatable, Sendable {
   }
 }
 
-/// A word that is not a command.
 package struct UnknownCommand: Equatable, Sendable {
   package let word: String
-  /// The most similar command.
   package let nearest: String?
   /// Another tool has such a command.
   package let isForeign: Bool

@@ -5,7 +5,6 @@ enum Words {
   case nothing
   /// Told apart by `ManifestWords`. After `--` stand tasks too, or arguments for the task.
   case manifestAndTasks(handsOn: Bool)
-  /// The command tells them apart.
   case manifestOrRun
   case tasks
   case someTasks
@@ -64,7 +63,7 @@ enum Words {
         throw Self.noWords(extra, of: invocation.command)
       }
     case .manifestAndTasks(let handsOn):
-      // As npm and just pass arguments on.
+      // npm and just pass arguments on like this.
       let behind = handsOn ? scanner.behindDashes : []
       let found = try ManifestWords(
         Array(words.dropLast(behind.count)), file: invocation.file)
@@ -139,7 +138,6 @@ enum Words {
     }
   }
 
-  /// The error of a command without arguments.
   private static func noWords(_ word: String, of command: Command?) -> Complaint {
     switch command {
     case .order(.pause):

@@ -10,7 +10,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     case encoding
     /// The manifest's URL or headers are invalid.
     case request
-    /// A local system call failed with this errno.
+    /// An errno.
     case local(Int32)
     /// Another process holds the part.
     case busy
@@ -19,16 +19,14 @@ package struct DownloadFailure: Error, Equatable, Sendable {
   }
 
   package enum Verdict: Equatable, Sendable {
-    /// Another attempt may succeed.
     case again
-    /// Another attempt would fail, too.
     case final
   }
 
   package var cause: Cause
-  /// What happened, without the URL.
+  /// Without the URL.
   package var text: String
-  /// How long the server asks to wait; nil if it does not say.
+  /// As the server asks.
   package var retryAfterMilliseconds: Int64?
 
   package init(_ cause: Cause, _ text: String, retryAfterMilliseconds: Int64? = nil) {
@@ -37,7 +35,6 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 
-  /// Which failures are worth another attempt.
   package var verdict: Verdict {
     switch cause {
     case .resolve, .connect, .tls, .connectionLost, .stalled, .truncated, .nonsense, .busy: .again
@@ -60,7 +57,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     }
   }
 
-  /// Whether no other source can help.
+  /// No other source can help.
   package var isLocal: Bool {
     switch cause {
     case .local, .busy, .replaced: true
@@ -72,7 +69,6 @@ package struct DownloadFailure: Error, Equatable, Sendable {
   }
 }
 
-/// A failure of one source.
 package struct SourceFailure: Equatable, Sendable {
   package var url: String
   package var failure: DownloadFailure
@@ -82,12 +78,11 @@ package struct SourceFailure: Equatable, Sendable {
   }
 }
 
-/// The failures of an attempt at all its sources.
+/// Of an attempt at all its sources.
 package struct DownloadDefeat: Equatable, Sendable {
   package var failures: [SourceFailure]
   package init(failures: [SourceFailure]) { self.failures = failures }
 
-  /// Another attempt is worthwhile if one source may succeed.
   package var verdict: DownloadFailure.Verdict {
     failures.contains { $0.failure.verdict == .again } ? .again : .final
   }

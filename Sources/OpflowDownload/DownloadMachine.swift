@@ -1,36 +1,32 @@
 package import OpflowCore
 
-/// The next step of a download.
 package enum DownloadStep: Equatable, Sendable {
   case request(FetchRequest)
-  /// The part is complete: verify it.
+  /// The part is complete.
   case verify
   /// The server confirms the file at `to`.
   case keepTarget
-  /// The attempt failed. `removesPart`: the part failed its verification.
+  /// `removesPart`: the part failed its verification.
   case fail(DownloadDefeat, removesPart: Bool)
 }
 
-/// What to do with a response body.
 package enum BodyDecision: Equatable, Sendable {
   case write(BodyPlacement)
   /// Unwanted; `bodyEnded` knows the next step.
   case skip
 }
 
-/// Where a body belongs in the file.
 package struct BodyPlacement: Equatable, Sendable {
   /// Empty the part first.
   package var startsOver: Bool
   /// The file offset of the body's first byte.
   package var offset: Int64
-  /// The end offset; nil if only the end of the body tells. Further bytes are `overlong`.
+  /// nil if only the end of the body tells. Further bytes are `overlong`.
   package var end: Int64?
   /// Write it before the first byte.
   package var record: PartRecord
 }
 
-/// How a body ended.
 package enum BodyEnd: Equatable, Sendable {
   case complete
   case broken(DownloadFailure)
@@ -42,8 +38,7 @@ package enum BodyEnd: Equatable, Sendable {
   case differs
 }
 
-/// The decisions of one download attempt: requests, the meaning of responses for the part, and of
-/// ends. It is pure: no I/O, no clock.
+/// The decisions of one download attempt, without I/O or clock.
 ///
 /// The caller performs each step and reports its result: a request with `received` and `bodyEnded`,
 /// or with `bodyEnded` alone if there was no response head; a failed verification with
@@ -58,7 +53,7 @@ package final class DownloadMachine {
 
   private let spec: DownloadSpec
   private let bootID: String
-  /// The validator of the file at `to`, to ask whether it is current.
+  /// Of the file at `to`, to ask whether it is current.
   private let known: Validator?
 
   private var part: PartOnDisk
@@ -69,7 +64,7 @@ package final class DownloadMachine {
   private var head: ResponseHead?
   private var answeredAt: Int64 = 0
   private var placement: BodyPlacement?
-  /// The next step after a skipped body.
+  /// After a skipped body.
   private var pending: DownloadStep?
   private var failures: [SourceFailure] = []
   private var redirects = 0
@@ -90,7 +85,7 @@ package final class DownloadMachine {
     isSpliced = part.bytes > 0
   }
 
-  /// The URL of the last request, after redirects.
+  /// After redirects.
   package var url: String { request?.address.text ?? "" }
   package var currentSource: String { spec.sources[min(source, spec.sources.count - 1)] }
   private var recordedSource: String { Credentials.removed(from: spec.sources[source]) }
@@ -99,7 +94,6 @@ package final class DownloadMachine {
     part.record?.totalBytes ?? (part.record?.encoding.isEmpty == false ? nil : spec.sizeBytes)
   }
 
-  /// Bytes that this attempt has added.
   package var gainedBytes: Int64 { max(0, part.bytes - bytesBefore) }
 
   package func start() -> DownloadStep {
@@ -155,7 +149,6 @@ package final class DownloadMachine {
     return .request(request)
   }
 
-  /// Requests the whole file again from this source.
   private func askAnew() -> DownloadStep {
     refusesRanges = true
     guard let request else { return askSource() }
@@ -185,7 +178,7 @@ package final class DownloadMachine {
   /// Failed requests for a part before the whole file is requested.
   private static let mostRefusals = 3
 
-  /// Whether the server may refuse the part but serve the whole file.
+  /// The server may refuse the part but serve the whole file.
   private func cannotServeParts(_ status: Int) -> Bool {
     switch status {
     case 400, 403, 405, 406, 412, 417, 431, 501: return true
@@ -199,7 +192,7 @@ package final class DownloadMachine {
     }
   }
 
-  /// - Parameter nowSeconds: The time since the epoch, for the server's dates.
+  /// `nowSeconds` since the epoch, for the server's dates.
   package func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
     self.head = head
     answeredAt = nowSeconds
@@ -259,8 +252,8 @@ package final class DownloadMachine {
     return place(head, total: head.contentLength)
   }
 
-  /// Whether a response that claims to be the whole file may be the requested rest: it names a
-  /// range, or has another length.
+  /// Whether a response that claims to be whole may be the requested rest: it names a range, or has
+  /// another length.
   private func looksLikeRest(_ head: ResponseHead) -> Bool {
     guard request?.rangeFrom != nil else { return false }
     if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
@@ -324,7 +317,7 @@ package final class DownloadMachine {
     return .write(placement)
   }
 
-  /// Whether a response without an expected hash proves its version. Each part must carry the ETag
+  /// Whether a response proves its version without an expected hash. Each part must carry the ETag
   /// of the whole (RFC 9110, 15.3.7); a server that omits it may have ignored the condition.
   private func bears(_ head: ResponseHead, _ wanted: Validator) -> Bool {
     wanted.etag.isEmpty || !head.etag.isEmpty
@@ -346,7 +339,7 @@ package final class DownloadMachine {
       total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }
-      // A separate constant, for exclusive access to `part`.
+      // For exclusive access to `part`.
       let bytes = part.bytes
       part.record?.totalBytes = bytes
       return .verify
@@ -383,7 +376,7 @@ package final class DownloadMachine {
 
   // MARK: - Ends
 
-  /// - Parameter partBytes: The part's length now.
+  /// `partBytes` is the part's length now.
   package func bodyEnded(_ end: BodyEnd, partBytes: Int64) -> DownloadStep {
     if let step = pending {
       pending = nil
@@ -434,7 +427,7 @@ package final class DownloadMachine {
     return ask(request.address)
   }
 
-  /// Handles a complete part that failed its verification.
+  /// A complete part failed its verification.
   package func mismatched(_ failure: DownloadFailure) -> DownloadStep {
     if head?.isClosedByEnd == true, !hasProbed, !refusesRanges, part.record?.totalBytes == nil,
       spec.hasHash, let request, request.address.scheme != .file

@@ -1,29 +1,26 @@
 package import OpflowCore
 
-/// An event of a download worker.
 package enum DownloadWorkerEvent {
   case order(WorkerOrder)
   /// The coordinator is gone, or a signal asks this worker to end.
   case endOfOrders
   /// The file is verified and being put in place.
   case settles(TaskID)
-  /// The download ended, with its outcome except usage.
+  /// The outcome lacks usage.
   case ended(TaskID, Outcome)
   /// A deadline may have passed.
   case timer
 }
 
-/// The actions of a download worker, in order.
 package enum DownloadWorkerAction: Equatable, Sendable {
-  /// Start the task's transfer; no other one is active.
+  /// No other transfer is active.
   case begin(TaskID, attempt: Int32)
-  /// End its transfer and keep its part; its end is reported later.
+  /// Keep its part; its end is reported later.
   case cut(TaskID)
-  /// Forget it and keep its part.
+  /// Keep its part.
   case abandon(TaskID)
-  /// Continue after a pause, which does not count as silence.
+  /// A pause does not count as silence.
   case proceed(TaskID)
-  /// Report its result and forget it.
   case tellEnd(TaskID, attempt: Int32, Outcome)
   case report(WorkerReport)
   case leave
@@ -60,31 +57,30 @@ package struct DownloadWorkerState {
   private let timeoutMilliseconds: (TaskID) -> UInt64
   private var entries: [Entry] = []
   private var hasToldStart = false
-  /// Whether prefetched tasks may follow the last task.
+  /// Prefetched tasks may follow the last task.
   private var hasEndedWell = false
   private var isLeaving = false
   private var hasLeft = false
   package private(set) var isSuspended = false
 
-  /// - Parameter timeoutMilliseconds: Returns a task's timeout; 0 for none.
+  /// 0 for no timeout.
   package init(pid: Int32, timeoutMilliseconds: @escaping (TaskID) -> UInt64) {
     self.pid = pid
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// The task to transfer; nil while suspended.
+  /// nil while suspended.
   package var active: TaskID? {
     guard !isSuspended, let place = transferring else { return nil }
     return entries[place].task
   }
 
-  /// When `timer` is due; nil for never.
   package var deadline: Instant? {
     guard !isSuspended, let place = transferring else { return nil }
     return entries[place].timeout
   }
 
-  /// Whether the coordinator may see the task as running.
+  /// The coordinator may see the task as running.
   package func isFirst(_ task: TaskID) -> Bool { entries.first?.task == task }
 
   package mutating func handle(
@@ -166,7 +162,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// A file that is being put in place is not stopped, since that takes only a moment.
+  /// Putting a file in place takes only a moment and is not stopped.
   private mutating func stop(
     _ task: TaskID, _ attempt: Int32, _ reason: StopReason, at now: Instant,
     into actions: inout [DownloadWorkerAction]

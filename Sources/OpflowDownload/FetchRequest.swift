@@ -1,10 +1,9 @@
 package import OpflowCore
 
-/// One request, as the machine wants it sent.
 package struct FetchRequest: Equatable, Sendable {
   package var address: WebAddress
   package var headers: [DownloadHeader] = []
-  /// The first byte to request; nil for the whole file.
+  /// nil for the whole file.
   package var rangeFrom: Int64?
   /// Empty the part first.
   package var dropsPart = false

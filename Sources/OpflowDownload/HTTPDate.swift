@@ -4,11 +4,11 @@ internal import OpflowCore
 package enum HTTPDate {
   private static let months = Array("janfebmaraprmayjunjulaugsepoctnovdec".utf8)
 
-  /// Returns seconds since the epoch; nil for invalid dates.
+  /// Returns seconds since the epoch; nil if invalid.
   ///
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`
   ///
-  /// Most responses have two dates, so the common form is read without copying.
+  /// The common form, twice in most responses, is read without copying.
   package static func seconds(_ text: String) -> Int64? {
     if let common = text.utf8.withContiguousStorageIfAvailable(common), let common { return common }
     return anyForm(Array(text.utf8))
@@ -100,10 +100,9 @@ package enum HTTPDate {
 
 /// How long a server asks to wait (RFC 9110, 10.2.3).
 package enum RetryAfter {
-  /// Longer waits are cut to this.
   package static let longestMilliseconds: Int64 = 24 * 3600 * 1000
 
-  /// Returns milliseconds from `nowSeconds` on, not negative; nil for an invalid field.
+  /// From `nowSeconds` on, not negative; nil if invalid.
   package static func milliseconds(_ field: String, nowSeconds: Int64) -> Int64? {
     let text = Array(field.utf8.drop { $0 == 32 }.prefix { $0 != 32 })
     if !text.isEmpty, text.allSatisfy({ (48...57).contains($0) }) {

@@ -6,7 +6,7 @@ package struct LastDownloads: Sendable {
 
   package init() {}
 
-  /// Reads a journal; in a damaged one only intact lines count.
+  /// In a damaged journal only intact lines count.
   package mutating func read(_ journal: UnsafeRawBufferPointer) {
     guard var reader = try? JournalReader(journal) else { return }
     while let line = reader.next() {
@@ -19,7 +19,6 @@ package struct LastDownloads: Sendable {
     }
   }
 
-  /// Returns the last success of a download from `url`; nil for none.
   package func report(from url: String) -> FetchReport? {
     bySource[FetchReport.sourceHash(url)]?.record.report
   }

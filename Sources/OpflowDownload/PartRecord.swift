@@ -18,7 +18,7 @@ package import OpflowCore
 //   boot      the machine's boot ID: after a machine crash, written bytes may be missing although
 //             the part's length is right
 
-/// What the bytes in `to.part` belong to.
+/// The owner of the bytes in `to.part`.
 package struct PartRecord: Equatable, Sendable {
   package var source = ""
   package var url = ""
@@ -61,7 +61,6 @@ package struct PartRecord: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// Returns the record with secrets masked.
   package func masked(by masker: Masker) -> PartRecord {
     var record = self
     record.url = masker.masked(url)
@@ -108,7 +107,6 @@ package struct PartRecord: Equatable, Sendable {
   }
 }
 
-/// A part that an attempt finds.
 package struct PartOnDisk: Equatable, Sendable {
   package var bytes: Int64
   package var record: PartRecord?

@@ -5,13 +5,11 @@ package struct ResponseHead: Equatable, Sendable {
   /// 11 for HTTP/1.1, 20 for HTTP/2.
   package var version = 11
   package var status = 0
-  /// The reason phrase, for messages.
   package var phrase = ""
   package var contentLength: Int64?
-  /// Content-Length has conflicting values or is not a number.
+  /// Conflicting, or not a number.
   package var hasBrokenLength = false
   package var contentRange: ContentRange?
-  /// Content-Range is invalid.
   package var hasBrokenRange = false
   package var etag = ""
   package var lastModified = ""
@@ -34,7 +32,7 @@ package struct ResponseHead: Equatable, Sendable {
 
   package init(status: Int) { self.status = status }
 
-  /// Whether only the connection's end terminates the body (RFC 9112, 6.3).
+  /// Only the connection's end terminates the body (RFC 9112, 6.3).
   package var isClosedByEnd: Bool {
     version < 20 && contentLength == nil && !isChunked
   }
@@ -42,9 +40,7 @@ package struct ResponseHead: Equatable, Sendable {
   package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
 
   /// Whether the file may have changed again within the second of Last-Modified, so that the date
-  /// does not identify a version (RFC 9110, 8.8.2.2).
-  ///
-  /// - Parameter nowSeconds: The time of the response, for a server without a clock.
+  /// does not identify a version (RFC 9110, 8.8.2.2). `nowSeconds` is for a server without a clock.
   package func hasFreshDate(nowSeconds: Int64) -> Bool {
     guard let modified = HTTPDate.seconds(lastModified) else { return true }
     return (HTTPDate.seconds(date) ?? nowSeconds) <= modified
@@ -80,7 +76,6 @@ package enum ContentRange: Equatable, Sendable {
   }
 }
 
-/// Assembles a response head from its lines.
 package struct ResponseHeadReader: Sendable {
   private var head = ResponseHead()
   private var lengths: [String] = []
@@ -92,8 +87,8 @@ package struct ResponseHeadReader: Sendable {
 
   package init() {}
 
-  /// Takes a line with its line end. Returns the head at the empty line that ends it. Ignores
-  /// interim responses (1xx) and trailers.
+  /// Takes a line with its line end; returns the head at the empty line. Ignores interim responses
+  /// (1xx) and trailers.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
     var end = line.count
     while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }
@@ -122,7 +117,6 @@ package struct ResponseHeadReader: Sendable {
     case contentEncoding, transferEncoding, contentType
   }
 
-  /// In lower case.
   private static let names: [(name: Name, text: StaticString)] = [
     (.contentLength, "content-length"), (.contentRange, "content-range"), (.etag, "etag"),
     (.lastModified, "last-modified"), (.date, "date"), (.connection, "connection"),
@@ -139,7 +133,7 @@ package struct ResponseHeadReader: Sendable {
     return nil
   }
 
-  /// Compares without case, ignoring spaces and tabs.
+  /// Ignores case, spaces and tabs.
   private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
     name.withUTF8Buffer { wanted in
       var place = 0
@@ -185,10 +179,10 @@ package struct ResponseHeadReader: Sendable {
         if Self.is(option, "keep-alive") { isKeptAlive = true }
       }
     case .retryAfter: head.retryAfter = text
-    // The first of several counts, as in browsers.
+    // As in browsers.
     case .location: if head.location.isEmpty { head.location = text }
     case .contentEncoding:
-      // Values that some servers send for no encoding.
+      // Some servers send these for no encoding.
       let codings = Self.words(value).map { String(decoding: $0, as: UTF8.self).asciiLowercased }
         .filter { !["identity", "none", "binary", "utf-8"].contains($0) }
       if head.encoding.isEmpty || codings.isEmpty {

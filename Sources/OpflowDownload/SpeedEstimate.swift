@@ -1,4 +1,4 @@
-/// The speed of a transfer over its last seconds.
+/// The speed over the last seconds.
 package struct SpeedEstimate: Sendable {
   private static let windowMilliseconds: Int64 = 5000
   private static let slotMilliseconds: Int64 = 250
@@ -7,12 +7,12 @@ package struct SpeedEstimate: Sendable {
     var milliseconds: Int64
     var bytes: Int64
   }
-  /// The total bytes at each time, oldest first.
+  /// Totals, oldest first.
   private var samples: [Sample] = []
 
   package init() {}
 
-  /// Adds a sample; times must not decrease. Fewer bytes than before start over.
+  /// Times must not decrease. Fewer bytes than before start over.
   package mutating func note(bytes: Int64, atMilliseconds now: Int64) {
     if let last = samples.last, bytes < last.bytes { reset() }
     if let last = samples.last, samples.count > 1, now - last.milliseconds < Self.slotMilliseconds {
@@ -25,10 +25,10 @@ package struct SpeedEstimate: Sendable {
     }
   }
 
-  /// Starts over after a pause.
+  /// After a pause.
   package mutating func reset() { samples.removeAll(keepingCapacity: true) }
 
-  /// Returns 0 while the speed is unknown.
+  /// 0 while unknown.
   package func bytesPerSecond(atMilliseconds now: Int64) -> Int64 {
     guard let first = samples.first, let last = samples.last, now > first.milliseconds else {
       return 0

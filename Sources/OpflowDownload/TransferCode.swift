@@ -2,7 +2,7 @@ internal import OpflowCore
 
 /// The meaning of libcurl's codes (CURLcode, libcurl-errors(3)) for a download.
 package enum TransferCode {
-  /// The failure for a transfer that libcurl refused to begin.
+  /// For a transfer that libcurl refused to begin.
   package static func refusal(_ code: Int32, text: String) -> DownloadFailure {
     switch code {
     // Out of memory or handles: not the request's fault.
@@ -11,11 +11,11 @@ package enum TransferCode {
     }
   }
 
-  /// The failure for a transfer that broke.
+  /// For a transfer that broke.
   package static func failure(_ code: Int32, text: String) -> DownloadFailure {
     let text = shown(text)
     switch code {
-    // The URL or an option is invalid, or this libcurl does not support it.
+    // Invalid, or not supported by this libcurl.
     case 3, 4, 48, 49: return DownloadFailure(.request, "cannot be asked for: \(text)")
     case 1 where text.contains("disabled in libcurl"):
       return DownloadFailure(.request, "cannot be asked for: \(text)")
@@ -25,7 +25,7 @@ package enum TransferCode {
     case 7, 45, 89, 96, 97: return DownloadFailure(.connect, "no connection: \(text)")
     case 28: return DownloadFailure(.connect, "no connection in time: \(text)")
     case 35, 59, 101: return DownloadFailure(.tls, "no TLS connection: \(text)")
-    // The server's certificate, or the local certificates to verify it.
+    // The server's certificate, or the local ones to verify it.
     case 51, 53, 54, 58, 60, 66, 77, 82, 83, 90, 91, 98:
       return DownloadFailure(.certificate, "the server cannot be trusted: \(text)")
     case 18: return DownloadFailure(.truncated, "ended too early: \(text)")
@@ -51,7 +51,7 @@ package enum TransferCode {
     DownloadFailure(.nonsense, "the answer makes no sense: \(what)")
   }
 
-  /// The size of libcurl's buffer (CURL_ERROR_SIZE).
+  /// CURL_ERROR_SIZE.
   private static let longestText = 255
 
   /// Hides credentials. libcurl quotes an unusable proxy as given, perhaps cut.

@@ -1,6 +1,5 @@
 package import OpflowCore
 
-/// The size and hashes of a file.
 package struct FileFacts: Equatable, Sendable {
   package var sizeBytes: Int64
   /// Lower-case hexadecimal; empty if not computed.
@@ -15,7 +14,7 @@ package struct FileFacts: Equatable, Sendable {
 }
 
 extension DownloadSpec {
-  /// Returns how the facts differ from the request; nil if they match.
+  /// nil if the facts match.
   package func mismatch(_ facts: FileFacts) -> DownloadFailure? {
     if let sizeBytes, facts.sizeBytes != sizeBytes {
       return DownloadFailure(
@@ -30,11 +29,11 @@ extension DownloadSpec {
   }
 }
 
-/// How to treat a content encoding that was not requested.
+/// What to do about a content encoding that was not requested.
 package enum UnaskedEncoding: Equatable, Sendable {
-  /// The bytes are the file: some servers report compressed archives as encoded.
+  /// Some servers report compressed archives as encoded.
   case isTheFile
-  /// Undo this many nested codings. Deflate has no magic number.
+  /// Nested codings. Deflate has no magic number.
   case undo(layers: Int, beginsAsGzip: Bool)
   case unknown
 
@@ -49,9 +48,8 @@ package enum UnaskedEncoding: Equatable, Sendable {
     (["br"], [".br"]), (["zstd"], [".zst", ".tzst"]),
   ]
 
-  /// - Parameters:
-  ///   - encoding: The codings in the order of their application, separated by commas.
-  ///   - url: The body's URL.
+  /// `encoding` has the codings in the order of application, separated by commas; `url` is the
+  /// body's.
   package init(_ encoding: String, url: String) {
     let codings = encoding.split { ", ".contains($0) }.map(String.init)
     guard let outermost = codings.last else {

@@ -16,15 +16,13 @@ final class ActiveDownload: TransferReceiver {
     case ended(DownloadEnd)
   }
 
-  /// How much of an unwanted body is read, and for how long, to keep the connection usable.
+  /// How much of an unwanted body is read, and how long, to keep the connection usable.
   private static let skippedBytes = 64 * 1024
   private static let skippedNanoseconds: Int64 = 1_000_000_000
-  /// The longest time until collected bytes are written.
   private static let writeNanoseconds: Int64 = 500_000_000
 
   private let spec: DownloadSpec
   private let masker: Masker?
-  /// Why it cannot begin.
   private let obstacle: DownloadFailure?
   private let proxies: ProxySettings
   private let tools: Tools
@@ -39,9 +37,8 @@ final class ActiveDownload: TransferReceiver {
   private var kept: FileFacts?
   private var knownValidator = Validator()
 
-  // The response body in progress.
+  // The body in progress.
   private var placement: BodyPlacement?
-  /// The file offset of the next byte.
   private var position: Int64 = 0
   private var skipped = 0
   /// Why this side ended the transfer.
@@ -63,7 +60,7 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
-  /// It waits for the network and has no other work.
+  /// Waits for the network and has no other work.
   var isTransferring: Bool {
     if case .transferring = phase { return true }
     return false
@@ -86,8 +83,7 @@ final class ActiveDownload: TransferReceiver {
 
   // MARK: - Steps
 
-  /// Works, or waits at most `milliseconds` for work or for one of `others` to be readable. Returns
-  /// whether one is.
+  /// Works, or waits for work or for one of `others` to be readable. Returns whether one is.
   func advance(others: [Int32], milliseconds: Int32) -> Bool {
     do throws(DownloadFailure) {
       switch phase {
@@ -143,7 +139,7 @@ final class ActiveDownload: TransferReceiver {
     part = nil
   }
 
-  /// The run paused the transfer, which is not silence.
+  /// A pause of the run is not silence.
   func resumeClock() { lastActivity = Clock.monotonicNanoseconds }
 
   private func defeat(_ failure: DownloadFailure) -> DownloadDefeat {
@@ -210,7 +206,7 @@ final class ActiveDownload: TransferReceiver {
     try openPart(check.hash)
   }
 
-  /// Succeeds with the existing file at `to`.
+  /// Succeeds with the existing file.
   private func keep(_ facts: FileFacts) throws(DownloadFailure) {
     if let mode = spec.mode {
       do throws(Errno) {
@@ -301,7 +297,7 @@ final class ActiveDownload: TransferReceiver {
     settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
   }
 
-  /// Whether the bytes start like gzip; the header may be wrong.
+  /// The header may be wrong.
   private func isGzip(_ part: PartFile) throws(DownloadFailure) -> Bool {
     try part.withPiece(at: 0) { $0.starts(with: [0x1f, 0x8b]) }
   }
@@ -338,12 +334,12 @@ final class ActiveDownload: TransferReceiver {
     finish(.success)
   }
 
-  /// Bytes of earlier attempts that this one continues.
+  /// Of earlier attempts.
   private(set) var resumedBytes: Int64 = 0
 
   // MARK: - Transfers
 
-  /// The response head for a `file:` source; nil for others.
+  /// For a `file:` source only.
   private var fileHead: ResponseHead?
 
   private func send(_ request: FetchRequest) throws(DownloadFailure) {
@@ -434,7 +430,7 @@ final class ActiveDownload: TransferReceiver {
     let nowSeconds = Clock.wallMilliseconds / 1000
     guard let part, let decision = machine?.received(head, nowSeconds: nowSeconds) else { return }
     switch decision {
-    // If the connection closes anyway, do not wait for its end.
+    // The connection closes anyway: do not wait for its end.
     case .skip: if head.isLast { ending = .complete }
     case .write(let placement):
       do throws(DownloadFailure) {

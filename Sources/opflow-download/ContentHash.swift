@@ -2,17 +2,16 @@ internal import CTransfer
 internal import OpflowCore
 internal import OpflowDownload
 
-/// SHA-256, SHA-512 or both of a byte stream.
 final class ContentHash {
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let sha256: OpaquePointer?
   private let sha512: OpaquePointer?
   private(set) var byteCount: Int64 = 0
 
-  /// Returns nil if libcrypto lacks memory or the algorithms.
+  /// Fails if libcrypto lacks memory or the algorithms.
   init?(for spec: DownloadSpec) {
     let wants512 = !spec.sha512.isEmpty
-    // Without an expected hash, SHA-256 is recorded in the journal.
+    // The journal records SHA-256 if no hash is expected.
     let wants256 = !spec.sha256.isEmpty || !wants512
     sha256 = wants256 ? ctransfer_hash_create(256) : nil
     sha512 = wants512 ? ctransfer_hash_create(512) : nil
@@ -38,7 +37,7 @@ final class ContentHash {
     if let sha512 { check(ctransfer_hash_update(sha512, bytes.baseAddress, bytes.count)) }
   }
 
-  /// The facts so far; hashing may continue.
+  /// Hashing may continue.
   var facts: FileFacts {
     FileFacts(sizeBytes: byteCount, sha256: text(sha256), sha512: text(sha512))
   }

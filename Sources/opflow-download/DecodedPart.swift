@@ -13,7 +13,7 @@ final class DecodedPart {
   private let layers: [Layer]
   private var position: Int64 = 0
 
-  /// The limit of decoded bytes per encoded byte if no size is known; text reaches 20.
+  /// Decoded bytes per encoded byte if no size is known; text reaches 20.
   private static let mostGrowth: Int64 = 100
   private static let alwaysDecodedBytes: Int64 = 64 << 20
 
@@ -36,7 +36,6 @@ final class DecodedPart {
     }
   }
 
-  /// - Parameter count: Nested codings.
   init(_ part: PartFile, layers count: Int) throws(DownloadFailure) {
     path = part.spec.decodedPath
     let layers = (0..<count).compactMap { _ in Layer() }
@@ -56,7 +55,7 @@ final class DecodedPart {
 
   var facts: FileFacts { hash.facts }
 
-  /// Returns false when all is decoded.
+  /// Returns false at the end.
   func advance() throws(DownloadFailure) -> Bool {
     let isMore = try part.withPiece(at: position) { piece throws(DownloadFailure) in
       if piece.isEmpty { return false }

@@ -4,15 +4,13 @@ internal import OpflowSystem
 internal import OpflowWorker
 
 /// The download worker: transfers one file while earlier ones are put in place. It reports events
-/// to `DownloadWorkerState` and performs its actions.
-///
-/// A download is not a process, so a stop or a suspension takes effect at once: received bytes are
-/// written, and the part is kept.
+/// to `DownloadWorkerState` and performs its actions. A stop or suspension takes effect at once:
+/// received bytes are written, and the part is kept.
 final class DownloadWorker: WorkerRole {
   private static let progressNanoseconds: Int64 = 100_000_000
   private static let lookNanoseconds: Int64 = 500_000
 
-  /// Its end was not reported.
+  /// Until its end is reported.
   private final class Held {
     let task: TaskID
     let download: ActiveDownload
@@ -21,7 +19,6 @@ final class DownloadWorker: WorkerRole {
     /// Speed is measured from the first check.
     var isLookedAt = false
     var toldBytes: Int64 = -1
-    /// Reported to the state.
     var isSettling = false
     var isOver = false
 
@@ -139,7 +136,7 @@ final class DownloadWorker: WorkerRole {
     entry.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
     entry.nextProgress = now + Self.progressNanoseconds
     defer { entry.isLookedAt = true }
-    // Reported even without bytes, so that a silent server is visible.
+    // Also without bytes, so that a silent server is visible.
     guard entry.isLookedAt, state.isFirst(entry.task), done != entry.toldBytes, !frame.isBehind
     else { return }
     entry.toldBytes = done
@@ -158,7 +155,7 @@ final class DownloadWorker: WorkerRole {
     tell(.settles(last.task), now)
   }
 
-  /// Handles ends, and advances files that are being put in place.
+  /// Also advances files that are being put in place.
   private func noteEnds(_ now: Instant) {
     if state.isSuspended { return }
     if tools.settler.hasNews {
@@ -167,7 +164,6 @@ final class DownloadWorker: WorkerRole {
       while tools.settler.hasNews {
         tools.settler.place(held.lazy.compactMap(\.download.finished), isIdle: isIdle)
       }
-      // In their order.
       for entry in held { if !entry.download.noteSettled() { break } }
     }
     guard hasEnds || held.last?.download.end != nil else { return }
@@ -249,7 +245,7 @@ final class DownloadWorker: WorkerRole {
     held.firstIndex { $0.task == task }.map { held.remove(at: $0) }
   }
 
-  /// Adds the process's usage since the last reported end.
+  /// Adds the usage since the last reported end.
   private func withUsage(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
     let usage = ProcessID.ownUsage

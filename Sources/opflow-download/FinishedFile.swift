@@ -2,8 +2,8 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// A complete, verified file on its way to its place: it is written, synced and renamed, then its
-/// folder is synced, so that a crash of the machine cannot damage it.
+/// A complete, verified file that is written, synced and renamed; then its folder is synced, so
+/// that a machine crash cannot damage it.
 ///
 /// Only the file whose bytes were hashed is renamed: its descriptor stays open, and the name must
 /// refer to it before and after. If another process replaces it, the download fails.
@@ -13,7 +13,7 @@ internal import OpflowSystem
 final class FinishedFile: @unchecked Sendable {
   enum Stage {
     case storing
-    /// Ready to be renamed when its turn comes.
+    /// Ready to be renamed in its turn.
     case stored
     case placing
     case done
@@ -23,11 +23,11 @@ final class FinishedFile: @unchecked Sendable {
   /// A small file that was not written yet.
   struct Content {
     let bytes: [UInt8]
-    /// The record of an earlier part, to be removed before these bytes are written.
+    /// The record of an earlier part, removed before these bytes are written.
     let recordPath: String
   }
 
-  /// Copying this much is cheaper than writing it before the next request.
+  /// Up to this, copying is cheaper than writing before the next request.
   static let mostContentBytes = 64 * 1024
   private static let executeBits: UInt32 = 0o111
 
@@ -42,9 +42,7 @@ final class FinishedFile: @unchecked Sendable {
   private var isPlaced = false
   var stage = Stage.storing
 
-  /// - Parameters:
-  ///   - file: nil if it must be created.
-  ///   - content: What to write first; nil if it is written.
+  /// `content` is written first.
   init(
     _ file: SharedFile?, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
     mode: UInt32
@@ -77,7 +75,7 @@ final class FinishedFile: @unchecked Sendable {
     for file in files where file.failure == nil { file.sync() }
   }
 
-  /// Stops at the first file that cannot be renamed, to keep the order.
+  /// Stops at the first failure, to keep the order.
   static func place(_ files: [FinishedFile]) {
     var folders: [String: [FinishedFile]] = [:]
     for file in files {
@@ -147,7 +145,7 @@ final class FinishedFile: @unchecked Sendable {
     do throws(DownloadFailure) {
       try expect(file, at: target)
     } catch {
-      // Move a foreign file back; the caller gets the error in any case.
+      // Moves a foreign file back.
       try? Path.rename(target, to: path)
       failure = error
       return
@@ -159,7 +157,7 @@ final class FinishedFile: @unchecked Sendable {
     }
   }
 
-  /// Checks that `path` refers to the file, and that it has the hashed length.
+  /// Checks that `path` is the file, with the hashed length.
   private func expect(_ file: SharedFile, at path: String) throws(DownloadFailure) {
     let status: FileStatus
     let held: FileStatus

@@ -3,7 +3,7 @@ internal import OpflowDownload
 internal import OpflowSystem
 
 enum LocalFile {
-  /// The equivalent of a server's response; nil for other addresses.
+  /// Stands for a server's response; nil for other addresses.
   static func head(_ address: WebAddress) throws(DownloadFailure) -> ResponseHead? {
     guard let path = address.filePath else { return nil }
     // NUL would end the path.

@@ -3,7 +3,6 @@ internal import OpflowDownload
 internal import OpflowSystem
 
 final class PieceBuffer {
-  /// Pieces start at multiples of this size.
   static let byteCount = 1024 * 1024
 
   // SAFETY: allocated in init, freed in deinit.
@@ -12,23 +11,22 @@ final class PieceBuffer {
   deinit { bytes.deallocate() }
 }
 
-/// A buffer that successive parts reuse.
 final class SpareBuffer {
   private var buffer = PieceBuffer()
 
-  /// Returns a buffer that is not in use.
+  /// Not in use.
   func take() -> PieceBuffer {
     if !isKnownUniquelyReferenced(&buffer) { buffer = PieceBuffer() }
     return buffer
   }
 }
 
-/// `to.part` and its record during an attempt: bytes are hashed as they come, collected, and
-/// written in large pieces.
+/// `to.part` and its record during an attempt: bytes are hashed as they come, and written in large
+/// pieces.
 ///
 /// After a kill at any point the part is a prefix of what its record names: the record is removed
 /// before old bytes, and written before new ones. A file that is complete before its first write
-/// needs no record: a part without one is worthless unless a hash proves it.
+/// needs no record.
 ///
 /// Complete pieces bypass the page cache if possible, since the file is synced in the end and
 /// writing back a gigabyte by pages costs more than the rest of a download. An incomplete piece is
@@ -37,38 +35,34 @@ final class PartFile {
   private enum RecordFile {
     case unknown
     case absent
-    /// It matches `record`.
     case current
-    /// It must be written before any further byte.
+    /// Must be written before any further byte.
     case stale
   }
 
   let spec: DownloadSpec
   let hash: ContentHash
   private var shared: SharedFile?
-  /// The file opened for direct I/O; nil if impossible or not tried yet.
+  /// For direct I/O; nil if impossible or not tried yet.
   private var direct: Descriptor?
   private var mayWriteDirectly = true
   /// nil after the last read or write.
   private var piece: PieceBuffer?
-  /// The current piece, from `pieceStart` on.
+  /// From `pieceStart` on.
   private var buffer: UnsafeMutableRawBufferPointer {
     guard let piece else { preconditionFailure("a part was used after its end") }
     return piece.bytes
   }
   private var pieceStart: Int64 = 0
   private var filledBytes = 0
-  /// False before the first byte.
   private var isFilling = false
-  /// The file's length.
   private(set) var writtenBytes: Int64 = 0
-  /// A write failed, perhaps half-way, so that the file may be longer.
+  /// A write failed, perhaps half-way: the file may be longer.
   private var isTorn = false
   private var writtenAt: Int64 = 0
   private(set) var record: PartRecord?
   private var recordFile = RecordFile.unknown
 
-  /// A missing part is created at the first write.
   init(_ spec: DownloadSpec, hash: ContentHash, piece: PieceBuffer) throws(DownloadFailure) {
     self.spec = spec
     self.hash = hash
@@ -83,7 +77,7 @@ final class PartFile {
     }
   }
 
-  /// Returns the locked file.
+  /// Locks the file.
   private func open() throws(DownloadFailure) -> SharedFile {
     if let shared { return shared }
     let (file, bytes) = try SharedFile.part(spec.partPath, of: spec.target)
@@ -118,7 +112,7 @@ final class PartFile {
 
   // MARK: - Writing
 
-  /// Sets what the following bytes belong to.
+  /// The owner of the following bytes.
   func note(_ record: PartRecord) {
     if self.record == record { return }
     self.record = record
@@ -149,7 +143,6 @@ final class PartFile {
     recordFile = .current
   }
 
-  /// Empties the part and forgets its record.
   func empty() throws(DownloadFailure) {
     isFilling = false
     record = nil
@@ -188,7 +181,6 @@ final class PartFile {
     writtenAt = Clock.monotonicNanoseconds
   }
 
-  /// Writes a complete piece and starts the next.
   private func writePiece() throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     let file = try open()
@@ -200,7 +192,7 @@ final class PartFile {
     filledBytes = 0
   }
 
-  /// Never tried again after a failure.
+  /// Not tried again after a failure.
   private func writeDirectly(_ file: SharedFile) -> Bool {
     if !mayWriteDirectly { return false }
     do throws(Errno) {
@@ -214,14 +206,14 @@ final class PartFile {
       direct = consume descriptor
       return true
     } catch {
-      // The normal write reports the error, if it persists.
+      // The normal write reports the error if it persists.
       mayWriteDirectly = false
       isTorn = true
       return false
     }
   }
 
-  /// Writes collected bytes. `isWhole`: they complete the file.
+  /// `isWhole`: the bytes complete the file.
   func flush(isWhole: Bool = false) throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
@@ -256,7 +248,6 @@ final class PartFile {
     return status.identity == file.identity && (isTorn || status.sizeBytes == writtenBytes)
   }
 
-  /// Checks that no other process has changed the file's length.
   private func expectLength(of file: SharedFile) throws(DownloadFailure) {
     if isTorn { return }
     let bytes: Int64
@@ -270,7 +261,7 @@ final class PartFile {
     }
   }
 
-  /// Writes collected bytes and frees the buffer for reading.
+  /// Frees the buffer for reading.
   private func setAside() throws(DownloadFailure) {
     try flush()
     isFilling = false
@@ -278,7 +269,7 @@ final class PartFile {
 
   // MARK: - Reading
 
-  /// Returns false when all is hashed.
+  /// Returns false at the end.
   func hashNext() throws(DownloadFailure) -> Bool {
     try setAside()
     if hash.byteCount > writtenBytes { hash.reset() }
@@ -302,7 +293,6 @@ final class PartFile {
     }
   }
 
-  /// Whether the part contains `bytes` at `offset`.
   func holds(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DownloadFailure) -> Bool {
     try setAside()
     let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(bytes.count, buffer.count)])
@@ -321,7 +311,6 @@ final class PartFile {
 
   // MARK: - The end
 
-  /// The verified part, to be put in place.
   func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
     let content = takeSmallContent()
     if content == nil { try flush(isWhole: true) }
@@ -331,7 +320,7 @@ final class PartFile {
       mode: mode)
   }
 
-  /// Returns the contents of a small unwritten file, for the settler to write.
+  /// For the settler to write.
   private func takeSmallContent() -> FinishedFile.Content? {
     guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
     let content = FinishedFile.Content(
@@ -354,7 +343,7 @@ final class PartFile {
 
   func removeRecord() {
     record = nil
-    // A leftover record names a part that is gone or complete, so it does no harm.
+    // A leftover record names a part that is gone or complete.
     try? removeRecordFile()
   }
 

@@ -2,10 +2,10 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// Checks the paths that a download writes. Only regular files, and symbolic links at the target,
-/// are ever replaced or removed, so that even root cannot lose a device.
+/// Only regular files, and links at the target, are ever replaced or removed, so that even root
+/// cannot lose a device.
 enum Place {
-  /// Throws if something at `path` must not be replaced: not a file, or a link to something else.
+  /// Throws if `path` is neither a file nor a link to one.
   static func refuseOther(_ path: String) throws(DownloadFailure) {
     let text = "cannot put a file at \(path)"
     var kind: FileStatus.Kind
@@ -36,8 +36,7 @@ enum Place {
     throw DownloadFailure(.local(number.rawValue), "\(text): it is \(what)")
   }
 
-  /// Whether a link leads into /proc, like /dev/stdout, where it means another file for each
-  /// process.
+  /// Into /proc, like /dev/stdout, where a link means another file for each process.
   private static func leadsThroughProcesses(_ path: String) -> Bool {
     guard let processes = try? Path.linkStatus("/proc/self").identity.device else { return false }
     var path = path
@@ -76,7 +75,6 @@ enum Place {
       .local(Errno.exists.rawValue), "\(path) is \(name(kind)), and is not replaced")
   }
 
-  /// Removes the file at `path` only if it has this identity.
   static func remove(_ path: String, ifIs identity: FileIdentity) {
     if (try? Path.linkStatus(path))?.identity == identity { try? Path.remove(path) }
   }

@@ -9,7 +9,7 @@ struct ProxySettings {
 
   private var values: [String: String] = [:]
 
-  /// - Parameter late: Values that override the plan's, by index.
+  /// `late` overrides the plan's values, by index.
   init(_ plan: Plan, _ task: TaskID, _ late: [Int: [UInt8]] = [:]) {
     for item in plan.environmentList(plan.record(task).environment) {
       let name = plan.string(item.name)
@@ -28,7 +28,7 @@ struct ProxySettings {
     return nil
   }
 
-  /// Returns nil if libcurl should use the environment, like curl(1).
+  /// nil if libcurl should use the environment, like curl(1).
   func proxy(for scheme: WebAddress.Scheme) -> String? {
     if values.isEmpty { return nil }
     switch scheme {

@@ -1,22 +1,19 @@
 internal import OpflowSystem
 
-/// Syncs finished files and puts them in place, in threads.
-///
-/// Small files are grouped, since successive ones share inode blocks, journal commits and thread
-/// switches.
+/// Syncs finished files and puts them in place, in threads. Small files are grouped: they share
+/// inode blocks, journal commits and thread switches.
 final class Settler {
   /// More concurrent syncs gain nothing measurable.
   private static let threads: Int32 = 8
   private static let smallBytes: Int64 = 1024 * 1024
   private static let mostInGroup = 16
-  /// How long the first file of a group waits for others.
+  /// How long a group waits for further files.
   private static let patienceNanoseconds: Int64 = 5_000_000
 
   private let pool: ThreadPool
   private var jobs: [UInt64: [FinishedFile]] = [:]
-  /// Only one job renames at a time, to keep the order.
+  /// One job at a time renames, to keep the order.
   private var placing: UInt64?
-  /// Files waiting for their group to fill.
   private var group: [FinishedFile] = []
   private var groupDue: Int64 = 0
   /// Files have advanced since the last `place`.
@@ -26,7 +23,6 @@ final class Settler {
 
   var rawDescriptor: Int32 { pool.rawDescriptor }
 
-  /// Starts to sync a file, or adds it to the group.
   func begin(_ file: FinishedFile) {
     if file.sizeBytes > Self.smallBytes {
       store([file], isIdle: false)
@@ -40,10 +36,10 @@ final class Settler {
   /// A file that a thread already has stays a part.
   func withdraw(_ file: FinishedFile) { group.removeAll { $0 === file } }
 
-  /// When to call `endGroup`; nil for an empty group.
+  /// When to call `endGroup`.
   var nextWake: Int64? { group.isEmpty ? nil : groupDue }
 
-  /// - Parameter isIdle: The caller has no other work.
+  /// `isIdle`: the caller has no other work.
   func endGroup(isIdle: Bool) {
     if group.isEmpty { return }
     store(group, isIdle: isIdle)
@@ -54,7 +50,7 @@ final class Settler {
     _ = perform(files, isIdle: isIdle) { FinishedFile.store(files) }
   }
 
-  /// Renames stored files in order, up to the first that is not stored.
+  /// In order, up to the first that is not stored.
   func place(_ files: some Sequence<FinishedFile>, isIdle: Bool) {
     hasNews = false
     if placing != nil { return }
@@ -72,8 +68,7 @@ final class Settler {
     placing = perform(batch, isIdle: isIdle) { FinishedFile.place(batch) }
   }
 
-  /// Runs a step in a thread, or here (returning nil) if there is none, or no other work would
-  /// wait.
+  /// In a thread; or here, returning nil, if there is none or no other work waits.
   private func perform(
     _ files: [FinishedFile], isIdle: Bool, _ step: @escaping @Sendable () -> Void
   ) -> UInt64? {

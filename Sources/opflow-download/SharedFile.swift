@@ -17,12 +17,11 @@ final class SharedFile: Sendable {
     self.identity = identity
   }
 
-  /// Opens and locks a part, or creates it. Fails if another process downloads to the same target.
-  ///
-  /// - Returns: The file and its length.
+  /// Opens and locks a part, or creates it; returns also its length. Fails if another process
+  /// downloads to the same target.
   static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
   {
-    // Before opening, which has side effects on some devices.
+    // Opening has side effects on some devices.
     _ = try Place.isThere(path)
     do throws(Errno) {
       return try openPart(path)
@@ -40,10 +39,10 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Whether no other user can have written the file.
+  /// No other user can have written the file.
   static func isOwn(_ status: FileStatus) -> Bool { status.isOwn && status.linkCount <= 1 }
 
-  /// More replacements than that are not a previous holder finishing.
+  /// More replacements are not a previous holder finishing.
   private static let mostTries = 100
 
   private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {

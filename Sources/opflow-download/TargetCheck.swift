@@ -2,10 +2,10 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// Whether the file at `to` is the requested one or that of the last download, by its hash.
+/// Hashes the file at `to`, which may be the requested one or that of the last download.
 final class TargetCheck {
   let hash: ContentHash
-  /// The last download; nil if the manifest gives a hash.
+  /// nil if the manifest gives a hash.
   let last: FetchReport?
   private let spec: DownloadSpec
   private let file: Descriptor
@@ -25,7 +25,7 @@ final class TargetCheck {
     self.file = file
   }
 
-  /// Returns false when all is hashed.
+  /// Returns false at the end.
   func advance() throws(DownloadFailure) -> Bool {
     do throws(Errno) {
       return try piece.withUnsafeMutableBufferPointer { piece throws(Errno) in
@@ -39,7 +39,6 @@ final class TargetCheck {
     }
   }
 
-  /// Whether the file need not be fetched again.
   func isRight(_ facts: FileFacts) -> Bool {
     guard let last else { return spec.mismatch(facts) == nil }
     return facts.sha256 == last.sha256 && facts.sizeBytes == last.sizeBytes

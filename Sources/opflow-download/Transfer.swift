@@ -9,7 +9,7 @@ protocol TransferReceiver: AnyObject {
   func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool
 }
 
-/// HTTP transfers with libcurl, one at a time, over reused connections.
+/// One HTTP transfer at a time with libcurl, over reused connections.
 final class Transfer {
   enum Progress {
     case running
@@ -18,8 +18,8 @@ final class Transfer {
 
   private static let connectMilliseconds: Int32 = 30_000
 
-  /// The size of a socket read: libcurl's default of 16 KiB costs more system calls. It reads up to
-  /// a hundred times before it checks the time, so a speed limit needs small reads.
+  /// For a socket read; libcurl's default of 16 KiB costs more system calls. It reads up to a
+  /// hundred times before it checks the time, so a speed limit needs small reads.
   private static func receiveBytes(_ maxBytesPerSecond: Int64) -> Int64 {
     if maxBytesPerSecond == 0 { return 256 * 1024 }
     return min(max(1024, maxBytesPerSecond / 400), 256 * 1024)
@@ -39,12 +39,11 @@ final class Transfer {
 
   /// The context of the callbacks.
   private final class Inbox {
-    /// nil between transfers.
     var receiver: (any TransferReceiver)?
   }
 
-  /// Returns nil if libcurl lacks memory. Trusts the same certificates as curl(1): the system's, or
-  /// those that the environment names.
+  /// Fails if libcurl lacks memory. Trusts the same certificates as curl(1): the system's, or those
+  /// that the environment names.
   init?(environment: (String) -> String?) {
     let inbox = Inbox()
     // SAFETY: the inbox lives as long as this object, which frees the handle that refers to it.
@@ -102,7 +101,7 @@ final class Transfer {
 
   private static func lines(_ headers: [DownloadHeader]) -> [String] {
     var lines = headers.map { header in
-      // libcurl omits an empty header unless it is written like this.
+      // Otherwise libcurl omits an empty header.
       header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
     }
     let names = headers.map { $0.name.lowercased() }
@@ -119,7 +118,7 @@ final class Transfer {
     return text.withCString { body($0) }
   }
 
-  /// Works, then waits at most `milliseconds`. Also returns whether one of `others` is readable.
+  /// Works, then waits. Returns also whether one of `others` is readable.
   func step(others: [Int32], milliseconds: Int32) -> (Progress, Bool) {
     var ready: Int32 = 0
     // SAFETY: the array lives until the call returns.

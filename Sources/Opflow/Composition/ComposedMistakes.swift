@@ -13,10 +13,10 @@ extension ManifestText {
       }.joined(separator: "\n")
   }
 
-  /// Returns the prefix `task build, timeout: `.
+  /// Such as `task build, timeout: `.
   private static func place(_ line: Int, _ lines: [ArraySlice<UInt8>]) -> String {
     guard lines.indices.contains(line - 1) else { return "" }
-    // Indentation: a task's name two columns, its properties four, their parts six.
+    // Columns: two for a task's name, four for its properties, six for their parts.
     var names: [String] = []
     var column = Int.max
     for line in lines[..<line].reversed() where column > 2 {
@@ -45,14 +45,13 @@ extension ManifestText {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// Manifest keys with another name in the library.
+  /// Keys with another name in the library.
   private static let properties = [
     "dir": "cwd", "run": "action", "desc": "description", "allow_failure": "allowFailure",
     "on_interrupted": "failsWhenInterrupted", "max_speed": "maxSpeed", "max_delay": "maxDelay",
     "exit_codes": "exitCodes",
   ]
 
-  /// Replaces quoted manifest keys by the library's names.
   private static func translated(_ message: String) -> String {
     var pieces = message.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
     for place in pieces.indices where place % 2 == 1 {

@@ -1,7 +1,5 @@
-/// Tasks as a manifest, for `opflow add` and for resumes.
-///
-/// All texts are double-quoted with YAML 1.2 escapes. `${{` is written as `$${{`, which the
-/// manifest reads as a literal.
+/// Tasks as a manifest, for `opflow add` and for resumes. All texts are double-quoted with YAML 1.2
+/// escapes. `${{` becomes `$${{`, which the manifest reads as a literal.
 struct ManifestText {
   private(set) var bytes: [UInt8] = Array("tasks:\n".utf8)
 
@@ -83,7 +81,7 @@ struct ManifestText {
     return text + " }"
   }
 
-  /// Rounds up to milliseconds. Clamps values that the manifest rejects anyway.
+  /// Rounds up. Clamps values that the manifest rejects anyway.
   private static func duration(_ duration: Duration) -> String {
     let (seconds, attoseconds) = min(max(duration, .zero - longest), longest).components
     return "\(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)ms"
@@ -91,7 +89,7 @@ struct ManifestText {
 
   private static let longest = Duration.seconds(Int64.max / 1001)
 
-  /// Removes characters that could end a quoted string.
+  /// Keeps characters that cannot end a quoted string.
   private static func word(_ text: String) -> String {
     String(text.filter { $0.isLetter || $0.isNumber })
   }
@@ -152,10 +150,10 @@ struct ManifestText {
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// Writes a text in which the manifest interprets expressions.
+  /// For a text in which the manifest interprets expressions.
   private mutating func text(_ value: String) { write(value, hidesExpressions: true) }
 
-  /// Writes a text in which the manifest does not interpret expressions.
+  /// For any other text.
   private mutating func quoted(_ value: String) { write(value, hidesExpressions: false) }
 
   private mutating func write(_ value: String, hidesExpressions: Bool) {
@@ -188,9 +186,7 @@ struct ManifestText {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Escapes a non-ASCII character that YAML takes for a line break or ignores.
-  ///
-  /// - Returns: its length in bytes.
+  /// Escapes what YAML takes for a line break or ignores. Returns the length in bytes.
   private mutating func appendScalar(_ rest: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
     let count = rest.first.map { $0 >= 0xf0 ? 4 : $0 >= 0xe0 ? 3 : 2 } ?? 1
     let scalar = String(decoding: rest.prefix(count), as: UTF8.self).unicodeScalars.first

@@ -1,39 +1,35 @@
 /// A task to add to a queue.
 ///
-/// The `id` identifies the task across restarts: adding it again with the same definition returns
-/// the existing task with its outcome; another definition is rejected. Expressions (`${{`) are not
-/// interpreted in any text.
+/// Adding the same `id` and definition again, even after a restart, returns the existing task with
+/// its outcome; another definition is rejected. Expressions (`${{`) are not interpreted in any
+/// text.
 public struct NewTask: Sendable {
   /// 1 to 255 letters, digits and `_ . - + @ : /`, starting with a letter, a digit or `_`.
   public var id: String
   public var action: TaskAction
   /// The tasks that must have ended before; with success unless stated otherwise.
   public var needs: [TaskNeed] = []
-  /// Among tasks that are ready, higher priorities start first. Dependencies inherit it.
+  /// Higher priorities start first. Dependencies inherit it.
   public var priority: TaskPriority = .normal
-  /// The retries after a failure. Nil for the default: three for a download, else none.
+  /// Nil for the default: three retries for a download, else none.
   public var retry: RetryPolicy?
   /// The time after which an attempt fails; nil or zero for no limit.
   public var timeout: Duration?
-  /// The working directory, relative to the program's when the queue was made, which is the
-  /// default.
+  /// Relative to the program's working directory when the queue was made, the default.
   public var cwd: String?
-  /// Environment variables, added to those of the program that started the run.
+  /// Added to those of the program that started the run.
   public var env: [String: String] = [:]
   /// The command for a script, such as `["/bin/bash", "-eo", "pipefail", "-c"]`.
   public var shell: [String]?
-  /// How it is stopped while it runs.
   public var stop: StopPolicy?
   /// Whether dependents run after its failure, which does not fail the run either.
   public var allowFailure = false
-  /// The resources in use while it runs, such as `["cpu": 2]`; nil for one `cpu`, or one
-  /// `download`.
+  /// Resources in use while it runs, such as `["cpu": 2]`; nil for one `cpu`, or one `download`.
   public var resources: [String: Int]?
-  /// Whether it fails if the run died while it ran. Otherwise it runs again.
+  /// Whether it fails if the run died while it ran, instead of running again.
   public var failsWhenInterrupted = false
   /// Selects the task on the command line (`tag:WORD`).
   public var tags: [String] = []
-  /// One line for people.
   public var description: String?
 
   public init(
@@ -58,7 +54,6 @@ public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
 
   let id: String
   let condition: Condition
-  /// Nil if only the ID is given.
   let runID: String?
 
   public init(stringLiteral id: String) { self.init(id, .success) }
@@ -79,7 +74,7 @@ public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
   public static func ran(_ id: String) -> TaskNeed { TaskNeed(id, .ran) }
 }
 
-/// The priority of a task, from -1000 to 1000; among ready tasks, higher ones start first.
+/// From -1000 to 1000; among ready tasks, higher ones start first.
 public struct TaskPriority: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public let rawValue: Int
   public init(_ rawValue: Int) { self.rawValue = rawValue }
@@ -92,11 +87,10 @@ public struct TaskPriority: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public static let veryHigh = TaskPriority(8)
 }
 
-/// How often and when a failed task is tried again.
 public struct RetryPolicy: Sendable, Hashable {
   /// The number of attempts after the first.
   public var max: Int
-  /// The delay before the second attempt.
+  /// Before the second attempt.
   public var delay: Duration
   /// The factor of the delay for each further attempt.
   public var backoff: Double
@@ -117,7 +111,6 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 }
 
-/// How a task is stopped while it runs.
 public struct StopPolicy: Sendable, Hashable {
   /// The signal for all its processes: a name such as `TERM` or `INT`.
   public var signal: String

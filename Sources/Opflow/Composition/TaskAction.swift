@@ -1,4 +1,3 @@
-/// The action of a task.
 public struct TaskAction: Sendable {
   enum Kind: Sendable {
     case shell(String)
@@ -21,22 +20,21 @@ public struct TaskAction: Sendable {
 
   let kind: Kind
 
-  /// A script for a shell, by default `/bin/sh -ec`; without shell syntax it is executed directly.
+  /// A script for a shell, by default `/bin/sh -ec`; executed directly without shell syntax.
   public static func shell(_ script: String) -> TaskAction { TaskAction(kind: .shell(script)) }
 
-  /// A program with arguments, executed without a shell. Without a slash it is searched in the
-  /// task's `PATH`.
+  /// A program with arguments, without a shell; looked up in the task's `PATH` if it has no slash.
   public static func command(_ words: [String]) -> TaskAction { TaskAction(kind: .command(words)) }
 
   /// A closure that runs in this program, in a Swift task, by the same rules as other tasks: it
   /// waits for dependencies and its turn, is journaled, and holds one `cpu` unless `resources` says
   /// otherwise.
   ///
-  /// It succeeds when it returns and fails when it throws; the outcome's message is the error's
-  /// text. `timeout`, `cancel` and the end of the run cancel its Swift task; a closure that does
-  /// not check this (`Task.checkCancellation()`) cannot be ended. If the program ends meanwhile,
-  /// the task is interrupted, and runs again in the next program that adds a block with its ID.
-  /// `cwd`, `env` and `shell` do not apply, and it cannot be suspended while it runs.
+  /// It fails when it throws; the outcome's message is the error's text. `timeout`, `cancel` and
+  /// the end of the run cancel its Swift task; a closure that does not check this
+  /// (`Task.checkCancellation()`) cannot be ended. If the program ends meanwhile, the task is
+  /// interrupted, and runs again in the next program that adds a block with its ID. `cwd`, `env`
+  /// and `shell` do not apply, and it cannot be suspended while it runs.
   public static func block(_ body: @escaping @Sendable () async throws -> Void) -> TaskAction {
     TaskAction(kind: .block(body))
   }
@@ -46,8 +44,7 @@ public struct TaskAction: Sendable {
   ///
   /// - Parameters:
   ///   - url: an `http`, `https` or `file` URL.
-  ///   - path: the target, relative to `cwd`. Missing folders are created. The file gets this name
-  ///     only when complete and verified.
+  ///   - path: the target, relative to `cwd`; gets this name only when complete and verified.
   ///   - sha256: 64 hexadecimal digits to match.
   ///   - sha512: 128 hexadecimal digits to match.
   ///   - mirrors: further URLs of the file, in the order of trying.

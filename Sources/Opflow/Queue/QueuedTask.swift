@@ -9,9 +9,8 @@ public struct QueuedTask: Sendable, Identifiable {
   /// Identifies the task across restarts.
   public let id: String
 
-  /// The current state.
   public var state: TaskStatus { entry.state }
-  /// Whether it can start: its dependencies have ended as required.
+  /// Whether its dependencies have ended as required.
   public var isReady: Bool { board.isReady(place) }
   public var isExecuting: Bool { state == .running || state == .suspended }
   public var isFinished: Bool { state.isFinished }
@@ -33,8 +32,8 @@ public struct QueuedTask: Sendable, Identifiable {
     return outcome
   }
 
-  /// Calls a closure once in a Swift task when the task has ended, or immediately if it has. Not
-  /// called if the run ends first.
+  /// Calls a closure once in a Swift task when the task has ended, or immediately if it has; never
+  /// if the run ends first.
   public func whenFinished(_ body: @escaping @Sendable (TaskOutcome) -> Void) {
     board.whenFinished(place, body)
   }
@@ -47,9 +46,7 @@ public struct QueuedTask: Sendable, Identifiable {
   /// ``changes(_:)`` with every change.
   public var changes: TaskChanges { changes() }
 
-  /// Cancels the task: by its stop rule if it runs, else before it starts. Dependents are skipped.
-  ///
-  /// - Throws: if the task has already ended.
+  /// Cancels the task, by its stop rule if it runs. Dependents are skipped. Throws if it has ended.
   public func cancel() async throws(QueueError) { try await board.ask(.cancel, .task(place)) }
 
   /// Stops its processes if it runs, else keeps it from starting.
@@ -60,10 +57,10 @@ public struct QueuedTask: Sendable, Identifiable {
     try await board.ask(.proceed, .task(place))
   }
 
-  /// Retries the task after it failed or was cancelled.
+  /// After it failed or was cancelled.
   public func retry() async throws(QueueError) { try await board.ask(.retry, .task(place)) }
 
-  /// Changes the priority. Dependencies inherit it.
+  /// Dependencies inherit it.
   public func setPriority(_ priority: TaskPriority) async throws(QueueError) {
     try await board.ask(
       .priority, .task(place), CarriedValue(number: Int64(priority.rawValue)))

@@ -4,11 +4,11 @@ internal import Synchronization
 public struct TaskChange: Sendable {
   public let task: QueuedTask
   public let state: TaskStatus
-  /// The attempt; 0 before the first.
+  /// 0 before the first.
   public let attempt: Int
-  /// The progress of a running download.
+  /// Of a running download.
   public let progress: TaskProgress?
-  /// The number of the task's changes that a slow reader missed before this one.
+  /// How many changes of the task a slow reader missed before this one.
   public let skipped: Int
   /// Since the epoch; 0 for the state at the start of a sequence.
   public let milliseconds: Int64
@@ -27,10 +27,8 @@ public struct ChangeBuffering: Sendable {
   public static var newest: ChangeBuffering { ChangeBuffering(limit: 1) }
 }
 
-/// Changes of one task or of all, from the creation of the sequence on. For one iterator; a second
-/// one starts with the next change.
-///
-/// Iteration ends after the last change, or when the iterating Swift task is cancelled.
+/// Changes of one task or of all, from the creation of the sequence on, for one iterator. Ends
+/// after the last change, or when the iterating Swift task is cancelled.
 public struct TaskChanges: AsyncSequence, Sendable {
   public typealias Element = TaskChange
   public typealias Failure = Never
@@ -41,7 +39,6 @@ public struct TaskChanges: AsyncSequence, Sendable {
     reading = Reading(board, lease, board.subscribe(place, limit: buffering.limit))
   }
 
-  /// Unsubscribes when it is no longer referenced.
   final class Reading: Sendable {
     let board: QueueBoard
     let lease: QueueLease

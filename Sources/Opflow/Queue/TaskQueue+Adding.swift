@@ -1,23 +1,13 @@
 internal import Synchronization
 
-/// Adding tasks. Each call returns when the journal has the tasks, so they survive any kill. A loss
-/// of power loses at most what was added after the last sync, which starts 10 milliseconds after a
-/// write.
+/// Each call returns when the journal has the tasks, so they survive any kill. A loss of power
+/// loses at most what was added after the last sync, which starts 10 milliseconds after a write.
 ///
 /// Each call waits for another process: add many tasks in one call
 /// (``TaskQueue/add(_:)-([NewTask])``).
 extension TaskQueue {
-  /// Adds a task.
+  /// Adds a task; see ``NewTask``. The tasks in `needs` must have succeeded before.
   ///
-  /// - Parameters:
-  ///   - id: identifies the task across restarts; see ``NewTask``.
-  ///   - action: the action.
-  ///   - needs: the tasks that must have succeeded before.
-  ///   - priority: among ready tasks, higher priorities start first.
-  ///   - retry: the retries after a failure.
-  ///   - timeout: the time after which an attempt fails.
-  ///   - cwd: the working directory; nil for the program's when the queue was made.
-  ///   - env: environment variables, added to the run's.
   /// - Throws: if the task is invalid or rejected; then nothing is added.
   @discardableResult
   public func add(
@@ -69,9 +59,8 @@ extension TaskQueue {
     return handles(try await board.add(.tasks(tasks)))
   }
 
-  /// Adds the tasks of a manifest, as `opflow add FILE` does.
-  ///
-  /// - Returns: its tasks, including those that the run already has.
+  /// Adds the tasks of a manifest, as `opflow add FILE` does. Returns its tasks, including those
+  /// that the run already has.
   @discardableResult
   public func add(contentsOf path: String) async throws(QueueError) -> [QueuedTask] {
     // `-` would mean standard input.

@@ -22,12 +22,12 @@ public enum HostEnd: Sendable {
 /// After that, or at the end of the program, `whenHostEnds` decides on the run.
 ///
 /// A queue can be used from any actor and thread. It has one thread, which sleeps while nothing
-/// happens, and no signal handlers; it waits for no children and changes no process-wide state.
+/// happens. It has no signal handlers, waits for no children and changes no process-wide state.
 /// After `fork` without `exec`, the child cannot use it.
 public final class TaskQueue: Sendable {
   let board: QueueBoard
   let lease: QueueLease
-  /// The name of the run: `--run NAME` on the command line.
+  /// `--run NAME` on the command line.
   public let name: String
   /// The absolute path of the state folder.
   public let folder: String
@@ -36,7 +36,7 @@ public final class TaskQueue: Sendable {
   ///
   /// - Parameters:
   ///   - name: at most 100 letters, digits, `.`, `_` and `-`; it does not start with `.` or `-`.
-  ///   - folder: the state folder, which is created if missing.
+  ///   - folder: the state folder, created if missing.
   ///   - maxConcurrent: the number of tasks that run at once if each holds one `cpu`; nil for the
   ///     number of CPUs. It has no effect on a live run.
   ///   - whenHostEnds: what happens to the run when this program ends.
@@ -84,7 +84,7 @@ public final class TaskQueue: Sendable {
   /// Enough for reading manifests.
   private static let stackBytes = 8 << 20
 
-  /// The ID of its run, as `opflow runs` shows it.
+  /// As `opflow runs` shows it.
   public var runID: String { board.table.withLock { $0.runID } }
 
   // MARK: - Tasks
@@ -101,10 +101,8 @@ public final class TaskQueue: Sendable {
     board.table.withLock { table in table.place(of: id) }.map { task($0, id) }
   }
 
-  /// The number of tasks that have not ended.
   public var count: Int { tally.unfinished }
 
-  /// The number of tasks in each state.
   public var tally: TaskTally { board.table.withLock { $0.tally } }
 
   func task(_ place: Int32, _ id: String) -> QueuedTask {
@@ -113,19 +111,16 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits until every task has ended, including tasks that another program adds meanwhile.
-  ///
-  /// - Throws: if the run ends first, or if the waiting Swift task is cancelled.
+  /// Waits until every task has ended, including tasks that another program adds meanwhile. Throws
+  /// if the run ends first, or if the waiting Swift task is cancelled.
   @discardableResult
   public func waitUntilAllFinished() async throws(QueueError) -> TaskTally {
     try await board.wait(for: .all)
     return tally
   }
 
-  /// Every change of every task from now on, in order, until the run ends.
-  ///
-  /// When more than `limit` changes wait, a slow reader gets only the newest state of each task
-  /// (see ``TaskChange/skipped``).
+  /// Every change of every task from now on, in order, until the run ends. When more than `limit`
+  /// wait, a slow reader gets only the newest state of each task (``TaskChange/skipped``).
   public func changes(_ buffering: ChangeBuffering = .everyChange()) -> TaskChanges {
     TaskChanges(board, lease, nil, buffering)
   }
@@ -144,9 +139,7 @@ public final class TaskQueue: Sendable {
   /// Starts tasks again.
   public func `continue`() async throws(QueueError) { try await board.ask(.proceed, .run) }
 
-  /// Changes the number of tasks that run at once, without stopping any.
-  ///
-  /// - Parameter most: from 1 to 1000000.
+  /// Changes the number of tasks that run at once, from 1 to 1000000, without stopping any.
   public func setMaxConcurrent(_ most: Int) async throws(QueueError) {
     guard (1...1_000_000).contains(most) else {
       throw QueueError(.usage, "maxConcurrent is a whole number from 1 to 1000000, not \(most)")
@@ -155,7 +148,7 @@ public final class TaskQueue: Sendable {
     try await board.ask(.parallel, .run, carried)
   }
 
-  /// Cancels every task that has not ended. The queue still accepts new tasks.
+  /// The queue still accepts new tasks.
   public func cancelAll() async throws(QueueError) {
     do throws(QueueError) {
       try await board.ask(.cancel, .all)
@@ -183,7 +176,7 @@ public final class TaskQueue: Sendable {
   }
 }
 
-/// Lets the reader's thread exit.
+/// Its end lets the reader's thread exit.
 final class QueueLease: Sendable {
   private let board: QueueBoard
   init(_ board: QueueBoard) { self.board = board }
@@ -202,8 +195,7 @@ extension QueueBoard {
     try await reply { .add(AddJob(content, $0)) }
   }
 
-  /// Sends a request to the reader and waits for the answer. Cancellation does not withdraw the
-  /// request.
+  /// Waits for the reader's answer. Cancellation does not withdraw the request.
   private func reply<Value>(
     to request: (Reply<Value>) -> QueueRequest
   ) async throws(QueueError) -> Value {

@@ -3,11 +3,9 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// Runs the client's closures as external tasks: a worker of the worker protocol (`BlockLines`) on
-/// its own connection. Only for the reader's thread.
-///
-/// A closure is offered while it does not run. When the coordinator is gone, running closures are
-/// cancelled, and offered again after they have ended. So none runs twice at once.
+/// Runs the client's closures as external tasks: a worker (`BlockLines`) on its own connection. A
+/// closure is offered while it does not run. When the coordinator is gone, running closures are
+/// cancelled and offered again only after they ended, so none runs twice at once.
 final class BlockHost {
   private let inbox: QueueInbox
   /// Nil without closures or without a coordinator.
@@ -15,7 +13,7 @@ final class BlockHost {
   private var generation = 0
   private var closures: [Int32: TaskAction.Block] = [:]
   private var running: [Int32: Running] = [:]
-  /// The closures not yet offered on this connection.
+  /// On this connection.
   private var unoffered: Set<Int32> = []
 
   private struct Running {
@@ -44,7 +42,6 @@ final class BlockHost {
     link.send(writer.bytes)
   }
 
-  /// The coordinator is gone.
   func leave() {
     link = nil
     for running in running.values { running.body.cancel() }
@@ -56,14 +53,13 @@ final class BlockHost {
     if closures.updateValue(body, forKey: place) == nil { unoffered.insert(place) }
   }
 
-  /// Forgets a closure that has succeeded.
   func forget(_ place: Int32) {
     if closures.isEmpty || running[place] != nil { return }
     closures[place] = nil
     unoffered.remove(place)
   }
 
-  /// - Parameter number: returns the number of the task at a place.
+  /// `number` returns the number of the task at a place.
   func offer(_ number: (Int32) -> TaskID?) {
     guard link != nil else { return }
     for place in unoffered.sorted() where running[place] == nil {
@@ -81,8 +77,7 @@ final class BlockHost {
 
   // MARK: - Commands
 
-  /// - Parameter place: returns the place of a task number.
-  /// - Returns: false if the coordinator is gone.
+  /// `place` is the reverse of `number`. Returns false if the coordinator is gone.
   func hear(_ place: (TaskID) -> Int32?) -> Bool {
     guard let link else { return false }
     if link.wantsToWrite { link.flush() }
@@ -136,7 +131,7 @@ final class BlockHost {
       task: task, attempt: attempt, generation: generation, body: swiftTask)
   }
 
-  /// - Returns: whether the closure has to be offered to another coordinator.
+  /// Returns whether the closure has to be offered to another coordinator.
   func take(_ end: BlockEnd) -> Bool {
     guard let ended = running.removeValue(forKey: end.place) else { return false }
     guard end.generation == generation, link != nil else { return true }
@@ -148,7 +143,6 @@ final class BlockHost {
 }
 
 extension QueueReader {
-  /// Keeps and offers the closures of tasks that were added.
   func keepBlocks(of tasks: [NewTask]) {
     var isAny = false
     board.table.withLock { table in
@@ -163,7 +157,6 @@ extension QueueReader {
     if isAny { offerBlocks() }
   }
 
-  /// Connects if there is something to offer.
   func offerBlocks() {
     guard !blocks.isEmpty, link != nil, let run else { return }
     // If this fails, the main connection is about to end too.

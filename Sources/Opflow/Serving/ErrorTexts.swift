@@ -14,9 +14,7 @@ extension QueueError {
     self.init(kind, error.message)
   }
 
-  /// Why tasks cannot be added.
-  ///
-  /// - Parameter composed: the manifest if the library wrote it.
+  /// `composed` is the manifest if the library wrote it.
   init(_ error: PreparationError, composed: ManifestText?) {
     switch error {
     case .unreadable(let path, let errno):

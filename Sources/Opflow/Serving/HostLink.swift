@@ -1,16 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The client's connection to the coordinator. Only for the reader's thread, which blocks SIGPIPE.
+/// The client's connection to the coordinator, for the reader's thread, which blocks SIGPIPE.
 final class HostLink {
   private let descriptor: Descriptor
   /// A forked child must not hold the connection open.
   private let fork: ForkGuard
   private var outbox: [UInt8] = []
   private var sent = 0
-  /// No answer and no command is longer.
+  /// Longer than any answer or command.
   private var lines = LineBuffer(longestLineBytes: 1 << 14, bytes: 1 << 16)
-  /// Lines received before are still handled.
   private(set) var hasEnded = false
 
   init(_ end: consuming Descriptor) throws(Errno) {
@@ -42,7 +41,6 @@ final class HostLink {
     }
   }
 
-  /// Passes on each complete line, without its line feed.
   func receive(_ body: (UnsafeRawBufferPointer) -> Void) {
     while !hasEnded {
       do throws(Errno) {

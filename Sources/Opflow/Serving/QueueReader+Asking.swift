@@ -4,7 +4,6 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// A segment that was sent to the run.
 struct SentAddition {
   let jobs: [AddJob]
   let addition: PreparedAddition
@@ -12,12 +11,10 @@ struct SentAddition {
 }
 
 extension QueueReader {
-  /// Further tasks wait for the next request.
   private static let mostTasksAtOnce = 100_000
 
   // MARK: - Adding
 
-  /// Sends waiting additions, together if possible.
   func flushAdds() {
     while addOnItsWay == nil, !waitingAdds.isEmpty { send(takeBatch()) }
   }
@@ -36,7 +33,7 @@ extension QueueReader {
     return batch
   }
 
-  /// Whether the job was in a refused batch. It is sent alone, to get its own errors only.
+  /// The job was in a refused batch; sent alone, it gets its own errors only.
   private func isAlone(_ job: AddJob) -> Bool { alone.contains(ObjectIdentifier(job)) }
 
   private func send(_ jobs: [AddJob]) {
@@ -162,7 +159,7 @@ extension QueueReader {
     link.send(line)
   }
 
-  /// Keeps the concurrency for the next coordinator.
+  /// For the next coordinator.
   private func note(_ job: OrderJob) {
     if case .capacity = job.verb.row.carries, let most = job.carried.number {
       setMaxConcurrent(Int(clamping: most))

@@ -3,9 +3,7 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization
 
-/// Updates the table from the journal.
 extension QueueReader {
-  /// Reads new lines and notifies waiters.
   func look() throws(QueueError) {
     // Avoids copies on changes.
     guard var run = self.run.take() else { return }
@@ -87,7 +85,6 @@ extension QueueReader {
 
   private func isOurs(_ id: OrderID) -> Bool { addOnItsWay?.id == id }
 
-  /// Gives every task of the plan a place.
   private func place(_ plan: Plan) {
     if placedPlan === plan { return }
     // A grown plan keeps its numbers; a resume's may not.

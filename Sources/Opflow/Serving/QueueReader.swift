@@ -25,14 +25,13 @@ final class QueueReader {
   var lastTold: UInt64 = 0
   /// SEQs of lines about tasks that only the next plan has.
   var unheard: Set<UInt64> = []
-  /// Places in the table, by the task numbers of `placedPlan`.
+  /// By the task numbers of `placedPlan`.
   var places: [Int32] = []
   var placedPlan: Plan?
-  /// Some places may have no task.
   var isPlacedAnew = false
   var changes: [RawChange] = []
   var finished: [Int32] = []
-  /// Places of tasks added by this client.
+  /// Added by this client.
   var added: [OrderID: [Int32]] = [:]
   var progressIdentity: FileIdentity?
 
@@ -43,21 +42,19 @@ final class QueueReader {
   // Requests
 
   var waitingAdds: [AddJob] = []
-  /// Additions that have to be sent alone.
   var alone: Set<ObjectIdentifier> = []
   var addOnItsWay: SentAddition?
   var orders: [OrderID: OrderJob] = [:]
-  /// Cancelled waits and their deadlines, in nanoseconds. Until then an answer may still come.
+  /// Until the deadline, in nanoseconds, an answer may still come.
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
 
-  /// When the coordinator was lost, in nanoseconds.
+  /// Times, in nanoseconds.
   private var losses: [Int64] = []
   private static let mostLosses = 5
   private static let lossWindow: Int64 = 30_000_000_000
-  /// Used if the kernel does not report changes.
+  /// If the kernel does not report changes.
   private static let pollInterval: Int64 = 100_000_000
-  /// In nanoseconds.
   var lookedAt: Int64 = 0
   private static let lookInterval: Int64 = 1_000_000
   private static let lookIntervalOfAdds: Int64 = 5_000_000
@@ -67,7 +64,7 @@ final class QueueReader {
     self.setting = setting
   }
 
-  /// - Parameter opened: called once.
+  /// Calls `opened` once.
   func perform(_ opened: (Result<Void, QueueError>) -> Void) {
     do throws(QueueError) {
       try open(ServerStart(setting, board.inbox))
@@ -124,7 +121,7 @@ final class QueueReader {
     }
   }
 
-  /// How long new lines may wait, to read them in batches. Longer while an addition is pending,
+  /// How long new lines may wait, to read them in batches; longer while an addition is pending,
   /// since its answer triggers a read.
   private var restNanoseconds: Int64 {
     guard watch != nil, link != nil else { return 0 }
@@ -139,7 +136,7 @@ final class QueueReader {
     link.receive { line in
       if let said = OrderLines.answer(line), let id = said.id { answers.append((id, said.answer)) }
     }
-    // The journal has the lines of what was answered.
+    // It has the lines of what was answered.
     if !answers.isEmpty { try look() }
     for (id, answer) in answers { take(answer, to: id) }
     if link.hasEnded { try replaceLost() }
@@ -168,17 +165,17 @@ final class QueueReader {
       do throws(RunFolderError) {
         if run?.folder != folder {
           run = try FollowedRun(folder, keepingDetails: true)
-          // It may fail, e.g. on a full disk; then only a loss of the coordinator is survived less
+          // Without it, on a full disk for example, only a loss of the coordinator is survived less
           // well.
           hold = try? HostsLock(folder)
         }
       } catch {
         throw QueueError(error)
       }
-      // Not the plan file, which changes often.
+      // The plan file changes often.
       watch = try? FolderWatch(file: folder.journal, in: folder.path)
     case .ended(let folder):
-      // Joined just as the run stopped without clients.
+      // The run stopped without clients just as this one joined.
       if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {
         return try open(ServerStart(setting, board.inbox))
       }

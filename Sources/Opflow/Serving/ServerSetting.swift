@@ -2,16 +2,14 @@ internal import OpflowCore
 internal import OpflowRuntime
 internal import OpflowSystem
 
-/// The settings for driving a queue's run.
 struct ServerSetting: Sendable {
   let name: String
   let stateFolder: String
-  /// The absolute folder that relative paths of tasks start from.
+  /// Where relative paths of tasks start.
   let workingFolder: String
   /// Nil for the number of CPUs.
   var maxConcurrent: Int?
   let goesOn: Bool
-  /// The path of `opflow`.
   let program: String
 
   var state: StateFolder { StateFolder(path: stateFolder) }

@@ -25,7 +25,7 @@ struct ServerStart {
   }
 
   private static let mostTries = 50
-  /// In nanoseconds.
+  /// Nanoseconds.
   private static let interval: Int64 = 20_000_000
   private static let connectTimeout = Duration.seconds(10)
   /// A live coordinator answers at once.
@@ -77,7 +77,7 @@ struct ServerStart {
     )
   }
 
-  /// The history of a run that is not live. With a damaged plan an empty one serves, since only
+  /// The history of a run that is not live; with an empty plan if its own is damaged, since only
   /// facts about the run are needed.
   private func history(of run: RunFolder) throws(QueueError) -> RunModel {
     let plan = if let plan = try? run.openPlan() { plan } else { try planWithoutTasks(run) }
@@ -130,7 +130,7 @@ struct ServerStart {
     return greeting
   }
 
-  /// A new connection; nil if no process listens.
+  /// Nil if no process listens.
   static func link(to folder: RunFolder) throws(QueueError) -> HostLink? {
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
@@ -147,15 +147,13 @@ struct ServerStart {
 
   private enum Greeting {
     case welcome(HostLink)
-    /// The coordinator is starting or exiting.
+    /// Starting or exiting.
     case gone
-    /// The run is about to end.
     case leaving
-    /// It cannot drive the run, for this reason.
     case refused(what: String)
   }
 
-  /// Announces the client; nil after the timeout.
+  /// Nil after the timeout.
   private func greet(
     _ link: HostLink, atMost nanoseconds: Int64
   ) throws(QueueError) -> Greeting? {
@@ -184,7 +182,6 @@ struct ServerStart {
     }
   }
 
-  /// Returns false after the timeout.
   private func wait(
     _ poll: inout PollSet, leaving slot: Int, nanoseconds: Int64
   ) throws(QueueError) -> Bool {
@@ -202,7 +199,6 @@ struct ServerStart {
   // MARK: - A new coordinator
 
   private var logPath: String { "\(setting.stateFolder)/\(setting.name).serve.log" }
-  /// A longer log is truncated.
   private static let mostLogBytes: Int64 = 1 << 20
 
   /// Nil if another process was faster or the coordinator was killed: look again.
@@ -224,7 +220,7 @@ struct ServerStart {
     var complaint = ""
     switch try greet(link, atMost: Self.longestStart) {
     case .welcome:
-      // The new coordinator holds the run's lock and name.
+      // It holds the run's lock and name.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)
     case .refused(let what): complaint = what
@@ -236,7 +232,7 @@ struct ServerStart {
           + "no time for it"
       )
     }
-    // The new coordinator ended early.
+    // It ended early.
     if let other = try named(folder), try isHeld(other) { return nil }
     // The run was being stopped.
     if run != nil, let folder, try history(of: folder).close != nil { return nil }
@@ -255,7 +251,6 @@ struct ServerStart {
         ? "\(setting.program) ended before it took orders, and did not say why" : complaint)
   }
 
-  /// The coordinator is killed again and again.
   static func died(_ folder: RunFolder, _ times: Int) -> QueueError {
     QueueError(
       .ended,
@@ -305,7 +300,7 @@ struct ServerStart {
     return words
   }
 
-  /// A coordinator that ends without a message was probably killed.
+  /// One that ends without a message was probably killed.
   private static let mostSilentEnds = 5
 
   private static func read(_ path: String, from start: Int64) throws(Errno) -> [UInt8] {
@@ -314,7 +309,6 @@ struct ServerStart {
     return try file.readAll(atMost: Int(mostLogBytes))
   }
 
-  /// The error message in the log; nil if none.
   private func complaints(from start: Int64) -> String? {
     let bytes = try? Self.read(logPath, from: start)
     var text = String(decoding: bytes ?? [], as: UTF8.self)
@@ -324,7 +318,6 @@ struct ServerStart {
   }
 }
 
-/// Converts errors about run files.
 func reading<Result: ~Copyable>(
   _ body: () throws(RunFolderError) -> Result
 ) throws(QueueError) -> Result {

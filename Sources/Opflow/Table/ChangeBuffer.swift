@@ -1,29 +1,26 @@
-/// A change with a place in the table instead of a task.
 struct RawChange: Sendable {
   var place: Int32
   var attempt: Int32
   var state: TaskStatus
-  /// Dropped changes of the task before this one.
+  /// Dropped before this one.
   var skipped: Int32 = 0
   /// Since the epoch; 0 if unknown.
   var milliseconds: Int64 = 0
   var progress: TaskProgress?
 }
 
-/// The changes that a reader has not taken, in order.
-///
-/// At most `limit`, or one per task if there are more tasks. When full, it keeps only the newest
-/// change of each task, with the number of dropped ones.
+/// The changes that a reader has not taken, in order: at most `limit`, or one per task if that is
+/// more. When full, it keeps only the newest change of each task, with the number of dropped ones.
 struct ChangeBuffer {
   private let limit: Int
   private var changes: [RawChange?] = []
   private var start = 0
   private var count = 0
-  /// The newest change of each task while only those are kept.
+  /// Nil unless only the newest change of each task is kept.
   private var newest: [Int32: Int]?
   private let keepsNewestOnly: Bool
 
-  /// - Parameter limit: 1 for the newest state only.
+  /// 1 keeps the newest state only.
   init(limit: Int) {
     // Bounded for the arithmetic below.
     self.limit = min(max(1, limit), Int(Int32.max))
@@ -62,7 +59,6 @@ struct ChangeBuffer {
     return nil
   }
 
-  /// The reader has caught up.
   private mutating func forget() {
     changes.removeAll(keepingCapacity: changes.capacity <= 1 << 16)
     start = 0

@@ -19,7 +19,6 @@ final class QueueBoard: Sendable {
 
   // MARK: - From the reader
 
-  /// Notifies about changes in the table.
   func tell(_ changes: [RawChange], _ finished: [Int32], isPaused: Bool) {
     var calls: [(@Sendable (TaskOutcome) -> Void, TaskOutcome)] = []
     var ofTasks: [(Subscription, [RawChange])] = []
@@ -115,7 +114,6 @@ final class QueueBoard: Sendable {
     if let outcome { Task { body(outcome) } }
   }
 
-  /// Whether the task can start.
   func isReady(_ place: Int32) -> Bool {
     table.withLock { table in
       let entry = table[place]

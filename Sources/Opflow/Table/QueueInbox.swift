@@ -2,7 +2,6 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import Synchronization
 
-/// A request on its way to the reader.
 enum QueueRequest: Sendable {
   case add(AddJob)
   case order(OrderJob)
@@ -12,7 +11,6 @@ enum QueueRequest: Sendable {
   case leave
 }
 
-/// Tasks to add to the run.
 final class AddJob: Sendable {
   enum Content: Sendable {
     case tasks([NewTask])
@@ -31,12 +29,11 @@ final class AddJob: Sendable {
   func answer(_ result: Result<[Int32], QueueError>) { reply.give(result) }
 }
 
-/// A request to the run.
 final class OrderJob: Sendable {
   enum About: Sendable {
     case run
     case task(Int32)
-    /// All tasks that it applies to.
+    /// Those that it applies to.
     case all
   }
 
@@ -58,18 +55,16 @@ final class OrderJob: Sendable {
   func answer(_ result: Result<Int, QueueError>) { reply?.give(result) }
 }
 
-/// The end of a closure.
 struct BlockEnd: Sendable {
   let place: Int32
   let attempt: Int32
   /// The connection that started it.
   let generation: Int
-  /// What it threw; nil if it returned.
+  /// Nil if it returned.
   let error: String?
   let took: Duration
 }
 
-/// Requests from any thread to the reader.
 final class QueueInbox: Sendable {
   private let requests = Mutex<[QueueRequest]>([])
   private let event: EventDescriptor

@@ -1,12 +1,11 @@
 internal import Synchronization
 
-/// A reply whose wait can be cancelled.
 protocol PendingReply: Sendable {
   /// Answers that the wait was cancelled, unless there is an answer.
   func giveUp()
 }
 
-/// The first answer to a request counts.
+/// The first answer counts.
 final class Reply<Value: Sendable>: PendingReply {
   typealias Answer = Result<Value, QueueError>
 

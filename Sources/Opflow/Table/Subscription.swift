@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A reader of changes. The queue's thread adds them; the iterating Swift task takes them.
+/// The queue's thread adds changes; the iterating Swift task takes them.
 final class Subscription: Sendable {
   /// Nil for all tasks.
   let place: Int32?
@@ -17,7 +17,6 @@ final class Subscription: Sendable {
     content = Mutex(Content(buffer: ChangeBuffer(limit: limit)))
   }
 
-  /// - Parameter ends: no changes follow.
   func add(_ changes: [RawChange], ends: Bool) {
     let (waiter, first) = content.withLock {
       content -> (CheckedContinuation<RawChange?, Never>?, RawChange?) in

@@ -1,13 +1,12 @@
 internal import OpflowCore
 
-/// A dependency.
 struct EntryNeed {
-  /// The task's place in the table.
+  /// In the table.
   let place: Int32
   let condition: NeedCondition
 }
 
-/// A task as of the last journal line read.
+/// As of the last journal line read.
 struct TaskEntry {
   let id: String
   var state = TaskStatus.pending
@@ -24,7 +23,7 @@ struct TaskEntry {
 
   init(_ id: String) { self.id = id }
 
-  /// - Returns: whether a reported property changed.
+  /// Returns whether a reported property changed.
   mutating func take(_ record: TaskRecord, in model: RunModel, _ task: TaskID) -> Bool {
     let before = (state, attempts)
     exactState = record.state
@@ -40,7 +39,7 @@ struct TaskEntry {
     return before != (state, attempts)
   }
 
-  /// - Returns: whether it had not ended.
+  /// Returns whether it had not ended.
   mutating func withdraw() -> Bool {
     if state.isFinished { return false }
     state = .skipped

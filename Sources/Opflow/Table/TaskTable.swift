@@ -1,7 +1,5 @@
-/// What the client knows of all tasks, with the waits and subscriptions.
-///
-/// A task keeps its place as long as the queue lives, even if a resume renumbers it. One lock: the
-/// reader writes once per read of the journal.
+/// What the client knows of all tasks. A task keeps its place as long as the queue lives, even if a
+/// resume renumbers it. One lock: the reader writes once per read of the journal.
 struct TaskTable {
   private(set) var entries: [TaskEntry] = []
   private var places: [String: Int32] = [:]
@@ -17,7 +15,7 @@ struct TaskTable {
   private var waitersOfTasks: [Int32: [UInt64]] = [:]
   private var generalWaiters: Set<UInt64> = []
   private var lastWaiter: UInt64 = 0
-  /// Subscriptions for all tasks.
+  /// For all tasks.
   private(set) var subscriptions: [Subscription] = []
   private(set) var subscriptionsOfTasks: [Int32: [Subscription]] = [:]
   private var closures: [Int32: [@Sendable (TaskOutcome) -> Void]] = [:]
@@ -41,7 +39,6 @@ struct TaskTable {
 
   subscript(place: Int32) -> TaskEntry { entries[Int(place)] }
 
-  /// Adds the task if necessary.
   mutating func insert(_ id: String) -> Int32 {
     if let place = places[id] { return place }
     let place = Int32(truncatingIfNeeded: entries.count)
@@ -51,7 +48,7 @@ struct TaskTable {
     return place
   }
 
-  /// Changes an entry and keeps the counts.
+  /// Keeps the counts.
   mutating func update<Result>(_ place: Int32, _ body: (inout TaskEntry) -> Result) -> Result {
     let before = entries[Int(place)].state
     let result = body(&entries[Int(place)])
@@ -65,7 +62,7 @@ struct TaskTable {
 
   // MARK: - Waits
 
-  /// - Returns: the waiter's number; nil if answered at once.
+  /// Returns the waiter's number; nil if answered at once.
   mutating func wait(
     for awaited: Awaited, _ continuation: CheckedContinuation<Answer, Never>
   ) -> UInt64? {
@@ -102,7 +99,7 @@ struct TaskTable {
     }
   }
 
-  /// - Parameter finished: tasks that have ended since the last call.
+  /// `finished` has ended since the last call.
   mutating func takeAnswered(
     _ finished: [Int32]
   ) -> [(CheckedContinuation<Answer, Never>, Answer)] {
@@ -143,7 +140,7 @@ struct TaskTable {
     if subscriptionsOfTasks[place]?.isEmpty == true { subscriptionsOfTasks[place] = nil }
   }
 
-  /// - Returns: false if the task has ended and the caller has to call `body`.
+  /// Returns false if the task has ended and the caller has to call `body`.
   mutating func whenFinished(
     _ place: Int32, _ body: @escaping @Sendable (TaskOutcome) -> Void
   ) -> Bool {

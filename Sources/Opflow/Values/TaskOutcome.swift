@@ -15,7 +15,6 @@ public enum TaskStatus: String, Sendable, CaseIterable {
   case skipped
   case cancelled
 
-  /// Whether the task has ended.
   public var isFinished: Bool {
     switch self {
     case .pending, .running, .suspended: false
@@ -23,7 +22,6 @@ public enum TaskStatus: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the task has ended with success.
   public var isSuccess: Bool {
     switch self {
     case .succeeded, .reused, .upToDate: true
@@ -32,7 +30,6 @@ public enum TaskStatus: String, Sendable, CaseIterable {
   }
 }
 
-/// The outcome of a task.
 public struct TaskOutcome: Sendable, Equatable {
   public var state: TaskStatus
   /// The number of attempts over all sessions of the run.
@@ -41,11 +38,10 @@ public struct TaskOutcome: Sendable, Equatable {
   public var exitCode: Int?
   /// Of the last attempt.
   public var signal: Int?
-  /// Why, if the exit code does not tell it: `timeout`, `cancel`, `upstream` and so on.
+  /// If the exit code does not tell it: `timeout`, `cancel`, `upstream` and so on.
   public var reason: String?
   /// Failure details; the start of a closure's error.
   public var message: String?
-  /// Whether it failed but is allowed to, so that dependents run.
   public var isAllowedFailure: Bool
   /// Of the last attempt.
   public var duration: Duration
@@ -53,14 +49,14 @@ public struct TaskOutcome: Sendable, Equatable {
   public var isSuccess: Bool { state.isSuccess }
 }
 
-/// The progress of a download.
+/// Of a download.
 public struct TaskProgress: Sendable, Equatable {
   public var doneBytes: Int64
   /// Nil if unknown.
   public var totalBytes: Int64?
   /// The speed over the last seconds.
   public var bytesPerSecond: Int64
-  /// Bytes kept from earlier attempts.
+  /// Kept from earlier attempts.
   public var resumedBytes: Int64
 
   /// From 0 to 1; nil if the size is unknown.
@@ -70,14 +66,13 @@ public struct TaskProgress: Sendable, Equatable {
   }
 }
 
-/// The number of tasks of a queue in each state.
 public struct TaskTally: Sendable, Equatable {
   var counts = [Int](repeating: 0, count: TaskStatus.allCases.count)
 
   public subscript(state: TaskStatus) -> Int { counts[state.place] }
   public var all: Int { counts.reduce(0, +) }
   public var unfinished: Int { self[.pending] + self[.running] + self[.suspended] }
-  /// Whether every task has ended, and none failed, was skipped or was cancelled.
+  /// No task failed, was skipped or was cancelled, and all have ended.
   public var isSuccess: Bool {
     unfinished == 0 && self[.failed] == 0 && self[.cancelled] == 0 && self[.skipped] == 0
   }

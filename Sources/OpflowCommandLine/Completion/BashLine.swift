@@ -1,10 +1,8 @@
-/// A command line up to the cursor, for bash completion.
-///
-/// Bash splits its words at `:`, `=` and other characters of COMP_WORDBREAKS; only the line is
-/// complete. But readline replaces only the part after the last such character or an open quote, so
-/// the answer omits what precedes it.
+/// A command line up to the cursor. Bash splits its words at `:`, `=` and other COMP_WORDBREAKS;
+/// only the line is complete. But readline replaces only the part after the last such character or
+/// an open quote, so the answer omits what precedes it.
 struct BashLine {
-  /// The words before the cursor, with the command's name, unquoted.
+  /// Before the cursor, with the command's name, unquoted.
   private(set) var words: [String] = []
   private(set) var current = ""
   /// The length that readline keeps.
@@ -58,7 +56,7 @@ struct BashLine {
     (current, kept, isInWord) = ("", 0, false)
   }
 
-  /// Returns `word` in the form that readline inserts.
+  /// In the form that readline inserts.
   func replacement(_ word: String) -> String {
     let rest = word.dropFirst(kept)
     switch quote {

@@ -1,15 +1,13 @@
 internal import OpflowCore
 
-/// What may stand at the cursor of a command line.
 package struct CompletionQuestion: Equatable, Sendable {
-  /// Completions that the caller looks up.
+  /// The caller looks these up.
   package enum Kind: Equatable, Sendable {
     /// IDs, matrices, matrix tasks and tags.
     case tasks
     case runs, manifests, files, folders, resources, manifestKeys
   }
 
-  /// Known completions.
   package var words: [CompletionCandidate] = []
   package var kinds: [Kind] = []
   /// The fixed part at the cursor: `--only=`.
@@ -20,12 +18,10 @@ package struct CompletionQuestion: Equatable, Sendable {
   package var file: String?
   package var run: String?
   package var view = ViewArguments()
-  /// Whether the tasks are a run's, if there is one.
+  /// The tasks are a run's, if there is one.
   package var isOfRun = false
 
-  /// - Parameters:
-  ///   - words: the arguments before the cursor.
-  ///   - current: the word up to the cursor.
+  /// `words` stand before the cursor, `current` ends at it.
   package init(_ words: [String], _ current: String) {
     stem = current
     var rest = words[...]
@@ -80,7 +76,7 @@ package struct CompletionQuestion: Equatable, Sendable {
     ask(row.words, positionals, isBehindDashes: isBehindDashes)
   }
 
-  /// The flag in a word, and its value: `--set=a`, `-j4`. Of letters the last flag counts.
+  /// Returns also the value: `--set=a`, `-j4`. Of letters the last flag counts.
   private static func flag(_ word: String, _ known: [Flag]) -> (flag: Flag, value: String?)? {
     if word.hasPrefix("--") {
       let parts = word.dropFirst(2).split(
@@ -186,18 +182,16 @@ extension CompletionQuestion {
       + [CompletionCandidate("--version", Command.version.row.meaning)]
   }
 
-  /// A flag by its long name, else by its letter.
   private static func candidates(of row: FlagRow) -> [CompletionCandidate] {
     [CompletionCandidate(row.spelled, row.meaning)]
   }
 }
 
-/// A completion of the word at the cursor.
 package struct CompletionCandidate: Equatable, Sendable {
   package var word: String
-  /// A short description; may be empty.
+  /// May be empty.
   package var meaning: String
-  /// Whether the word continues, as a folder's path.
+  /// The word continues, as a folder's path.
   package var isOpen: Bool
 
   package init(_ word: String, _ meaning: String = "", isOpen: Bool = false) {
@@ -208,7 +202,6 @@ package struct CompletionCandidate: Equatable, Sendable {
 }
 
 extension Words {
-  /// Whether the command's tasks are those of a run.
   fileprivate var isOfRun: Bool {
     switch self {
     case .tasks, .someTasks, .asked, .askedAndNumber, .capacity, .run, .actionAndRun, .kindAndRun:

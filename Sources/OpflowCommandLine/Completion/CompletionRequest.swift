@@ -1,13 +1,13 @@
-/// The request of a shell's script. The answer has lines: `open` or `closed`, which tells whether a
-/// space follows the word, then the completions.
+/// The request of a shell's script. The answer's first line, `open` or `closed`, tells whether a
+/// space follows the word; the completions follow.
 package struct CompletionRequest {
   private let shell: CompletionShell
   private let line: BashLine?
   package let question: CompletionQuestion
   private let current: String
 
-  /// - Parameter words: for bash the line up to the cursor and COMP_WORDBREAKS; else the word at
-  ///   the cursor, then the arguments before it.
+  /// `words`: for bash the line up to the cursor and COMP_WORDBREAKS, else the word at the cursor,
+  /// then the arguments before it.
   package init?(_ words: [String]) {
     guard let shell = words.first.flatMap(CompletionShell.init(rawValue:)), words.count > 1 else {
       return nil
@@ -52,7 +52,7 @@ package struct CompletionRequest {
     return text
   }
 
-  /// Removes the quotes, which fish passes on.
+  /// fish passes quotes on.
   private static func unquoted(_ word: String) -> String {
     var text = ""
     var quote: Character?

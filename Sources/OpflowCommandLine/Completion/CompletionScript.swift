@@ -1,4 +1,3 @@
-/// The scripts that ask opflow for completions.
 package enum CompletionScript {
   package static func text(_ shell: CompletionShell) -> String {
     switch shell {

@@ -75,7 +75,6 @@ package enum CommandPage {
     }
   }
 
-  /// Returns `-j, --max-parallel N`.
   private static func spelling(_ flag: FlagRow) -> String {
     let names = [flag.letter.map { "-\($0)" }, flag.long.map { "--\($0)" }].compactMap { $0 }
     let value = flag.takes.isThere ? " \(flag.takes.name)" : ""
