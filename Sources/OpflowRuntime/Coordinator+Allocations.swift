@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Slurm allocations: opflow requests them, or already runs inside one.
+/// Slurm allocations: requested by opflow, or around it.
 extension Coordinator {
   func beginAllocations() {
     guard let sites else { return }
@@ -36,7 +36,7 @@ extension Coordinator {
     }
   }
 
-  /// Adds a place for an agent for each node of a granted allocation.
+  /// Adds a place for an agent on each node.
   private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ sites: Sites) {
     sites.allocations[index].setTimeLeft(left, at: Self.now)
     sites.allocations[index].isGranted = true
@@ -52,7 +52,7 @@ extension Coordinator {
     for plan in plans { sites.add(plan, of: index, at: Self.now) }
   }
 
-  /// Tells the engine when the allocation's nodes, perhaps this machine too, run out of time.
+  /// When the allocation's nodes, perhaps this machine too, run out of time.
   private func tellEnd(of index: Int, _ sites: Sites) {
     let end = sites.allocations[index].leavesAt
     for place in sites.places where place.allocation == index {
@@ -68,11 +68,11 @@ extension Coordinator {
     for (_, site) in sites.close(index, complaint: complaint) {
       tell(.siteLeaving(site, complaint: complaint))
     }
-    // If no other node is left, the run reports the complaint when it stops.
+    // If no other node is left, the run reports this when it stops.
     if closing == nil, !sites.areExhausted { progress.warning(complaint) }
   }
 
-  /// Publishes what an allocation waits for, for views in other processes.
+  /// For views in other processes.
   private func noteAwaited(_ what: String?, of index: Int, _ sites: Sites) {
     sites.allocations[index].awaited = what
     writeAwaited(sites)
@@ -87,8 +87,7 @@ extension Coordinator {
     }
   }
 
-  /// Stops the tasks on nodes whose time is nearly over, so that they end by their own stop rules
-  /// before Slurm kills them.
+  /// Stops tasks by their own stop rules before Slurm kills them.
   func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
     for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
       for (launcher, site) in sites.close(index, complaint: Sites.overText) {

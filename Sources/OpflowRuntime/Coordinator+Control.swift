@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Requests from outside: each becomes an event for the engine, whose answer goes back.
 extension Coordinator {
   /// Without a socket the run continues.
   func openControl() {
@@ -31,8 +30,7 @@ extension Coordinator {
     }
   }
 
-  /// Runs after all reports of the turn were read, since a client may be a task whose start is
-  /// among them.
+  /// After all reports of the turn: a client may be a task whose start is among them.
   func takeOrders() {
     control.hosts.isLeaving = engine.isLeaving
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }

@@ -52,7 +52,7 @@ extension Coordinator {
     tell(.kill)
   }
 
-  /// Gives up on the journal. A failed write or sync is never retried.
+  /// A failed write or sync is never retried.
   private func fail(_ error: Errno) {
     if journalFailure == nil { journalFailure = error }
     tell(.journalFailed)
@@ -63,7 +63,7 @@ extension Coordinator {
     case .first:
       if syncFolder() { syncNow(upTo: place) }
     case .grouped:
-      // The thread starts at the first sync; a short run needs none.
+      // A short run needs no thread.
       if syncer == nil { syncer = startSyncer() }
       if let syncer {
         syncer.thread.request(place, first: growing.takeUnsynced())
@@ -84,9 +84,8 @@ extension Coordinator {
     }
   }
 
-  /// Syncs the files that a resume needs, before the first task starts. Workers start meanwhile.
-  ///
-  /// - Returns: Whether the session can continue.
+  /// Syncs the files that a resume needs, before the first task starts. Returns whether the session
+  /// can continue.
   private func syncFolder() -> Bool {
     do throws(RunFolderError) {
       try request.folder.sync()
@@ -98,7 +97,7 @@ extension Coordinator {
     }
   }
 
-  /// Returns nil if no thread or descriptor is available. The run then waits for its disk itself.
+  /// nil without a thread or descriptor: the run then waits for its disk itself.
   private func startSyncer() -> JournalSyncer? {
     do throws(Errno) {
       let new = JournalSyncer(try journal.makeSyncer())

@@ -3,7 +3,7 @@ internal import OpflowSystem
 internal import OpflowViews
 
 extension Coordinator {
-  /// The client ID for requests made with keys; it belongs to no client of the socket.
+  /// Stands for keys; no client of the socket has this ID.
   static let keyboard = ClientID(-1)
 
   func watchKeys() {

@@ -8,7 +8,7 @@ extension Coordinator {
     tell(.away(all - min(all, own)))
   }
 
-  /// Takes or returns tokens. Returns whether the share changed, so that there may be more to do.
+  /// Takes or returns tokens. Returns whether the share changed.
   func shareWithMake() -> Bool {
     guard let make else { return false }
     let share = engine.processorShare(at: Self.now)

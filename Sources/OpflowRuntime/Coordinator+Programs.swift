@@ -1,8 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Clients with external tasks: their reports become events for the engine, and messages to their
-/// slots are sent from here.
+/// Clients with external tasks.
 extension Coordinator {
   func attach(_ hello: WorkerHello, of client: ClientID) {
     guard let found = control.detach(client) else { return }
@@ -69,8 +68,7 @@ extension Coordinator {
 
   // MARK: - Messages
 
-  /// Routes messages for that worker to the program. If it is gone, the engine learns that
-  /// separately.
+  /// The engine learns separately that a program is gone.
   func seat(_ worker: WorkerID, in program: HostID) {
     if let link = programs[program] { seats[worker] = link }
   }
@@ -101,8 +99,7 @@ extension Coordinator {
     }
   }
 
-  /// Tells each program that the session is over, if it still reads. The connections close with the
-  /// session.
+  /// The session is over; the connections close with it.
   func dismissPrograms() {
     for link in programs.values { enqueue(.bye, for: link) }
   }

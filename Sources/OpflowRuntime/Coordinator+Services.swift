@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// What happens while only services that stay up are left.
+/// While only services that stay up are left.
 extension Coordinator {
   func attendServices() {
     if engine.isServing {
@@ -32,7 +32,7 @@ extension Coordinator {
     if serving.beginLook(held) { takeLook() }
   }
 
-  /// False while paused or stopping: a new session would start what is held back.
+  /// While paused or stopping, a new session would start what is held back.
   private var mayTakeUpChanges: Bool {
     engine.isServing && !engine.isPaused && stopsAsked == 0
   }
@@ -47,9 +47,7 @@ extension Coordinator {
     performSteps()
   }
 
-  /// Watches or unwatches a descriptor. If it cannot be watched, only the timer is left.
-  ///
-  /// - Parameter place: nil stops watching.
+  /// nil as `place` stops watching. If the descriptor cannot be watched, the timer is left.
   private func listen(to descriptor: Int32?, _ place: UInt32?) {
     guard let descriptor else { return }
     if let place {

@@ -2,9 +2,8 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  /// The signals that a session handles. Those that were ignored when opflow started stay ignored:
-  /// SIGHUP by nohup(1), SIGINT for background jobs of a shell without job control. SIGTERM always
-  /// ends a run.
+  /// Signals that were ignored at the start stay ignored: SIGHUP by nohup(1), SIGINT for background
+  /// jobs of a shell without job control. SIGTERM always ends a run.
   static func watchedSignals() throws(Errno) -> SignalSet {
     for signal in [Signal.terminate, .proceed] { try Dispositions.restore(signal) }
     var watched: SignalSet = [.terminate, .proceed, .windowChange]
@@ -20,7 +19,7 @@ extension Coordinator {
     }
   }
 
-  /// Writes the rest of the view, within its deadlines. Another signal cuts that short.
+  /// Writes the rest of the view, within its deadlines or until another signal.
   func endProgress() {
     progress.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
       var isStop = false
@@ -44,7 +43,7 @@ extension Coordinator {
       progress.warning("stopping: running tasks are ended (once more to kill them at once)")
       tell(.stop(.signal(signal.rawValue)))
     } else {
-      // If the first signal only ended staying services, nothing has stopped the run yet.
+      // The first signal may only have ended services.
       tell(.stop(.signal(signal.rawValue)))
       tell(.kill)
     }
@@ -65,9 +64,7 @@ extension Coordinator {
     }
   }
 
-  /// Suspends the tasks, then this process, until it is continued.
-  ///
-  /// - Parameter sender: The process that asked; 0 for the terminal.
+  /// Suspends the tasks, then this process. `sender` is 0 for the terminal.
   private func suspend(askedBy sender: Int32) {
     guard sites == nil else {
       progress.warning(
@@ -76,7 +73,7 @@ extension Coordinator {
       return
     }
     let isKey = sender == 0 || loan != nil
-    // Ignore the key if there is no shell that would continue this process.
+    // No shell would continue this process.
     if isKey, ProcessGroup.isOrphaned { return }
     loan?.beginSuspension(askedBy: sender)
     tell(.suspend)
@@ -105,7 +102,7 @@ extension Coordinator {
     for (signal, sender) in late where signal != .proceed { take(signal, from: sender) }
   }
 
-  /// Waits a moment, or for a signal, while the task with the terminal has not stopped yet.
+  /// Waits a moment, or for a signal, while the task with the terminal is stopping.
   private func awaitsStop(since began: Instant) throws(Errno) -> Bool {
     guard let loan, loan.isStopping(since: began, at: Self.now) else { return false }
     _ = try signalWait.wait(nanoseconds: TerminalLoan.lookNanoseconds)

@@ -2,10 +2,10 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  /// Flushes the view, then lends the terminal, before the task's worker gets the task. The view
-  /// stays silent until the task has ended.
+  /// Flushes the view, then lends the terminal, before the worker gets the task. The view stays
+  /// silent until the task has ended.
   func lendTerminal(to task: TaskID) {
-    // The task must find the terminal modes as they were before the view changed them.
+    // The task must find the terminal modes from before the view.
     progress.giveKeysBack()
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
@@ -24,8 +24,8 @@ extension Coordinator {
     return true
   }
 
-  /// If Ctrl-C or a hang-up ended the task with the terminal, the task counts as stopped, and
-  /// Ctrl-C stops the run.
+  /// If Ctrl-C or a hang-up ended the task with the terminal, it counts as stopped, and Ctrl-C
+  /// stops the run.
   func heedInterruption(_ task: TaskID, _ outcome: inout Outcome) {
     guard let loan, loan.task == task else { return }
     if loan.isHangUp(outcome) { outcome.reason = .stopped(.signal) }

@@ -3,7 +3,7 @@ internal import OpflowSystem
 internal import OpflowWorker
 
 extension Coordinator {
-  /// From `bye` until a worker is killed.
+  /// From `bye` until SIGKILL.
   private static let dismissalMilliseconds: Int64 = 2_000
 
   // MARK: - Joining
@@ -24,11 +24,7 @@ extension Coordinator {
     }
   }
 
-  /// Warns once per kind that the run continues with fewer workers.
-  ///
-  /// - Parameters:
-  ///   - leaving: how many of those that are there leave.
-  ///   - waits: whether there may be more in a moment.
+  /// Once per kind. `leaving` of the workers go; `waits`: there may be more in a moment.
   private func warnOfFewer(_ kind: WorkerKind, what: String, leaving: Int = 0, waits: Bool) {
     let count = links.count { $0?.kind == kind } - leaving
     if count == 0, waits, shortKinds.insert(kind).inserted {
@@ -135,7 +131,7 @@ extension Coordinator {
       tell(.unkept(link.id, task, attempt: attempt, what: what))
     case .warning(let what):
       tell(.heard(link.id))
-      // Several workers of this machine may send the same warning.
+      // Several workers may send the same warning.
       if warned.count < Self.mostWarnings, warned.insert(what).inserted { progress.warning(what) }
     case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
     case .ready(let task, let attempt, let ports):
@@ -154,7 +150,7 @@ extension Coordinator {
     }
   }
 
-  /// Shows the progress of a download. It affects views only, never a decision.
+  /// For views only, never for a decision.
   private func show(_ report: WorkerProgress) {
     let wall = Clock.wallMilliseconds
     guard let progress = downloads.running.take(report, atMilliseconds: wall) else { return }
@@ -182,7 +178,7 @@ extension Coordinator {
   func lose(_ link: WorkerLink, complaint: String?) {
     let giveUpAt = launchers[link.site].end(link, at: Self.now)
     guard case .talking = link.state else {
-      // The channel of a worker that is already ending broke too: allow it the longer time.
+      // Its channel broke while it was ending: allow it the longer time.
       link.giveUpAt = max(link.giveUpAt, giveUpAt)
       return
     }
@@ -194,7 +190,7 @@ extension Coordinator {
   private static let wordless = "it left without a word"
 
   private func forget(_ link: WorkerLink, complaint: String?) {
-    // A worker that was given up may still end later.
+    // It was given up and ended later.
     guard links[link.id.index] === link else { return }
     links[link.id.index] = nil
     ending.removeAll { $0 === link }
@@ -204,7 +200,7 @@ extension Coordinator {
     tell(.workerLost(link.id, complaint: known ?? complaint ?? Self.wordless))
   }
 
-  /// Removes the values that an attempt left, if it was lost with its worker.
+  /// Of an attempt that was lost with its worker.
   func removeValues(of transition: Transition) {
     let task = transition.task
     guard transition.outcome.reason == .workerLost, transition.attempt > 0,
@@ -231,8 +227,7 @@ extension Coordinator {
     }
   }
 
-  /// Tells every worker to leave; each is reaped when it has. Workers of services that the next
-  /// session takes over are kept.
+  /// Workers of services that the next session takes over are kept.
   func dismiss() {
     isDismissed = true
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
@@ -250,7 +245,7 @@ extension Coordinator {
     dismissSites()
   }
 
-  /// Ends workers that were to be passed on, since this session ends the run after all.
+  /// Ends workers that were to be passed on: this session ends the run after all.
   func regainPassed() {
     for link in passed {
       links[link.id.index] = link

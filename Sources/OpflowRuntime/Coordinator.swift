@@ -4,7 +4,6 @@ internal import OpflowViews
 
 /// Why a session could not continue, beyond what its journal can record.
 package struct CoordinatorError: Error, Sendable {
-  /// The operation that failed.
   package let what: String
   package let errno: Errno
 
@@ -22,26 +21,25 @@ package struct CoordinatorError: Error, Sendable {
   }
 }
 
-/// How a session ended.
 package struct DriveResult {
-  /// The exit code in the journal's `close` entry (cli.md, "Exit codes").
+  /// As in the journal's `close` entry.
   package let exitCode: Int32
-  /// The first signal that asked the run to stop; nil for none.
+  /// The first one that asked the run to stop.
   package let stopSignal: Signal?
-  /// The stop signal, if it came too late to affect the exit code.
+  /// It came too late to affect the exit code.
   package var lateStop: Signal? { stopSignal.flatMap { exitCode == 128 + $0.rawValue ? nil : $0 } }
-  /// Services that stay up for the next session, with the links of their workers.
+  /// Services that stay up for the next session.
   let passed: [(HeldService, WorkerLink)]
   let plan: Plan
 }
 
 /// Drives a run: one thread waits for workers, signals and timers, passes events to the engine and
-/// performs its steps. Each turn of the loop first reads all that is ready, then acts.
+/// performs its steps. Each turn first reads all that is ready, then acts.
 package final class Coordinator {
   let request: DriveRequest
   var plan: Plan
   let growing: GrowingPlan
-  /// Additions of this turn that are not shown yet.
+  /// Of this turn, not shown yet.
   var unshownGrowths: [RunGrowth] = []
   var engine: Engine
   let watch: Watch
@@ -49,35 +47,31 @@ package final class Coordinator {
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncer: JournalSyncer?
-  /// The launcher of this machine first, then one per stream to a node.
+  /// Of this machine first, then one per stream to a node.
   var launchers: [any Launcher]
   /// The launcher's number, by node.
   var launcherOfSite = [0]
-  /// nil in a run on this machine only.
+  /// nil if all tasks run on this machine.
   let sites: Sites?
-  /// Indexed by worker number; nil once the worker is gone.
+  /// By worker number; nil once the worker is gone.
   var links: [WorkerLink?] = []
   var ending: [WorkerLink] = []
   let display: DriveDisplay
   var progress: ProgressOutput { display.progress }
   var downloads: DownloadNotes
-  /// nil if no make shares its jobs.
   let make: MakeJobs?
   let control: ControlSocket
-  /// Finds the run's secrets in text; nil if it has none.
   lazy var masker = Masker(request.secrets)
 
   var watchedKeys: Int32 = -1
   var keyOrders: [OrderID: OrderRequest] = [:]
 
-  /// Connected clients with external tasks.
   var programs: [HostID: ProgramLink] = [:]
   /// The client of each slot.
   var seats: [WorkerID: ProgramLink] = [:]
   var unsentPrograms: [ProgramLink] = []
   /// The plan's earlier keys in this session.
   var formerKeys: Set<String> = []
-  /// Workers with unsent messages.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
   var claimLookedAt = Coordinator.now
@@ -85,35 +79,30 @@ package final class Coordinator {
   var failure: CoordinatorError?
   /// When workers that got `bye` are killed.
   var dismissalDeadline: Instant?
-  /// The work is done, though the end of the journal may not be synced yet. No node is contacted
-  /// any more.
+  /// The work is done, though the journal's end may not be synced. No node is contacted any more.
   var isDismissed = false
-  /// When to stop waiting for killed transports, which may never end.
+  /// Killed transports may never end.
   var sitesDeadline: Instant?
-  /// Workers of services that outlive this session; their reports are not read.
+  /// Of services that outlive this session; their reports are not read.
   var passed: [WorkerLink] = []
   var closing: CloseEntry?
   var stopsAsked = 0
   var stopSignal: Signal?
-  /// What was reported already, in this and the next four sets.
+  /// What was reported already.
   var kindsWithFewer: Set<WorkerKind> = []
   var shortKinds: Set<WorkerKind> = []
   var awaited: Set<TaskID> = []
   var lackRoom: Set<TaskID> = []
   var warned: Set<String> = []
   static let mostWarnings = 20
-  /// Set while an `interactive` task has the terminal.
+  /// While an `interactive` task has the terminal.
   var loan: TerminalLoan?
   var awakeAt = Coordinator.now
-  /// The time of this turn's events, in milliseconds since the epoch.
+  /// Of this turn's events.
   var wall = Clock.wallMilliseconds
 
-  /// Drives the run to its end. The caller holds the run's lock.
-  ///
-  /// - Parameters:
-  ///   - journal: Open behind its last complete line.
-  ///   - watch: Already watches existing workers.
-  ///   - launcher: For this machine.
+  /// Drives the run to its end; the caller holds the run's lock. `journal` is open behind its last
+  /// complete line, `watch` already watches existing workers, `launcher` is for this machine.
   static func drive(
     _ request: DriveRequest, journal: consuming JournalFile, watch: Watch, launcher: any Launcher
   ) throws(CoordinatorError) -> DriveResult {
@@ -194,8 +183,7 @@ package final class Coordinator {
     if request.heading.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
-    // New workers start up while the socket and folders are created; existing ones get work at
-    // once.
+    // New workers start up meanwhile; existing ones get work at once.
     if links.isEmpty { performSteps() }
     openControl()
     try makeUnread()
@@ -242,8 +230,7 @@ package final class Coordinator {
 
   static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
-  /// Detects that this process slept longer than planned (stopped, or waiting for disk or
-  /// processor), so that it did not listen to workers.
+  /// Detects that this process slept longer than planned and did not listen to workers.
   private func noteAwake(dueAt wake: Instant?) {
     let now = Self.now
     wall = Clock.wallMilliseconds
@@ -252,7 +239,7 @@ package final class Coordinator {
     guard let wake, gap > Self.lateNanoseconds,
       now.nanoseconds - wake.nanoseconds > Self.lateNanoseconds
     else { return }
-    // Another machine may have taken this one for dead and taken the run over.
+    // Another machine may have taken the run over.
     claimLookedAt = Instant(nanoseconds: 0)
     keepClaim()
     tell(.late(nanoseconds: gap))
@@ -293,7 +280,6 @@ package final class Coordinator {
     }
   }
 
-  /// Passes an event to the engine. Its effects follow at the end of the turn.
   func tell(_ event: SchedulerEvent) { tell(.scheduler(event)) }
 
   func tell(_ fact: EngineFact) {
@@ -352,7 +338,7 @@ package final class Coordinator {
     downloads.remove()
   }
 
-  /// Does what need not wait for the workers, which were told to leave.
+  /// Does what need not wait for the leaving workers.
   private func conclude(_ entry: CloseEntry) {
     if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
@@ -395,7 +381,7 @@ package final class Coordinator {
     static let make: UInt32 = 4
     static let changes: UInt32 = 5
     static let look: UInt32 = 6
-    /// The first of one token per allocation.
+    /// One token per allocation follows.
     static let allocations: UInt32 = 7
   }
 }

@@ -1,9 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Maintains the file `progress`, from which other processes show downloads.
-///
-/// Only views use it: errors are ignored, and nothing is synced.
+/// Maintains the file `progress`, from which other processes show downloads. Errors are ignored,
+/// and nothing is synced.
 struct DownloadNotes {
   var running = RunningDownloads()
 

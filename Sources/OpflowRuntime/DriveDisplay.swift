@@ -2,8 +2,7 @@ internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowViews
 
-/// Shows a session: its events and the output of its tasks. The coordinator uses it, and
-/// `RunViewer`, which follows the journal.
+/// Shows a session for the coordinator, or for `RunViewer`, which follows the journal.
 final class DriveDisplay {
   let progress: ProgressOutput
   private let folder: RunFolder
@@ -30,7 +29,7 @@ final class DriveDisplay {
 
   private func readLogs(of plan: Plan) {
     let folder = folder
-    // Created on first use: few views show whole logs.
+    // On first use: few views show whole logs.
     var logs: TaskOutputFiles?
     progress.readLog = { range, body in
       let files = logs ?? TaskOutputFiles(folder: folder, plan: plan)
@@ -39,9 +38,6 @@ final class DriveDisplay {
     }
   }
 
-  /// Shows an addition.
-  ///
-  /// - Parameter initial: How each new task enters the session.
   func extend(
     _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds wall: Int64
   ) {
@@ -106,14 +102,13 @@ final class DriveDisplay {
     progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
   }
 
-  /// Replaces the live frame by lines: only services are left, and the terminal is for their
-  /// output.
+  /// Lines instead of a live frame: the terminal is for the output of services.
   func showServing() {
     progress.showLines()
     outputs.joinRunning()
   }
 
-  /// Shows the output so far before the next session takes the services over.
+  /// Before the next session takes the services over.
   func passOn(at now: Instant) {
     guard progress.followsOutput else { return }
     outputs.catchUp(at: now, room: { progress.outputRoom }) { task, piece in

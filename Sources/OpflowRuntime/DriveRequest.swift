@@ -1,7 +1,6 @@
 package import OpflowCore
 package import OpflowViews
 
-/// The parameters of one session.
 package struct DriveRequest {
   package var folder: RunFolder
   package var plan: Plan
@@ -9,26 +8,25 @@ package struct DriveRequest {
   package var options: SchedulerOptions
   package var durability: Durability
   package var entering: Entering
-  /// Continues behind the last line of the run's journal.
+  /// Continues behind the last line of the journal.
   package var encoder: JournalEncoder
-  /// Entries to journal before anything starts: `open` for a new run; `resume` and the tasks that
-  /// leave an earlier state for a further session.
+  /// Journaled before anything starts: `open` for a new run; `resume` and the tasks that leave an
+  /// earlier state for a further session.
   package var opening: [JournalEntry]
   package var progress: ProgressOptions
   package var heading: ProgressHeading
-  /// Shown to the user before anything starts.
   package var warnings: [String] = []
-  /// Whether to run only as many jobs as the make that started this process grants.
+  /// Whether the make that started this process limits the jobs.
   package var sharesJobs = false
   var controlDescriptor: Int32?
-  /// Ends staying services when files change; nil if only a user ends them.
+  /// Ends services when files change; nil if only a user ends them.
   var serving: ServingWatch?
-  /// Links to workers that the previous session left, indexed by worker number; each has one of the
-  /// held services.
+  /// To workers that the previous session left, by worker number; each has one of the held
+  /// services.
   var links: [WorkerLink] = []
   /// Detects a takeover of the run; nil if that is impossible.
   var claim: RunClaim?
-  /// How to reach nodes; nil for this machine only.
+  /// nil for this machine only.
   var sites: SiteSettings?
   package var secrets: [SecretValue] = []
 

@@ -1,11 +1,8 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// The journal's file. The engine decides what is written and when it is synced, at once or through
-/// a `Syncer`.
-///
-/// After a failed write or sync the file accepts nothing more. Lines after a torn one would do no
-/// harm, but after a failed sync the disk's content is unknown (fsync(2)).
+/// The journal's file. After a failed write or sync it accepts nothing more: after a failed sync
+/// the disk's content is unknown (fsync(2)).
 package struct JournalFile: ~Copyable {
   package let path: String
   private let file: Descriptor
@@ -19,9 +16,8 @@ package struct JournalFile: ~Copyable {
     return JournalFile(path: path, file: file)
   }
 
-  /// Reopens the journal of a run whose lock this process holds: truncates a damaged end and syncs
-  /// that, then ends a last line without line feed. A crash at any point leaves a journal that
-  /// reads the same.
+  /// For the holder of the run's lock: truncates a damaged end and syncs that, then ends a last
+  /// line without newline. A crash at any point leaves a journal that reads the same.
   package static func reopen(
     _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {
@@ -43,7 +39,7 @@ package struct JournalFile: ~Copyable {
     self.file = file
   }
 
-  /// Writes complete lines, in one call unless the kernel takes fewer bytes (write(2)).
+  /// Complete lines, in one call unless the kernel takes fewer bytes.
   package mutating func write(_ lines: [UInt8]) throws(Errno) {
     if let failure { throw failure }
     do throws(Errno) {
@@ -54,7 +50,6 @@ package struct JournalFile: ~Copyable {
     }
   }
 
-  /// Syncs all that was written and waits for it (fdatasync(2)).
   package mutating func syncNow() throws(Errno) {
     if let failure { throw failure }
     do throws(Errno) {
@@ -65,6 +60,6 @@ package struct JournalFile: ~Copyable {
     }
   }
 
-  /// Starts a thread that syncs this file. It must end before the file is closed.
+  /// The thread must end before the file is closed.
   package borrowing func makeSyncer() throws(Errno) -> Syncer { try Syncer(file) }
 }

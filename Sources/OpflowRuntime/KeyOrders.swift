@@ -20,7 +20,7 @@ final class KeyOrders {
 
   typealias Outcome = (request: OrderRequest, told: String)
 
-  /// Queues a request. Returns the results of requests that cannot be sent.
+  /// Returns the results of requests that cannot be sent.
   func ask(_ request: OrderRequest) -> [Outcome] {
     queue.append(request)
     return askNext()
@@ -49,7 +49,7 @@ final class KeyOrders {
   func take() -> [Outcome] {
     guard let asked, socket != nil else { return [] }
     var room = [UInt8](repeating: 0, count: 4096)
-    // A read error counts as end-of-file.
+    // An error counts as the end.
     let read = try? room.withUnsafeMutableBufferPointer { room throws(Errno) -> Int? in
       try socket?.read(into: UnsafeMutableRawBufferPointer(room))
     }

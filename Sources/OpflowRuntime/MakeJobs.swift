@@ -3,7 +3,7 @@ internal import OpflowSystem
 
 /// Job tokens shared by the make that started this process (GNU make's manual, "POSIX Jobserver
 /// Interaction"). One job is this process's own; each byte read from the jobserver allows one more,
-/// and is written back when it is not needed.
+/// and is written back when not needed.
 ///
 /// The descriptors are opened again: `O_NONBLOCK` on inherited ones would affect the make. If this
 /// process is killed, its tokens are lost to the make, as with any client.
@@ -23,13 +23,13 @@ final class MakeJobs {
 
   private static let variable = "MAKEFLAGS"
 
-  /// The total number of jobs of the make that shares them; nil if there is none.
+  /// The total of the make; nil if it shares none.
   static var announced: Int? {
     guard let flags = Environment.value(variable), isShared(flags) else { return nil }
     return MakeFlags.jobs(in: flags.utf8)
   }
 
-  /// Whether the make that started this process runs one job at a time, and so has none to share.
+  /// Whether the make runs one job at a time, and so has none to share.
   static var runsOneByOne: Bool {
     guard let flags = Environment.value(variable) else { return false }
     return MakeFlags.server(in: flags.utf8) == nil && MakeFlags.jobs(in: flags.utf8) == 1
@@ -56,7 +56,7 @@ final class MakeJobs {
     }
   }
 
-  /// Descriptors that this process opened are close-on-exec, so they cannot be the make's.
+  /// Descriptors that this process opened are close-on-exec, so not the make's.
   private static func isInherited(_ descriptor: Int32) -> Bool {
     DescriptorNumber.isInherited(descriptor)
       && (try? Path.status("/proc/self/fd/\(descriptor)"))?.kind == .fifo
@@ -77,7 +77,6 @@ final class MakeJobs {
 
   deinit { giveBack(tokens.count) }
 
-  /// Returns how many tokens were taken.
   func take(_ count: Int) -> Int {
     var buffer = [UInt8](repeating: 0, count: min(count, Self.mostAtOnce))
     let taken = buffer.withUnsafeMutableBytes { buffer in
@@ -90,7 +89,7 @@ final class MakeJobs {
 
   private static let mostAtOnce = 1024
 
-  /// Returns `count` tokens, with the bytes that were read, by which the make may identify holders.
+  /// With the bytes that were read: make may identify holders by them.
   func giveBack(_ count: Int) {
     let back = Array(tokens.suffix(count))
     tokens.removeLast(back.count)

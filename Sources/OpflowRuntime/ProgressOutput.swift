@@ -12,24 +12,24 @@ final class ProgressOutput {
   private let objects = ViewStream(.output)
   private let keys: ViewKeys?
   private var nextTick: Instant?
-  /// An `interactive` task has the terminal.
+  /// To an `interactive` task.
   private var isLent = false
   /// The summary is laid out and waits for `end`.
   private var isClosed = false
 
   /// How long `end` waits for a reader that makes no progress.
   private static let patienceMilliseconds: Int64 = 1000
-  /// For a terminal, whose reader may take some 20 KB before that is visible here.
+  /// A terminal may take some 20 KB before that is visible here.
   private static let terminalPatienceMilliseconds: Int64 = 3000
   /// Then output of tasks is dropped in favour of the rest.
   private static let outputPatienceMilliseconds: Int64 = 500
-  /// The limit for a reader of `--json` that makes progress.
+  /// For a reader of `--json` that makes progress.
   private static let mostPatienceMilliseconds: Int64 = 10_000
-  /// The limit for a slow reader that makes progress, so that a slow line loses nothing.
+  /// For a slow reader that makes progress, so that a slow line loses nothing.
   private static let mostOutputPatienceMilliseconds: Int64 = 60_000
-  /// Pieces of 32 KiB each.
+  /// Of 32 KiB each.
   private static let mostPieces = 32
-  /// The time that one write to an active reader takes, for cases that must not wait.
+  /// One write to an active reader, for cases that must not wait.
   private static let leastPatienceMilliseconds: Int64 = 200
 
   private final class ViewStream {
@@ -200,21 +200,20 @@ final class ProgressOutput {
     } while Coordinator.now < deadline
   }
 
-  /// Prints lines from here on instead of a live frame.
+  /// Lines from here on, instead of a live frame.
   func showLines() {
     leaveTerminal()
     view.showLines()
     nextTick = nil
   }
 
-  /// Redraws, since other processes may have used or resized the terminal.
+  /// Other processes may have used or resized the terminal.
   func returnToTerminal() {
     view.forgetScreen()
     resize()
   }
 
-  /// Flushes the view. Until `takeTerminalBack`, output for the terminal is buffered within the
-  /// bounds of a blocked reader.
+  /// Until `takeTerminalBack`, output for the terminal is buffered as for a blocked reader.
   func lendTerminal() {
     write()
     leaveTerminal()
@@ -240,14 +239,13 @@ final class ProgressOutput {
     _ = try? notice.take()
   }
 
-  /// Redraws if due, and writes what has accumulated.
   func flush(at now: Instant) {
     if isClosed { return }
     if let interval = view.tickMilliseconds, !isHeld(errors) {
       if view.isLive {
         let isForeground = Terminal.isForeground(Terminal.standardError)
         view.setVisible(isForeground)
-        // The first tick does not take the keyboard, so that a very short run never does.
+        // Not at the first tick, so that a very short run never takes the keyboard.
         if isForeground, nextTick.map({ $0 <= now }) ?? false { keys?.take() }
         if !isForeground { keys?.giveBack() }
         view.setKeys(keys?.isTaken ?? false)
@@ -273,18 +271,15 @@ final class ProgressOutput {
     nextTick = nil
   }
 
-  /// Closes the view without a summary: another session follows. A serving session draws no frame.
+  /// Closes the view without a summary: another session follows.
   func passOn() {
     giveKeysBack()
     isClosed = true
     nextTick = nil
   }
 
-  /// Writes the rest, as long as it is read.
-  ///
-  /// - Parameters:
-  ///   - atOnce: The user wants to leave now.
-  ///   - signals: Readable after a signal, which `isStopped` reads.
+  /// Writes the rest, as long as it is read. `atOnce`: the user wants to leave now. `isStopped`
+  /// reads `signals`, which is readable after a signal.
   func end(atOnce: Bool, signals: Int32, isStopped: () -> Bool) {
     let began = Coordinator.now
     let patience =
@@ -328,7 +323,7 @@ final class ProgressOutput {
     }
   }
 
-  /// Writes what it can, since the run cannot continue.
+  /// The run cannot continue.
   func giveUp() {
     isClosed = true
     leaveTerminal()
@@ -342,7 +337,7 @@ final class ProgressOutput {
   }
 
   private func write() {
-    // Logs only in limited pieces, so that the caller is not held up.
+    // Logs in limited pieces, so that the caller is not held up.
     var pieces = 0
     hasMore = false
     while view.hasStandardError, !isHeld(errors), isIdle(errors) {
@@ -363,7 +358,7 @@ final class ProgressOutput {
     }
   }
 
-  /// Whether more can be written; if not, the notice fires when it can.
+  /// If false, the notice fires when more can be written.
   private func isIdle(_ target: ViewStream) -> Bool {
     guard target.isOpen, let writer = target.writer else { return true }
     guard writer.isIdle else { return false }
@@ -392,7 +387,7 @@ final class ProgressOutput {
   private func writer(of target: ViewStream) throws(Errno) -> StreamWriter? {
     if let writer = target.writer { return writer }
     let other = target === errors ? objects : errors
-    // Two streams to the same file share one writer, so that their lines do not mix.
+    // Two streams to the same file share a writer, so that their lines do not mix.
     if let writer = other.writer, target.stream.isSameFile(as: other.stream) {
       target.writer = writer
     } else {

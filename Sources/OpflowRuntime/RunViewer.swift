@@ -2,33 +2,28 @@ package import OpflowCore
 package import OpflowSystem
 package import OpflowViews
 
-/// Shows a run of another process from its journal, as that process shows it. It only reads, and
-/// never slows the run.
+/// Shows a run of another process from its journal, as that process shows it.
 ///
 /// The history so far is shown as a summary, later lines one by one, across sessions. The view
 /// starts over if the journal was replaced, or if a new session has another plan. For `run --watch`
 /// it waits for the next round.
 package final class RunViewer {
   package enum End {
-    /// The user left, by this signal; nil for Ctrl-C.
+    /// nil for Ctrl-C.
     case left(Signal?)
     /// The reader of the view is gone.
     case unread
-    /// The run has ended, and its summary was shown.
+    /// The summary was shown.
     case closed(CloseEntry)
-    /// The process that drove the run died without an end in the journal.
-    ///
-    /// - Parameter on: The `--on` options of its last session.
+    /// The run's process died without an end in the journal. `on` has the last `--on` options.
     case died(on: [String])
   }
 
-  /// Makes a session's heading from the tasks' initial states, whether it is a resume, and its
-  /// `--on` options.
+  /// `on` has the session's `--on` options.
   package typealias Heading = (
     _ initial: [InitialState], _ isResumed: Bool, _ on: [String]
   ) -> ProgressHeading
 
-  /// Estimates how long tasks take.
   package typealias Durations = (OpenEntry, Plan) -> TaskDurations
 
   private let folder: RunFolder
@@ -48,15 +43,15 @@ package final class RunViewer {
   private var closing: (entry: CloseEntry, milliseconds: Int64)?
   private var ending: End?
   private var failure: RunFolderError?
-  /// The number of the session whose end was shown, while another round may follow.
+  /// Its end was shown, while another round may follow.
   private var toldDrive = 0
-  /// When `progress` and other files beside the journal were last read.
+  /// When files beside the journal were last read.
   private var lookedForNotes = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
 
-  /// Between two checks of the journal: half the time of a frame.
+  /// Half the time of a frame.
   private static let restNanoseconds: Int64 = 50_000_000
-  /// The process that drives the run writes them no more often.
+  /// They are written no more often.
   private static let notesMilliseconds: Int64 = 500
 
   package init(
@@ -77,7 +72,6 @@ package final class RunViewer {
     journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
   }
 
-  /// Shows the run until it ends or the user leaves.
   package func view() throws(RunFolderError) -> End {
     while true {
       let began = Coordinator.now
@@ -115,7 +109,7 @@ package final class RunViewer {
     if isHeld { showNotes() }
   }
 
-  /// Shows a new line. A further session is shown from its start if it uses the known plan.
+  /// A further session is shown from its start if it uses the known plan.
   private func follow(_ line: JournalLine, _ model: RunModel, _ grown: Plan) {
     plan = grown
     if model.drives == drive {
@@ -163,7 +157,7 @@ package final class RunViewer {
     }
   }
 
-  /// Shows what the journal does not contain: progress of downloads, and what nodes wait for.
+  /// What the journal does not contain: progress of downloads, and what nodes wait for.
   private func showNotes() {
     guard let display else { return }
     let now = Coordinator.now
@@ -188,7 +182,7 @@ package final class RunViewer {
 
   // MARK: - Sessions
 
-  /// Shows the newest session once all lines of its head are known.
+  /// Once all lines of the newest session's head are known.
   private func join(_ isHeld: Bool) throws(RunFolderError) {
     var model = journal.model
     let found = PlanOrigin(model)
@@ -203,7 +197,7 @@ package final class RunViewer {
       if display != nil { return }
       model = journal.model
     }
-    // This is the end of the session before, or the process is leaving.
+    // The end of the session before, or the process is leaving.
     if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
     try begin(
       model, isHeld: isHeld,
@@ -233,7 +227,7 @@ package final class RunViewer {
     toldDownloads = [:]
   }
 
-  /// Ends the display of a session that another one follows, or whose journal was replaced.
+  /// Another session follows, or the journal was replaced.
   private func endDrive() {
     guard let display else { return }
     self.display = nil
@@ -288,8 +282,7 @@ package final class RunViewer {
 
   /// Waits for more lines while updating the view.
   private func pause(since began: Instant) throws(RunFolderError) -> End? {
-    // Rest nine times as long as a check took: a run of a million tasks must not occupy a
-    // processor.
+    // A run of a million tasks must not occupy a processor.
     let took = Coordinator.now.nanoseconds - began.nanoseconds
     let rested = Coordinator.now.nanoseconds + max(Self.restNanoseconds, 9 * took)
     while true {
@@ -359,7 +352,7 @@ package final class RunViewer {
 
   private func suspend(askedBy sender: Int32) {
     let isKey = sender == 0
-    // Ignore the key if there is no shell that would continue this process.
+    // No shell would continue this process.
     if isKey, ProcessGroup.isOrphaned { return }
     display?.progress.leaveTerminal()
     // A process can always stop itself.

@@ -7,11 +7,11 @@ internal import OpflowViews
 struct TaskOutputFiles {
   enum Piece {
     case bytes(UnsafeRawBufferPointer)
-    /// Output that was left out because the view was too far behind.
+    /// The view was too far behind.
     case skipped(bytes: Int64, lines: Int?)
     /// The last bytes of an attempt that has ended.
     case tail(UnsafeRawBufferPointer)
-    /// The range of an attempt's output in its log.
+    /// An attempt's output in its log.
     case log(Range<Int64>)
   }
 
@@ -29,16 +29,15 @@ struct TaskOutputFiles {
     byteCount: TaskOutputFiles.pieceBytes, alignment: 16)
 
   private static let pieceBytes = 32_768
-  /// For logs of running tasks.
   private static let lookMilliseconds: Int64 = 100
-  /// The most that one check reads, so that other work is not delayed.
+  /// Of one check, so that other work is not delayed.
   private static let lookBytes = 1 << 18
   /// A task that is further behind than this, and than the room, skips to its newest output.
   private static let mostBehindBytes: Int64 = 1 << 20
   private static let newestBytes: Int64 = 65_536
-  /// The number of earlier lines shown when the view joins a running task.
+  /// Of earlier output when the view joins a running task.
   private static let joinedLines = 10
-  /// The limit of the backward search for the start of an attempt.
+  /// Of the backward search for the start of an attempt.
   private static let searchedBytes: Int64 = 64 << 20
   /// Skipped lines are counted only within this many bytes.
   private static let countedBytes: Int64 = 4 << 20
@@ -58,14 +57,14 @@ struct TaskOutputFiles {
     self.plan = plan
   }
 
-  /// Starts following an attempt. Bytes already in the log belong to earlier attempts.
+  /// Bytes already in the log belong to earlier attempts.
   mutating func begin(_ task: TaskID, attempt: Int32) {
     var offset: Int64 = 0
     if attempt > 1, let status = try? Path.status(path(task)) { offset = status.sizeBytes }
     running[task] = OpenLog(offset: offset)
   }
 
-  /// Joins a running attempt: shows its last lines and new output.
+  /// Shows the last lines of a running attempt, then follows it.
   mutating func join(_ task: TaskID, attempt: Int32) {
     let log = OpenLog(offset: 0)
     running[task] = log
@@ -74,7 +73,7 @@ struct TaskOutputFiles {
     skipToLastLines(log, of: size)
   }
 
-  /// Follows an attempt that began before this session, from the current end of its log.
+  /// Follows an attempt that began before this session, from the end of its log.
   mutating func goOn(_ task: TaskID, attempt: Int32) {
     if running[task] != nil { return }
     let log = OpenLog(offset: 0)
@@ -84,8 +83,7 @@ struct TaskOutputFiles {
     log.offset = size
   }
 
-  /// Shows the last lines of running attempts and follows them. A service's output before this
-  /// session (`goOn`) was shown then.
+  /// Shows the last lines of running attempts and follows them, except what `goOn` follows.
   mutating func joinRunning() {
     for (task, log) in running where log.offset == log.start {
       if let size = open(log, task) { skipToLastLines(log, of: size) }
@@ -101,7 +99,7 @@ struct TaskOutputFiles {
       + Int64(Self.lastLines(Self.joinedLines, of: bytes, areWhole: first == log.start))
   }
 
-  /// Returns where the last `count` lines begin, including an incomplete last line.
+  /// Counts an incomplete last line too.
   private static func lastLines(
     _ count: Int, of bytes: UnsafeRawBufferPointer, areWhole: Bool
   ) -> Int {
@@ -117,7 +115,7 @@ struct TaskOutputFiles {
     return begin ?? bytes.count
   }
 
-  /// Passes on the last bytes of a task's output, of the current attempt if it runs.
+  /// Of the current attempt if the task runs.
   func last(_ count: Int, of task: TaskID, _ sink: Sink) {
     let log = OpenLog(offset: running[task]?.start ?? 0)
     guard let size = open(log, task) else { return }
@@ -125,7 +123,7 @@ struct TaskOutputFiles {
     while let bytes = read(log) { sink(task, .tail(bytes)) }
   }
 
-  /// Reads the next piece of a log that is shown in full; an empty piece at its end or on an error.
+  /// Of a log that is shown in full; an empty piece at its end or on an error.
   func read(_ range: LogRange, _ body: (UnsafeRawBufferPointer) -> Void) {
     let log = OpenLog(offset: range.bytes.lowerBound)
     let most = Int(clamping: range.bytes.upperBound - range.bytes.lowerBound)
@@ -135,12 +133,8 @@ struct TaskOutputFiles {
     body(UnsafeRawBufferPointer(rebasing: bytes.prefix(most)))
   }
 
-  /// Ends an attempt: passes on the unread output, as far as there is room, then its last bytes.
-  ///
-  /// - Parameters:
-  ///   - follows: Output is shown as it comes.
-  ///   - tailBytes: How many of the last bytes are shown.
-  ///   - wantsLog: The whole output is shown later.
+  /// Passes on the unread output, as far as there is room, then `tailBytes`. `follows`: output is
+  /// shown as it comes. `wantsLog`: the whole output is shown later.
   mutating func end(
     _ transition: Transition, follows: Bool, tailBytes: Int, wantsLog: Bool, room: () -> Int,
     _ sink: Sink
@@ -162,7 +156,7 @@ struct TaskOutputFiles {
     }
   }
 
-  /// Passes on new output every tenth of a second, or at once if one check did not read all.
+  /// Every tenth of a second, or at once if one check did not read all.
   mutating func follow(at now: Instant, room: () -> Int, _ sink: Sink) {
     guard !running.isEmpty else {
       nextLook = nil
@@ -190,7 +184,7 @@ struct TaskOutputFiles {
 
   var nextWake: Instant? { nextLook }
 
-  /// Reads all logs in turn. Returns whether more is left.
+  /// Returns whether more is left.
   private mutating func look(_ room: () -> Int, _ sink: Sink) -> Bool {
     let logs = Array(running)
     turn += 1
@@ -221,8 +215,8 @@ struct TaskOutputFiles {
     return try? log.file?.status().sizeBytes
   }
 
-  /// Returns where an attempt begins in the log: at its header line, or at the log's end if it has
-  /// printed nothing.
+  /// Returns where an attempt begins: at its header line, or at the log's end if it printed
+  /// nothing.
   private func start(of attempt: Int32, _ log: OpenLog, _ size: Int64) -> Int64 {
     if attempt <= 1 { return 0 }
     let header = [Field.lineFeed] + Array(AttemptHeader.line(attempt).utf8)
@@ -270,7 +264,7 @@ struct TaskOutputFiles {
     sink(task, .skipped(bytes: end - start, lines: lines))
   }
 
-  /// Returns the start of the first line at or soon after an offset.
+  /// At or soon after an offset.
   private func lineStart(_ log: OpenLog, from offset: Int64) -> Int64 {
     guard let count = try? log.file?.read(into: buffer, at: offset),
       let end = buffer[..<count].firstIndex(of: Field.lineFeed)

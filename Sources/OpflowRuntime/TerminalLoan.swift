@@ -91,7 +91,7 @@ final class TerminalLoan {
   /// The terminal was closed, or SIGHUP was sent.
   var wasHungUp = false
   private let terminal: ControllingTerminal?
-  /// nil if this process was not in the foreground, so that the modes were not its own.
+  /// nil if this process was not in the foreground: the modes were not its own.
   private let modes: ControllingTerminal.Modes?
   private let ignoredQuit: Bool
 
@@ -106,16 +106,14 @@ final class TerminalLoan {
     if !ignoredQuit { try? Dispositions.ignore(.quit) }
   }
 
-  /// Whether keys reach this process, and so the task.
+  /// Keys reach this process, and so the task.
   var isForeground: Bool { modes != nil }
 
-  /// - Parameter sender: 0 for a key, which reaches the task directly, as does the signal of an
-  ///   editor that stops its group.
+  /// A key (0) reaches the task directly, as does the signal of an editor that stops its group.
   func beginSuspension(askedBy sender: Int32) {
     if sender != 0 { ProcessGroup.signalGrandchildren(.terminalStop) }
   }
 
-  /// Whether the task has not stopped yet, after the signals sent at `began`.
   func isStopping(since began: Instant, at now: Instant) -> Bool {
     let waited = now.nanoseconds - began.nanoseconds
     return switch ProcessGroup.halt() {
@@ -125,15 +123,14 @@ final class TerminalLoan {
     }
   }
 
-  /// Between two checks of a task that is stopping.
+  /// Between two checks.
   static let lookNanoseconds: Int64 = 1_000_000
-  /// For a program that cleans up the screen before it stops, or does not stop at all.
+  /// For a program that cleans up the screen before it stops, or does not stop.
   private static let patienceNanoseconds: Int64 = 3_000_000_000
-  /// For a task that has to wait for a processor.
+  /// For a task that waits for a processor.
   private static let mostPatienceNanoseconds: Int64 = 10_000_000_000
 
-  /// Takes the terminal back after all processes of the task are gone, unless a shell has it by
-  /// then.
+  /// After all processes of the task are gone, unless a shell has the terminal.
   func end() {
     if !ignoredQuit { try? Dispositions.restore(.quit) }
     guard let modes else { return }
@@ -145,7 +142,7 @@ final class TerminalLoan {
       }
       try terminal?.restore(modes)
     } catch {
-      // The terminal is gone, and its modes with it.
+      // The terminal is gone.
     }
   }
 

@@ -1,11 +1,8 @@
 internal import OpflowSystem
 
 /// The keyboard, while a live view in the foreground owns it: input is unbuffered and not echoed.
-/// The earlier modes are restored on every way out.
-///
-/// It never takes keys from other programs: all standard streams must be the terminal, and neither
-/// a background process, nor a stopped one, nor one that lent the terminal (`TerminalLoan`) reads
-/// keys.
+/// The earlier modes are restored on every way out. All standard streams must be the terminal, and
+/// a process in the background, stopped, or without the terminal (`TerminalLoan`) reads no keys.
 final class ViewKeys {
   private let terminal: ControllingTerminal
   /// nil while the view does not own the keyboard.
@@ -36,7 +33,7 @@ final class ViewKeys {
   func giveBack() {
     guard let modes = before else { return }
     before = nil
-    // If another process is in the foreground, it has set the modes itself.
+    // Another process in the foreground has set the modes itself.
     guard let foreground = try? terminal.foreground, foreground == ProcessGroup.own else { return }
     try? terminal.restore(modes)
   }
@@ -45,7 +42,7 @@ final class ViewKeys {
     guard isTaken else { return [] }
     do throws(Errno) {
       let typed = try terminal.readKeys()
-      // Readable without data means that the terminal was closed.
+      // The terminal was closed.
       if typed.isEmpty { end() }
       return typed
     } catch .wouldBlock {

@@ -1,15 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A Slurm job whose coordinator, and the processes that would cancel it, may be dead.
-///
-/// Its agents remain. An agent without news of its coordinator waits for the heartbeat timeout and
-/// cancels the job if the run's lock is free. A coordinator that has only lost this agent holds the
-/// lock.
+/// A Slurm job whose coordinator, and the processes that would cancel it, may be dead. An agent
+/// without news waits for the heartbeat timeout and cancels the job if the run's lock is free. A
+/// coordinator that has only lost this agent holds the lock.
 struct AbandonedJob {
   private let job: Int64
   private let lock: String
-  /// The lock file's contents when the agent started: the process that drove the run.
+  /// The lock file's contents when the agent started.
   private let driver: [UInt8]?
 
   init(job: Int64, runFolder: RunFolder) {
@@ -22,9 +20,9 @@ struct AbandonedJob {
     while case let left = leaseEnd.nanoseconds - now().nanoseconds, left > 0 {
       Clock.sleep(milliseconds: Int32(clamping: left / 1_000_000 + 1))
     }
-    // An unreadable lock counts as held: then Slurm's time limit ends the job.
+    // Then Slurm's time limit ends the job.
     guard let isHeld = try? FileLock.isHeld(lock) else { return }
-    // A new coordinator has nodes of its own, and does not use this job.
+    // A new coordinator does not use this job.
     let isOthers = driver != nil && (try? LockHolder.content(lock)) != driver
     guard !isHeld || isOthers else { return }
     AgentMain.complain("who asked for job \(job) drives the run no more: ending it")

@@ -1,12 +1,12 @@
 internal import OpflowCore
 
-/// A task's command-line arguments, received in pieces.
+/// Received in pieces.
 struct AgentArguments {
   private var task: TaskID?
   private var words: [[UInt8]] = []
   private var byteCount = 0
 
-  /// The kernel's limit (execve(2), "Limits on size of arguments").
+  /// The kernel's (execve(2), "Limits on size of arguments").
   private static let mostBytes = 6 << 20
 
   var whole: TaskArguments? {

@@ -1,11 +1,10 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Holds back the report of a bad end, and all that follow, for a moment in a Slurm step.
-///
-/// When a job is cancelled, preempted or out of time, Slurm sends SIGTERM to every process of the
-/// step, one after the other. Tasks ended by that must not count as failed, so an agent that gets
-/// the signal last reports first that it is leaving.
+/// Holds back the report of a bad end, and all that follow, for a moment in a Slurm step. When a
+/// job is cancelled, preempted or out of time, Slurm sends SIGTERM to every process of the step in
+/// turn. Tasks ended by that must not count as failed, so an agent that gets the signal last
+/// reports first that it is leaving.
 struct AgentDoubt {
   private let isStep: Bool
   private var held = FieldWriter()
@@ -13,7 +12,7 @@ struct AgentDoubt {
 
   init(isStep: Bool = Environment.value("SLURM_STEP_ID") != nil) { self.isStep = isStep }
 
-  /// Far longer than Slurm needs to signal all processes, and short compared with a failed task.
+  /// Far longer than Slurm needs to signal all processes.
   private static let milliseconds: Int64 = 250
 
   mutating func take(

@@ -1,8 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The resources of an agent's machine: all of it, or what Slurm gave the step (srun(1), "OUTPUT
-/// ENVIRONMENT VARIABLES").
+/// An agent's machine, or what Slurm gave the step (srun(1), "OUTPUT ENVIRONMENT VARIABLES").
 struct AgentMachine {
   private let environment: (String) -> String?
 
@@ -26,7 +25,7 @@ struct AgentMachine {
     return hello
   }
 
-  /// The node's name: nodes of a test cluster on one machine share a host name.
+  /// Nodes of a test cluster on one machine share a host name.
   var host: String { environment("SLURMD_NODENAME") ?? Machine.hostName }
 
   /// Maps each GPU of another agent to the same GPU here, by name, if both are on one machine;

@@ -1,16 +1,16 @@
 internal import OpflowSystem
 
-/// `opflow agent`: runs workers on its machine for a coordinator on another one, over standard
-/// input and output (`RelayLines`).
+/// `opflow agent`: runs workers for a coordinator on another machine, over standard input and
+/// output (`RelayLines`).
 package enum AgentMain {
   package static let command = "agent"
 
-  /// Option: the coordinator alone requested the agent's Slurm job, so cancel the job if the
-  /// coordinator is gone.
+  /// The coordinator alone requested the agent's Slurm job: cancel the job if the coordinator is
+  /// gone.
   static let endsJob = "--end-job"
 
-  /// Returns the exit code: 0 after a regular end, 1 if the agent could not work for the run, 2 for
-  /// wrong arguments, 74 for a system error.
+  /// Returns 0 after a regular end, 1 if the agent could not work for the run, 2 for wrong
+  /// arguments, 74 for a system error.
   package static func run(arguments: [String]) -> Int32 {
     guard arguments.isEmpty || arguments == [endsJob] else {
       complain("usage: opflow agent (it is started by `opflow run --on`, not by hand)")

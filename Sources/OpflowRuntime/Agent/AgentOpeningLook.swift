@@ -1,8 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Waits for the run's folder to appear on an agent's machine. A network file system may take
-/// seconds to show what another machine wrote.
+/// Waits for the run's folder to appear. A network file system may take seconds to show what
+/// another machine wrote.
 struct AgentOpeningLook {
   enum Finding {
     case found(RunFolder)
@@ -30,7 +30,7 @@ struct AgentOpeningLook {
     guard let id = RunID(opening.run) else { return .unusable("\(opening.run) is no run") }
     let folder = RunFolder(id: id, path: opening.folder)
     do throws(RunFolderError) {
-      // Listing the folder makes a network file system drop cached names.
+      // Listing makes a network file system drop cached names.
       _ = try doing("read", folder.path) { () throws(Errno) in try Path.names(in: folder.path) }
       let plan = try folder.mapPlan()
       if plan.key.description == opening.planKey { return .found(folder) }

@@ -26,14 +26,14 @@ final class ControlClient {
   var state = State.listening
   /// The time of the last answer, or of the connection.
   var since: Instant
-  /// Unprocessed input: at most a complete line, and what came with its end.
+  /// At most a complete line, and what came with its end.
   private var inbox: [UInt8] = []
   private var start = 0
-  /// No line feed occurs before this index.
+  /// No newline occurs before this index.
   private var scanned = 0
   private var outbox: [UInt8] = []
   private var sent = 0
-  /// The client has closed its end. Its complete lines are still answered.
+  /// Complete lines are still answered.
   private(set) var hasEnded = false
   var isDismissed = false
 
@@ -54,8 +54,7 @@ final class ControlClient {
 
   var unreadBytes: Int { inbox.count - start }
 
-  /// Reads once through the shared buffer `room`. Throws if the client is useless, not if there is
-  /// nothing to read.
+  /// Throws if the client is useless, not if there is nothing to read.
   func read(through room: UnsafeMutableRawBufferPointer) throws(Errno) {
     let count: Int
     do throws(Errno) {
@@ -74,8 +73,7 @@ final class ControlClient {
 
   var hasLine: Bool { endOfLine() != nil }
 
-  /// Returns the end of the first line. Remembers what was scanned, since a line may come byte by
-  /// byte.
+  /// Remembers what was scanned: a line may come byte by byte.
   private func endOfLine() -> Int? {
     let from = scanned
     let end = inbox.withUnsafeBytes { $0[from...].firstIndex(of: Field.lineFeed) }
@@ -101,7 +99,7 @@ final class ControlClient {
 
   // MARK: - Output
 
-  /// - Returns: Whether the kernel took the whole line.
+  /// Returns whether the kernel took the whole line.
   func send(_ line: [UInt8]) throws(Errno) -> Bool {
     outbox = line
     sent = 0

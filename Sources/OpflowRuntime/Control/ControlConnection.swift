@@ -1,29 +1,24 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// Why a request got no answer. Whether it took effect is then unknown.
+/// Why a request got no answer. Whether it took effect is unknown.
 package enum ControlError: Error, Equatable {
-  /// No process drives the run, or no longer.
   case notLive
-  /// The process that drives the run accepts no requests here; nil if its name could not be read.
+  /// The run's process accepts no requests here; nil if its name could not be read.
   case deaf(LockHolder?)
   case crowded
   case failed(Errno)
 }
 
-/// A client's request to a live run: connects, sends it, and waits for the answer.
+/// A request to a live run: connects, sends it, and waits for the answer.
 ///
-/// What may happen meanwhile:
-///
-/// - The run has not opened its socket yet, since it takes its lock first. The client tries again,
-///   for as long as `patience`.
-/// - The connection ends without an answer: the run has ended, or made room for others. The request
-///   may still have been journaled. If the journal has its ID, it took effect; if the run is still
-///   live, it is sent again with the same ID, which has no effect the second time; otherwise it did
-///   not take effect.
-/// - The process that drives the run is stopped (Ctrl-Z): it answers when it continues. The user is
-///   informed and may leave. There is no time limit, since the request might take effect afterwards
-///   without the user knowing.
+/// - A run takes its lock before it opens its socket: the client tries again, for `patience`.
+/// - The connection may end without an answer, because the run ended or made room for others. If
+///   the journal has the request's ID, it took effect. If not and the run is live, it is sent again
+///   with the same ID, which has no effect the second time.
+/// - A stopped process (Ctrl-Z) answers when it continues. There is no time limit, since the
+///   request might take effect afterwards without the user knowing; the user is informed and may
+///   leave.
 package struct ControlConnection {
   package static let socketName = ControlSocket.name
 
@@ -43,9 +38,7 @@ package struct ControlConnection {
     self.plan = plan
   }
 
-  /// - Parameters:
-  ///   - line: The encoded request.
-  ///   - waits: Called once if the answer is late, with the process that should give it.
+  /// Calls `waits` once if the answer is late, with the process that should give it.
   package func ask(
     _ line: [UInt8], _ id: OrderID, waits: (LockHolder?) -> Void
   ) throws(ControlError) -> OrderAnswer {
@@ -97,7 +90,7 @@ package struct ControlConnection {
     guard Clock.monotonicNanoseconds < deadline else {
       throw .deaf(RunFolderLock.holder(folder))
     }
-    // An error only means a shorter pause.
+    // An error only shortens the pause.
     try? PollSet.pause(nanoseconds: Self.interval)
   }
 
@@ -110,9 +103,9 @@ package struct ControlConnection {
     }
   }
 
-  /// Looks for an unanswered request in the journal; nil if it may be sent again.
+  /// nil if the request may be sent again.
   private func journaled(_ id: OrderID) throws(ControlError) -> OrderAnswer? {
-    // Before the journal: a session that has ended writes no more.
+    // First: a session that has ended writes no more.
     let isHeld = try isHeld()
     let history = try? folder.readHistory(plan: plan).history
     if let count = history?.orders.counts[id] { return .done(count: count) }
@@ -143,7 +136,7 @@ package struct ControlConnection {
 
   private static let foreignAnswer = "it was answered with something that opflow does not say"
 
-  /// Returns a line without its line feed; nil if the connection closed before one was complete.
+  /// nil if the connection closed before a line was complete.
   private static func readLine(
     _ socket: borrowing Descriptor, waits: () -> Void
   ) throws(Errno) -> [UInt8]? {

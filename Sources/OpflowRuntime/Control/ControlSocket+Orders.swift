@@ -18,7 +18,7 @@ extension ControlSocket {
   }
 
   private func enqueue(_ client: ControlClient) {
-    // Further input waits: see `ControlClient`.
+    // Further input waits.
     if client.state == .listening { try? watch.remove(client.rawDescriptor) }
     client.state = .queued
     queue.append(client)
@@ -43,7 +43,7 @@ extension ControlSocket {
     _ = try? client.send(OrderLines.line(.refused(what: what), to: nil))
   }
 
-  /// Refuses a client and drops it once it has the answer.
+  /// Drops the client once it has the answer.
   private func dismiss(_ client: ControlClient, _ what: String) throws(Errno) {
     client.forgetInbox()
     client.isDismissed = true
@@ -69,9 +69,8 @@ extension ControlSocket {
       : .refused(what: "the run is for \(Hosts.most) programs already that are connected")
   }
 
-  /// Returns the requests whose turn has come, after all reports of workers.
-  ///
-  /// - Parameter running: Returns a worker's task; `none` if it is idle.
+  /// The requests whose turn has come, after all reports of workers. `running` returns a worker's
+  /// task.
   func takeTurn(
     at now: Instant, running: (WorkerID) -> TaskID
   ) -> [(client: ClientID, demand: Demand)] {
@@ -144,8 +143,8 @@ extension ControlSocket {
     }
   }
 
-  /// - Parameter answers: The request approves or rejects.
-  /// - Returns: The requester, and its task of the run or none.
+  /// Returns also the requester's task of the run, or `none`. `answers`: the request approves or
+  /// rejects.
   private func asker(
     _ by: String, _ client: ControlClient, _ running: (WorkerID) -> TaskID, answers: Bool = false
   ) throws(OrderRefusal) -> (OrderAsker, TaskID) {

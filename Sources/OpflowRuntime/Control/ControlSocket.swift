@@ -47,7 +47,7 @@ final class ControlSocket {
   static let mostBytesPerTurn = 1 << 20
   private static let mostAcceptedPerTurn = 16
   private static let backlog: Int32 = 128
-  /// Until descriptors are tried again, in milliseconds.
+  /// Until descriptors are tried again.
   private static let retryMilliseconds: Int64 = 1000
 
   var plan: Plan
@@ -57,13 +57,13 @@ final class ControlSocket {
   private var reopensAt: Instant?
   private(set) var clients: [Int32: ControlClient] = [:]
   var hosts = Hosts()
-  /// The current limit of clients: fewer after descriptors ran out, until it is tried again.
+  /// Fewer clients after descriptors ran out, until that is tried again.
   private var limit = ControlSocket.mostClients
   private var limitEndsAt = Instant(nanoseconds: 0)
   private var lastClient: Int32 = 0
-  /// Clients whose turn is next, by arrival.
+  /// By arrival.
   var queue: [ControlClient] = []
-  // SAFETY: only bytes that were read into it are used. Zeroing it would touch pages that most runs
+  // SAFETY: only bytes that were read into it are used. Zeroing would touch pages that most runs
   // never need.
   var room = [UInt8](unsafeUninitializedCapacity: 1 << 16) { $1 = $0.count }
 
@@ -85,7 +85,7 @@ final class ControlSocket {
     }
   }
 
-  /// Place 0 is the listener's; a client's is its number.
+  /// Clients have their numbers.
   private static let listenerPlace: UInt32 = 0
 
   // MARK: - Opening and closing
@@ -127,7 +127,7 @@ final class ControlSocket {
     return reopensAt.map { min($0, stop) } ?? stop
   }
 
-  /// - Parameter workers: The workers of this machine, by process ID.
+  /// `workers` of this machine, by process ID.
   func take(at place: UInt32, now: Instant, workers: () -> [Int32: WorkerID]) {
     if place == Self.listenerPlace { return accept(at: now, workers) }
     guard let client = clients[Int32(truncatingIfNeeded: place)] else { return }
@@ -148,7 +148,7 @@ final class ControlSocket {
     if limitEndsAt <= now { limit = Self.mostClients }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
-      // Only the first connection is known to be waiting; do not drop a client for one that does
+      // Only the first connection is known to be waiting; no client is dropped for one that does
       // not exist.
       if guestCount >= limit, count > 0 || !makeRoom(at: now) { return }
       do throws(Errno) {
@@ -183,8 +183,7 @@ final class ControlSocket {
     clients[lastClient] = client
   }
 
-  /// Drops a client that has been silent long enough. If there is none, stops accepting until there
-  /// is or one leaves.
+  /// Drops a client that has been silent long enough, or stops accepting until there is one.
   private func makeRoom(at now: Instant) -> Bool {
     let silent = clients.values.filter {
       ($0.state == .listening || $0.state == .answering) && !hosts.contains($0.id)
@@ -221,13 +220,12 @@ final class ControlSocket {
     }
   }
 
-  /// Removes a client but keeps its connection; nil if it has left.
+  /// Keeps the connection; nil if the client has left.
   func detach(_ client: ClientID) -> ControlClient? { clients.removeValue(forKey: client.rawValue) }
 
   func forget(_ client: ControlClient) {
     guard clients.removeValue(forKey: client.id.rawValue) != nil else { return }
-    // An inherited socket may be open in another process too, so closing it would not remove it
-    // from the watch.
+    // An inherited socket may be open elsewhere too: closing would not remove it from the watch.
     try? watch.remove(client.rawDescriptor)
     queue.removeAll { $0 === client }
     hosts.remove(client.id)

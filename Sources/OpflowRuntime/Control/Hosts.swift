@@ -1,7 +1,6 @@
 internal import OpflowCore
 
-/// The connected client programs that use the run as their queue, and what the run does when they
-/// end.
+/// The connected client programs that use the run as their queue.
 struct Hosts {
   /// Each occupies a descriptor without time limit.
   static let most = 64
@@ -16,9 +15,7 @@ struct Hosts {
 
   func contains(_ client: ClientID) -> Bool { afterEach[client] != nil }
 
-  /// Adds a client, or replaces its earlier request.
-  ///
-  /// - Returns: False if there are too many.
+  /// Replaces an earlier request; returns false if there are too many.
   mutating func add(_ client: ClientID, _ afterHost: AfterHost) -> Bool {
     if afterEach[client] == nil, count >= Self.most { return false }
     afterEach[client] = afterHost
@@ -31,13 +28,11 @@ struct Hosts {
     patience = 1
   }
 
-  /// When to check whether the run stops; nil for never.
+  /// When to check whether the run stops.
   var stopDueAt: Instant? { wantsStop && afterEach.isEmpty ? notBefore : nil }
 
-  /// Whether to stop the run now; true only once.
-  ///
-  /// - Parameter areOthersThere: Whether unconnected clients have the run. After its coordinator
-  ///   died, each reconnects in its own time.
+  /// Whether to stop the run now; true only once. After its coordinator died, each client
+  /// reconnects in its own time (`areOthersThere`).
   mutating func takeStop(at now: Instant, areOthersThere: () -> Bool) -> Bool {
     guard let due = stopDueAt else {
       wantsStop = false

@@ -2,7 +2,6 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension OrderID {
-  /// A unique ID: process ID, time and a random number.
   package static func new() -> OrderID {
     let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
     guard let id = OrderID(text) else { preconditionFailure("an order's id is none: \(text)") }

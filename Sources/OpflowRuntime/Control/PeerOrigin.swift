@@ -4,16 +4,13 @@ internal import OpflowSystem
 /// How a client process relates to the run.
 enum PeerOrigin: Equatable {
   case outside
-  /// It descends from that worker, and so from the task that the worker runs.
+  /// Descends from the worker, and so from its task.
   case worker(WorkerID)
   case inside
 
-  /// Follows the chain of parents.
-  ///
-  /// It guards against accidents, not against the user: a process of a container or service manager
-  /// counts as outside, and so does one that has ended.
-  ///
-  /// - Parameter workers: By process ID.
+  /// Follows the chain of parents, as a guard against accidents, not against the user: a process of
+  /// a container or service manager, or one that has ended, counts as outside. `workers` are by
+  /// process ID.
   static func of(_ pid: Int32, workers: [Int32: WorkerID]) -> PeerOrigin {
     let own = ProcessID.own
     if pid <= 0 || pid == own { return .outside }

@@ -1,13 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The coordinator's end of a client with external tasks: a connection of control.sock that became
-/// a worker channel.
-///
-/// The coordinator neither starts nor ends the program, nor waits for it. Its end, even by a kill,
-/// shows as the connection's end, after its last reports.
+/// A client with external tasks: a connection of control.sock that became a worker channel. The
+/// coordinator neither starts nor ends the program, nor waits for it.
 final class ProgramLink {
-  /// The most unread bytes that may be queued for the program.
   static let mostUnreadBytes = 8 << 20
 
   let id: HostID
@@ -35,9 +31,7 @@ final class ProgramLink {
     try client.read(through: room)
   }
 
-  /// Returns the next report; nil if no line is complete.
-  ///
-  /// - Throws: A malformed line, after which nothing can be trusted.
+  /// nil if no line is complete. After an error nothing can be trusted.
   func nextReport() throws(ProgramFault) -> BlockReport? {
     guard client.hasLine else {
       if client.unreadBytes >= MessageCodec.longestLineBytes { throw .malformed }
@@ -56,9 +50,7 @@ final class ProgramLink {
 
   func enqueue(_ order: WorkerOrder) { MessageCodec.encode(order, into: &outbox) }
 
-  /// Sends queued messages as far as there is room.
-  ///
-  /// - Throws: Why the program is of no use any more.
+  /// As far as there is room. Throws why the program is useless.
   func send() throws(ProgramFault) {
     if outbox.bytes.isEmpty { return }
     do throws(Errno) {

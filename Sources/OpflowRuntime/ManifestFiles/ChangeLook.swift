@@ -1,11 +1,10 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// What to do about changes while services run.
 package enum ChangeOutlook: Sendable {
   /// The run can be resumed with the new state, and these services stay up.
   case goesOn(keeping: Set<TaskID>)
-  /// The run cannot be resumed, for this reason; keep the services running.
+  /// Why the run cannot be resumed; services keep running.
   case obstacle(String)
 }
 
@@ -16,7 +15,7 @@ package enum ChangeOutlook: Sendable {
 package final class ChangeLook: @unchecked Sendable {
   enum Finding {
     case nothing
-    /// The path now leads to another manifest.
+    /// The path leads to another manifest.
     case other
     case changed([String], ChangeOutlook)
   }
@@ -33,13 +32,13 @@ package final class ChangeLook: @unchecked Sendable {
     self.outlook = outlook
   }
 
-  /// - Parameter isDue: An earlier change was not acted on.
+  /// `isDue`: an earlier change was not acted on.
   func perform(_ held: HeldServices, isDue: Bool) {
-    // Watch before the check, so that no change falls between the two.
+    // First, so that no change falls between.
     let names = watch.watchedFolders
     folders = try? FolderWatch(names)
     switch watch.takePlace() {
-    // The files beside it may be back together with it.
+    // The files beside it may come back together with it.
     case .nothing: finding = .nothing
     case .other: finding = .other
     case .same:

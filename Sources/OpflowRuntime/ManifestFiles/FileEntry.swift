@@ -1,13 +1,13 @@
 internal import OpflowCore
 
-/// The format of a manifest's files in the journal: `HASH PATH`, the root file first.
+/// A manifest's files in the journal: `HASH PATH`, the root file first.
 enum FileEntry {
-  /// - Parameter folder: Paths below it become relative.
+  /// Paths below `folder` become relative.
   static func texts(_ files: [PlanFile], from folder: String) -> [String] {
     files.map { "\($0.content) \(KeptFiles.relative($0.path, to: folder))" }
   }
 
-  /// Returns the paths of files, except the root, whose hashes differ, in the new order.
+  /// The paths whose hashes differ, except the root, in the new order.
   static func changed(from old: [String], to new: [String]) -> [String] {
     var hashes: [Substring: Substring] = [:]
     for entry in old { hashes[path(entry)] = hash(entry) }
@@ -30,8 +30,8 @@ enum FileEntry {
 }
 
 extension KeptFiles {
-  /// Returns only the contents that the journal entries name, those of one session; all, if an
-  /// older opflow left no entries.
+  /// Only the contents that the entries of one session name; all, if an older opflow left no
+  /// entries.
   func named(by entries: [String]) -> KeptFiles {
     if entries.isEmpty { return self }
     let entries = Set(entries)

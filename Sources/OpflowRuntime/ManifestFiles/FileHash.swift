@@ -3,11 +3,10 @@ internal import OpflowSystem
 
 /// The hash by which a plan identifies its source files.
 enum FileHash {
-  /// Small enough to stay in the processor's cache between read and hash.
+  /// Stays in the processor's cache between read and hash.
   private static let pieceBytes = 128 << 10
 
-  /// Hashes a file in pieces: allocating memory for a whole large file takes longer than hashing
-  /// it.
+  /// In pieces: allocating memory for a whole large file takes longer than hashing it.
   static func planKey(_ path: String) throws(Errno) -> PlanKey {
     try planKey(of: File.openRegular(path, .readOnly, followsLink: true))
   }

@@ -1,22 +1,20 @@
 package import OpflowSystem
 
-/// A manifest's path as the user gave it. Links on the path may be redirected, files replaced by
-/// links, and folders renamed, so that it leads to another manifest or nowhere.
+/// A manifest's path as the user gave it. Redirected links, files replaced by links, and renamed
+/// folders may make it lead to another manifest or nowhere.
 package struct ManifestPlace: Sendable {
   /// Absolute, with links unresolved.
   private let path: String
   private let realPath: String
 
   package enum Finding: Sendable, Equatable {
-    /// The same file path as at the start; its contents may differ.
+    /// The same file path as at the start.
     case same
     case other(String)
     case nothing
   }
 
-  /// Returns nil if nothing is there.
-  ///
-  /// - Parameter path: May be relative to the working directory.
+  /// nil if nothing is there.
   package init?(_ path: String) {
     guard let folder = try? Path.workingDirectory(), let realPath = try? Path.real(path) else {
       return nil
@@ -30,7 +28,6 @@ package struct ManifestPlace: Sendable {
     return found == realPath ? .same : .other(found)
   }
 
-  /// nil if nothing is there now.
   package var status: FileStatus? { try? Path.status(path) }
 
   /// The folders on the path that contain a link, and the folder where a component is missing.

@@ -3,20 +3,17 @@ package import OpflowSystem
 internal import OpflowWorker
 
 /// Waits for a change of a plan's sources: the manifest, the files that it names, the files that
-/// match its patterns, and the `inputs` of its tasks.
-///
-/// Contents decide, events only say when to check. Since some file systems report no events, checks
-/// also happen at intervals.
+/// match its patterns, and the `inputs` of its tasks. Contents decide, events only say when to
+/// check. Since some file systems report no events, checks also happen at intervals.
 package struct ManifestWatch: ~Copyable {
   /// nil if the manifest did not exist at the start.
   package let place: ManifestPlace?
   private var found = ManifestPlace.Finding.same
-  /// Tells viewers of the run that another round may follow; nil if it could not be taken, which
-  /// does no harm.
+  /// Tells viewers that another round may follow; a missing lock does no harm.
   private var lock: FileLock?
-  /// The state at the last check, by path and by pattern; nil for missing files.
+  /// By path and by pattern; nil for missing files.
   private var seen: [String: String?]
-  /// Avoids reading files whose status is unchanged.
+  /// Files with an unchanged status are not read.
   private var statuses: [String: FileStatus] = [:]
   private var patterns: [(pattern: String, folder: String)] = []
   private var inputs = InputsLook()
@@ -24,12 +21,11 @@ package struct ManifestWatch: ~Copyable {
   private let state: String
 
   private static let leastPatienceNanoseconds: Int64 = 2_000_000_000
-  /// The pause after a change, for writers of several files or of one in pieces.
+  /// After a change, for writers of several files or of one in pieces.
   private static let restNanoseconds: Int64 = 50_000_000
 
-  /// - Parameters:
-  ///   - files: The session's files, as in the journal; they may have changed since.
-  ///   - initial: How the tasks enter the session; inputs of excluded tasks are not watched.
+  /// `files` are the session's, as in the journal; they may have changed since. Inputs of excluded
+  /// tasks are not watched.
   init(
     _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String],
     initial: [InitialState]
@@ -41,7 +37,7 @@ package struct ManifestWatch: ~Copyable {
     follow(plan, files, initial)
   }
 
-  /// Ends the announcement of further rounds.
+  /// No further rounds follow.
   package mutating func leave() { lock = nil }
 
   mutating func follow(_ plan: Plan, _ files: [String], _ initial: [InitialState]) {
@@ -54,7 +50,7 @@ package struct ManifestWatch: ~Copyable {
         continue
       }
       let now = hash(path)
-      // A missing file was read from its copy in the run's folder, which is no change.
+      // It was read from its copy in the run's folder, which is no change.
       known.updateValue(now == nil ? nil : hashes[path] ?? now, forKey: path)
     }
     for (pattern, folder) in patterns {
@@ -67,13 +63,13 @@ package struct ManifestWatch: ~Copyable {
 
   package var fileCount: Int { seen.count - patterns.count + inputs.fileCount }
 
-  /// Checks whether the manifest is where it was.
+  /// Whether the manifest is where it was.
   package mutating func takePlace() -> ManifestPlace.Finding {
     found = place?.look() ?? .same
     return found
   }
 
-  /// Returns the paths that changed since the last check, and patterns that match other files.
+  /// Paths, and patterns that match other files.
   package mutating func takeChanges() -> [String] {
     var changed: [String] = []
     for (path, before) in seen where !Self.isName(path) {
@@ -111,7 +107,7 @@ package struct ManifestWatch: ~Copyable {
       return
     }
     var folderWatch = watch
-    // Checked after the watch began, to see changes before it.
+    // After the watch began, to see changes before it.
     if hasChanged { return }
     try folderWatch.wait(nanoseconds: patienceNanoseconds)
     try PollSet.pause(nanoseconds: Self.restNanoseconds)
@@ -143,7 +139,7 @@ package struct ManifestWatch: ~Copyable {
     return hash
   }
 
-  /// Paths cannot contain NUL, so these keys cannot collide with them.
+  /// Paths cannot contain NUL.
   private static func name(_ pattern: String, _ folder: String) -> String {
     "\0\(folder)\0\(pattern)"
   }

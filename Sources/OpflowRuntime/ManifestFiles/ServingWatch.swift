@@ -1,31 +1,31 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// Watches a run's files (`run --watch`), even while only staying services are left: a change ends
-/// the affected services, so that the run is resumed.
+/// Watches a run's files (`run --watch`), even while only services are left: a change ends the
+/// affected services, so that the run is resumed.
 package final class ServingWatch {
   /// Usable between sessions, after `takeDue`.
   package let look: ChangeLook
   private let begun: (Int) -> String
   private let told: ([String]) -> String
-  /// Services that the last session left for the next one.
+  /// Left by the last session for the next one.
   package internal(set) var passed: PassedServices?
 
-  /// Set if tasks were added in the last session, so that their files are watched from then on.
+  /// Tasks were added in the last session: watch their files from then on.
   var grown: (plan: Plan, files: [String], initial: [InitialState])?
 
   /// A change was seen that the run was not resumed for.
   private var isDue = false
   private var hasBegun = false
   private var note: String?
-  /// The last obstacle shown, to avoid repeating it.
+  /// The last obstacle shown.
   private var complaint = ""
-  /// One thread, created on first use.
+  /// One thread, on first use.
   private var pool: ThreadPool?
-  /// The services that the running check is about.
+  /// What the running check is about.
   private var asked: [HeldService]?
   private var isDone = false
-  /// nil while changes are not awaited, or if the system has no watch left.
+  /// nil while changes are not awaited, or without a watch.
   private var folders: FolderWatch?
   private(set) var isLooking = false
   /// nil for never, and while a check runs.
@@ -36,10 +36,7 @@ package final class ServingWatch {
   /// The thread compiles manifests.
   private static let stackBytes = 8 << 20
 
-  /// - Parameters:
-  ///   - begun: Makes the message that so many files are watched.
-  ///   - told: Makes the message that these files changed.
-  ///   - outlook: Decides what to do about a change, in a thread.
+  /// `begun` and `told` make messages; `outlook` decides, in a thread, what to do about a change.
   package init(
     _ watch: consuming ManifestWatch, begun: @escaping (Int) -> String,
     told: @escaping ([String]) -> String,
@@ -56,10 +53,8 @@ package final class ServingWatch {
 
   // MARK: Between sessions
 
-  /// Waits for a check that the last session started. Signals have their default effect meanwhile.
-  ///
-  /// - Parameter tell: Shows the result to the user.
-  /// - Returns: Whether to resume the run even without a further change.
+  /// Waits for a check that the last session started, with default effects of signals. Returns
+  /// whether to resume even without a further change.
   package func takeDue(tell: (String) -> Void) throws(Errno) -> Bool {
     if asked != nil {
       try SignalSet.all.unblock()
@@ -89,13 +84,12 @@ package final class ServingWatch {
   /// A session has taken the services over.
   package func forgetPassed() { passed = nil }
 
-  /// Ends the services that were left up, since no session follows.
+  /// No session follows.
   package func endPassed() {
     passed?.end(but: [])
     passed = nil
   }
 
-  /// Called at the end of a session.
   package func endDrive() {
     end()
     hasBegun = false
@@ -116,13 +110,13 @@ package final class ServingWatch {
     hasBegun = true
   }
 
-  /// Returns the message to show when the services are up, once per session.
+  /// Once per session, when the services are up.
   func takeNote() -> String? {
     defer { note = nil }
     return note
   }
 
-  /// Stops watching. A check that runs in the thread continues.
+  /// A check in the thread continues.
   func end() {
     isLooking = false
     folders = nil
@@ -130,7 +124,7 @@ package final class ServingWatch {
     lastLook = nil
   }
 
-  /// Delays the check until changes cease, since ending services costs more than a check.
+  /// Waits until changes cease: ending services costs more than a check.
   func note(at now: Instant) {
     try? folders?.takeChanges()
     guard isLooking, asked == nil else { return }
@@ -163,7 +157,7 @@ package final class ServingWatch {
     return isDone
   }
 
-  /// - Returns: The services to keep while all others end; nil if all stay.
+  /// The services to keep while all others end; nil if all stay.
   func takeLook(at now: Instant, _ held: [HeldService], tell: (String) -> Void) -> Set<TaskID>? {
     let isOfThese = asked == held
     folders = look.takeFolders()

@@ -6,13 +6,12 @@ extension RunsAround {
     RunsAround(Environment.value(variable), own: Environment.value(ownVariable))
   }
 
-  /// Whether this process is part of that run, or of one nested in it.
+  /// This process is part of that run, or of one nested in it.
   package static func isHere(_ run: RunID) -> Bool { here.contains(run) }
 
-  /// The innermost run that contains this process; nil for none.
   package static var innermost: RunID? { Environment.value(ownVariable).flatMap { RunID($0) } }
 
-  /// The folder of that run; nil if unknown or moved.
+  /// nil if unknown or moved.
   package static var innermostFolder: RunFolder? {
     guard let run = innermost, let path = Environment.value(folderVariable), path.hasPrefix("/"),
       Path.name(path) == run.description, Path.isDirectory(path)
@@ -30,7 +29,7 @@ extension TasksAround {
 }
 
 extension PreparationError {
-  /// - Throws: The first task to run that already contains this process.
+  /// Throws the first task to run that already contains this process.
   static func expectNotAround(
     _ plan: @autoclosure () throws(PreparationError) -> Plan, of manifest: String,
     _ initial: @autoclosure () -> [InitialState]
@@ -48,15 +47,15 @@ extension PreparationError {
 }
 
 extension TaskAround {
-  /// The task that contains this process; nil for none.
+  /// The task that contains this process.
   package static var here: TaskAround? {
     guard let run = RunsAround.innermost, let task = Environment.value(variable), !task.isEmpty
     else { return nil }
     return TaskAround(run: run, task: task)
   }
 
-  /// Returns the task of `run` that contains this process, even through a nested run; nil if there
-  /// is none or it is not visible.
+  /// The task of `run` that contains this process, even through a nested run; nil if it is not
+  /// visible.
   package static func here(of run: RunID) -> TaskAround? {
     if let here, here.run == run { return here }
     guard RunsAround.isHere(run) else { return nil }
@@ -65,7 +64,7 @@ extension TaskAround {
       guard let status = ProcessStatus.read(current) else { return nil }
       current = status.parent
       let environment = ProcessStatus.environment(of: current) ?? []
-      // The coordinator of the nested run was started by the task.
+      // The task started the coordinator of the nested run.
       if let found = TaskAround(environment: environment), found.run == run { return found }
     }
     return nil
@@ -73,8 +72,7 @@ extension TaskAround {
 
   private static let longestChain = 4096
 
-  /// The task that contains this process, if this is not its first attempt: nested runs of an
-  /// earlier one may be unfinished.
+  /// Only if this is not its first attempt: nested runs of an earlier one may be unfinished.
   package static var triedAgain: TaskAround? {
     guard let attempt = Environment.value("OPFLOW_ATTEMPT").flatMap({ Int($0) }), attempt > 1 else {
       return nil

@@ -2,10 +2,8 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// Returns the newest run with the same manifest, values and tasks; nil if it succeeded or there
-  /// is none.
-  ///
-  /// - Throws: `held` if another process drives it.
+  /// The newest run with the same manifest, values and tasks, unless it succeeded. Throws `held` if
+  /// another process drives it.
   package func resumable(
     ofManifest path: String, _ request: RunRequest
   ) throws(RunFolderError) -> RunFolder? {
@@ -17,17 +15,17 @@ extension StateFolder {
     }
     guard let folder = newest else { return nil }
     try RunFolderLock.expectFree(folder)
-    // Read without its plan, which may be of another opflow version; the resume handles that.
+    // Its plan may be of another opflow version; the resume handles that.
     let history = try folder.readRunHistory()
     return history.close?.state != .succeeded ? folder : nil
   }
 
-  /// Returns the state of the newest run of a manifest; nil if there is none, or it cannot be read.
+  /// nil if there is none, or it cannot be read.
   package func newestState(
     ofManifest path: String
   ) -> (run: RunID, state: RunState, on: [String])? {
     guard let newest = try? newestRun(ofManifest: path),
-      // Before the journal: a run that ends in between counts as running, never as interrupted.
+      // First: a run that ends in between counts as running, never as interrupted.
       let isHeld = try? RunFolderLock.isHeld(newest), let history = try? newest.readRunHistory()
     else { return nil }
     return (newest.id, history.state(isHeld: isHeld), history.on)

@@ -30,7 +30,7 @@ enum FurtherFile {
       number: FileNumber(device: status.identity.device, inode: status.identity.inode))
   }
 
-  /// Returns the file's path and hash for a plan; nil if it cannot be read.
+  /// nil if the file cannot be read.
   static func planFile(_ path: String) -> PlanFile? {
     do throws(Errno) {
       let realPath = try Path.real(path)

@@ -2,8 +2,8 @@ package import OpflowCore
 internal import OpflowWorker
 
 extension ManifestFile {
-  /// Returns a plan for its names: of an earlier run if it is current, else compiled now, else of
-  /// the newest run.
+  /// A plan for its names: of an earlier run if it is current, else compiled now, else of the
+  /// newest run.
   package func planToGlanceAt(_ state: StateFolder) -> Plan? {
     let inputs = inputs(set: [])
     let earlier = try? state.runs(ofManifest: realPath, amongNewest: Self.mostRunsGlancedAt)
@@ -24,6 +24,6 @@ extension ManifestFile {
   }
 
   private static let mostRunsGlancedAt = 3
-  /// The limit for compiling while the user waits.
+  /// While the user waits.
   private static let mostBytesCompiled = 4 << 20
 }

@@ -17,8 +17,7 @@ struct KeptValues {
     isDone = { history[$0].state.holdsValues }
   }
 
-  /// Returns the values of all tasks, with the strings that an `if` may read. Missing strings are
-  /// left out.
+  /// With the strings that an `if` may read, as far as they exist.
   func withTexts() -> [TaskID: ValueSet] {
     var values = left
     for task in left.keys where plan.flags(task).contains(.decidesOthers) {
@@ -38,8 +37,6 @@ struct KeptValues {
   }
 
   /// Removes values of unsuccessful attempts that were not removed at their end.
-  ///
-  /// - Returns: An error if some are left.
   func removeOthers() -> Errno? {
     let names = left.filter { plan.flags($0.key).contains(.leavesValues) && isDone($0.key) }
       .map { ValueFolder.name(of: plan.nameBytes($0.key), attempt: $0.value.attempt) }

@@ -2,8 +2,8 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// The source of a matrix whose tasks are generated while the run is live: the run's manifest or an
-/// addition.
+/// The run's manifest, or the addition, that declares a matrix whose tasks are generated while the
+/// run is live.
 struct LegSource {
   private let folder: RunFolder
   private let open: OpenEntry
@@ -13,8 +13,7 @@ struct LegSource {
     open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
   }
 
-  /// - Parameter found: Receives the names that match patterns.
-  /// - Returns: The segment and the manifest that declares the matrix.
+  /// `found` receives the names that match patterns.
   func compile(
     _ maker: TaskID, of plan: Plan, _ found: PatternNames
   ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {
@@ -53,7 +52,7 @@ struct LegSource {
     return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfLegs }
   }
 
-  /// The manifest as of the plan's compilation.
+  /// As of the plan's compilation.
   private func root(_ history: RunModel) throws(PreparationError) -> ManifestFile {
     let located = RunManifest(open, folder)
     do throws(Errno) {

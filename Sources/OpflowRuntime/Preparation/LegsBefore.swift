@@ -2,20 +2,20 @@ internal import OpflowCore
 internal import OpflowManifest
 internal import OpflowSystem
 
-/// Compiles matrix tasks that were generated in an earlier session again, from the current
-/// declaration and the files that the generator read then.
+/// Compiles matrix tasks of an earlier session again, from the current declaration and the files
+/// that the generator read then.
 struct LegsBefore {
   let manifest: ManifestFile
   /// From `--set`.
   let set: [String]
-  /// The files that it names, which are read as they are now.
+  /// Read as they are now.
   let files: Set<String>
   let entry: ExtendEntry
   let run: RunFolder
   let located: RunManifest
 
-  /// Returns nil if the task no longer generates, or must generate again because the current
-  /// declaration does not fit what was read.
+  /// nil if the task no longer generates, or must generate again because the current declaration
+  /// does not fit what was read.
   func compile(_ task: String, in plan: Plan) -> CompiledManifest? {
     guard let maker = plan.task(named: task), plan.makesLegs(maker) else { return nil }
     let made =

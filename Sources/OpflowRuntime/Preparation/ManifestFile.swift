@@ -3,10 +3,9 @@ package import OpflowManifest
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// A manifest in memory.
 package struct ManifestFile {
   package let bytes: [UInt8]
-  /// The path as the user wrote it, for diagnostics.
+  /// As the user wrote it, for diagnostics.
   package let displayPath: String
   /// `-` for standard input.
   package let realPath: String
@@ -17,7 +16,7 @@ package struct ManifestFile {
   /// Files, and names matched by patterns, to use instead of the current ones.
   var copies = KeptFiles()
   var foundNames: PatternNames?
-  /// It may have no task, since tasks are added later.
+  /// Tasks are added later.
   package var mayBeEmpty = false
 
   package static let defaultName = "opflow.yaml"
@@ -30,9 +29,7 @@ package struct ManifestFile {
     self.folder = folder
   }
 
-  /// A manifest without tasks in the working directory.
-  ///
-  /// - Parameter name: Letters, digits, `.`, `_` and `-`; empty for the default.
+  /// Without tasks, in the working directory. An empty `name` means the default.
   package static func none(named name: String) throws(PreparationError) -> ManifestFile {
     do throws(Errno) {
       var manifest = ManifestFile(
@@ -46,17 +43,16 @@ package struct ManifestFile {
     }
   }
 
-  /// A generated manifest whose relative paths start at `folder`.
+  /// Generated; relative paths start at `folder`.
   package static func composed(_ bytes: [UInt8], folder: String) -> ManifestFile {
     ManifestFile(bytes: bytes, displayPath: "<none>", realPath: standardInput, folder: folder)
   }
 
-  /// Returns the path that an argument means: a folder with a slash stands for the manifest in it.
+  /// A folder with a slash stands for the manifest in it.
   package static func path(_ word: String) -> String {
     word.hasSuffix("/") ? word + defaultName : word
   }
 
-  /// Reads the file at `path`, or standard input.
   package init(at path: String) throws(PreparationError) {
     do throws(Errno) {
       if path == Self.standardInput {
@@ -103,7 +99,7 @@ package struct ManifestFile {
   private static let beginningBytes = 16 << 20
   private static let largeBytes = 64 << 20
 
-  /// One byte more than the limit, so that the compiler reports a too large manifest.
+  /// One byte above the limit, so that the compiler reports a too large manifest.
   static let mostBytes = ManifestCompiler.maximumBytes + 1
 
   private static func read(_ path: String) throws(Errno) -> [UInt8] {
@@ -116,9 +112,7 @@ package struct ManifestFile {
     return try file.readAll(atMost: mostBytes)
   }
 
-  /// Compiles the manifest into a plan.
-  ///
-  /// - Throws: All its errors.
+  /// Throws all errors of the manifest.
   package func compile(
     runID: String, set: [String], maxParallel: UInt32?, state: StateFolder? = nil,
     fingerprints: FingerprintStyle = .relative
@@ -132,10 +126,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Compiles the manifest into a segment of a run's plan.
-  ///
-  /// - Parameter adder: The task that adds it; `none` for another process.
-  /// - Throws: All its errors.
+  /// Compiles a segment of a run's plan. `adder` is the task that adds it, or `none`.
   func compile(
     addedTo plan: Plan, by adder: TaskID, runID: String, state: StateFolder
   ) throws(PreparationError) -> CompiledSegment {
@@ -148,9 +139,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Compiles the matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
-  ///
-  /// - Throws: All its errors.
+  /// The matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
   func compileLegs(
     madeBy maker: TaskID, of plan: Plan, runID: String, set: [String], state: StateFolder
   ) throws(PreparationError) -> CompiledSegment? {
@@ -162,7 +151,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Turns unavailable secrets into errors with places.
+  /// Gives unavailable secrets their places.
   func mistakes(
     _ secrets: SecretFaults, runID: String, _ request: RunRequest
   ) -> PreparationError {
@@ -180,8 +169,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Turns `interactive` tasks without a terminal into errors with places, unless the manifest
-  /// changed.
+  /// Gives `interactive` tasks without a terminal their places, unless the manifest changed.
   func mistakes(
     withoutTerminal tasks: [String], runID: String, _ request: RunRequest
   ) -> PreparationError {
@@ -196,9 +184,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Checks the manifest.
-  ///
-  /// - Throws: All its errors.
+  /// Throws all errors of the manifest.
   package func check(
     set: [String], state: StateFolder
   ) throws(PreparationError) -> CheckedManifest {
@@ -210,7 +196,7 @@ package struct ManifestFile {
     }
   }
 
-  /// The value of `run.id` outside a run.
+  /// `run.id` outside a run.
   package static let runIDOfCheck = "check"
 
   private func options(
@@ -263,7 +249,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Checks the owner of an optional file: in a folder like `/tmp` any user could create it.
+  /// In a folder like `/tmp` any user could create an optional file.
   private static func expectTrusted(
     _ path: String, of manifest: String
   ) throws(NamedFileFault) {
@@ -278,7 +264,7 @@ package struct ManifestFile {
     return NamedFile(bytes: bytes, realPath: path, number: number)
   }
 
-  /// Compiles the plan as an older opflow did, in the original folder, for its fingerprints.
+  /// As an older opflow did, in the original folder, for its fingerprints.
   func compileAsBefore(
     runID: String, set: [String], folder: String
   ) throws(PreparationError) -> Plan {
@@ -289,7 +275,7 @@ package struct ManifestFile {
     return try compiled.openPlan()
   }
 
-  /// - Throws: A selector that matches no task.
+  /// Throws a selector that matches no task.
   package func expectTasks(_ words: [String], in plan: Plan) throws(PreparationError) {
     for word in words {
       do throws(UnfitSelector) {
@@ -304,7 +290,7 @@ package struct ManifestFile {
     }
   }
 
-  /// The most tasks in an error message.
+  /// In an error message.
   package static let mostTasksTold = 20
 
   func inputs(set: [String]) -> PlanInputs {
@@ -324,7 +310,7 @@ package struct ManifestFile {
     return source
   }
 
-  /// Returns the prefix for showing relative paths: the folder as the user wrote it, if that is the
+  /// The prefix for showing relative paths: the folder as the user wrote it, if that is the
   /// manifest's.
   private static func displayFolder(_ displayPath: String, folder: String) -> String {
     let slash = displayPath.lastIndex(of: "/")

@@ -11,10 +11,8 @@ enum MemoryLimits {
     }
   }
 
-  /// Enables memory limits for a session while the result is kept; nil if that is impossible or
-  /// unneeded.
-  ///
-  /// - Parameter warn: Called with the reason if it is impossible.
+  /// Enables memory limits for a session while the result is kept. Calls `warn` if that is
+  /// impossible.
   static func begin(_ plan: Plan, warn: (String) -> Void) -> MemoryDelegation? {
     guard plan.hasMemoryLimits else { return nil }
     do throws(MemoryDelegation.Obstacle) {

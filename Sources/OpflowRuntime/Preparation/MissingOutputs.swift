@@ -4,11 +4,11 @@ internal import OpflowWorker
 
 struct MissingOutputs {
   private let network: NetworkFiles
-  /// Folders that were listed again, once each, since that is expensive on a file server.
+  /// Listed again, once each, since that is expensive on a file server.
   private var refreshed: Set<String> = []
 
-  /// Returns finished downloads without `to`, and successful tasks without content checks that lack
-  /// one of their `outputs`; nil for none.
+  /// Finished downloads without `to`, and successful tasks without content checks that lack one of
+  /// their `outputs`; nil for none.
   static func find(
     _ plan: Plan, _ history: RunModel, network: NetworkFiles = NetworkFiles()
   ) -> TaskSet? {

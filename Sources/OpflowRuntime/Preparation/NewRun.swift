@@ -9,19 +9,18 @@ package struct NewRun {
   private let request: RunRequest
   private let nowMilliseconds = Clock.wallMilliseconds
   private let random = UInt16.random(in: 0 ... .max)
-  /// The run's ID, unless another process takes it first.
+  /// Unless another process takes the ID first.
   private let expected: RunID
   private var prepared: PreparedPlan
-  /// How each task enters the scheduler: all run unless some are selected.
   package private(set) var initial: [InitialState]
   /// See `ResumeDecision`.
   private var owesFinally = false
   private var arguments: TaskArguments?
   private var rerun: TaskSet?
-  /// The tasks named on the command line, if the plan has services.
+  /// On the command line, if the plan has services.
   private var named: TaskSet?
 
-  /// - Throws: All errors of the manifest.
+  /// Throws all errors of the manifest.
   package init(
     _ manifest: ManifestFile, _ state: StateFolder, _ request: RunRequest
   ) throws(PreparationError) {
@@ -40,7 +39,6 @@ package struct NewRun {
 
   package var warnings: [Diagnostic] { prepared.warnings }
 
-  /// Applies the selection of tasks.
   package mutating func selectTasks() throws(PreparationError) {
     let asksNothing = [request.tasks, request.only, request.skip, request.rerun]
       .allSatisfy { $0.isEmpty }
@@ -54,7 +52,7 @@ package struct NewRun {
       if request.openness == .ordinary || !asksNothing {
         try selection.expectSomething(of: plan)
       }
-      // It overrides up-to-date checks.
+      // Overrides up-to-date checks.
       if !request.rerun.isEmpty { rerun = try Selection.tasks("--rerun", request.rerun, plan) }
       if plan.hasServices { named = selection.namedForItself(of: plan) }
       arguments = try TaskArguments(request.arguments, of: request.tasks, in: plan)
@@ -65,10 +63,8 @@ package struct NewRun {
     }
   }
 
-  /// Reads the secrets that its tasks need.
-  ///
-  /// - Parameter complain: Receives standard error of commands that print secrets.
-  /// - Throws: Unavailable secrets, where tasks list them.
+  /// Reads the secrets that its tasks need. `complain` receives standard error of commands that
+  /// print secrets. Throws unavailable secrets.
   package mutating func takeSecrets(_ complain: (String) -> Void) throws(PreparationError) {
     guard prepared.hasSecrets else { return }
     let plan = try prepared.open()
@@ -90,15 +86,13 @@ package struct NewRun {
     }
   }
 
-  /// Returns a warning about secrets that are missing; nil if none are.
+  /// nil if none are missing.
   package mutating func missingSecrets() throws(PreparationError) -> String? {
     guard prepared.hasSecrets else { return nil }
     return try SecretFaults.warning(SecretTaking.missing(prepared.open(), initial))
   }
 
-  /// Checks that there is a terminal if tasks need one.
-  ///
-  /// - Throws: The tasks that lack it.
+  /// Throws the tasks that lack a terminal.
   package mutating func expectTerminal() throws(PreparationError) {
     guard prepared.hasInteractive else { return }
     let tasks = MissingTerminal.tasks(of: try prepared.open(), initial)
@@ -106,19 +100,18 @@ package struct NewRun {
     throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
   }
 
-  /// Checks that no task contains this process.
+  /// No task contains this process.
   package mutating func expectNotAround() throws(PreparationError) {
     try PreparationError.expectNotAround(
       try prepared.open(), of: manifest.realPath, initial)
   }
 
-  /// Checks that this machine has enough GPUs.
   package mutating func expectDevices() throws(PreparationError) {
     try PreparationError.expectDevices(
       of: try prepared.open(), usesSites: !request.on.isEmpty, initial)
   }
 
-  /// Checks that `memory_limit` can be enforced, if that is required.
+  /// If that is required.
   package mutating func expectMemoryLimits() throws(PreparationError) {
     if request.memory == .enforce { try MemoryLimits.expect(try prepared.open()) }
   }
@@ -128,10 +121,10 @@ package struct NewRun {
       prepared.concurrency, manifest: manifest.realPath, in: state, asked: request.ifRunning)
   }
 
-  /// Opens the plan without starting a run.
+  /// Without starting a run.
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 
-  /// How its tasks enter the engine, without durations.
+  /// Without durations.
   package func entering(_ plan: Plan) -> Entering {
     var entering = Entering(
       initial: initial, attempts: [Int32](repeating: 0, count: plan.taskCount),
@@ -143,15 +136,14 @@ package struct NewRun {
     return entering
   }
 
-  /// The state folder's path, even if it does not exist.
+  /// Even if the folder does not exist.
   package var statePath: String { state.path }
 
-  /// From earlier runs of the manifest.
   package func durations(of plan: Plan) -> TaskDurations {
     state.durations(ofManifest: manifest.realPath, plan: plan)
   }
 
-  /// Creates the run: from then on it exists, is held by this process, and can be resumed.
+  /// From then on the run exists, is held by this process, and can be resumed.
   package consuming func begin() throws(PreparationError) -> PreparedDrive {
     let (state, manifest) = (state, manifest)
     let (now, random) = (nowMilliseconds, random)

@@ -7,7 +7,7 @@ final class PatternNames: @unchecked Sendable {
 
   func add(_ path: String, _ bytes: [UInt8]) { all.append((path, bytes)) }
 
-  /// Returns a key that cannot be a real path.
+  /// Cannot be a real path.
   static func path(_ pattern: String, in folder: String) -> String {
     "//names/\(folder)//\(pattern)"
   }

@@ -7,35 +7,35 @@ package enum PreparationError: Error {
   case unreadable(manifest: String, Errno)
   case mistakes(ManifestError)
   case folder(RunFolderError)
-  /// A selector matches no task; `tasks` lists the first tasks or tags.
+  /// `tasks` lists the first tasks or tags.
   case noSuchTask(UnfitSelector, manifest: String, tasks: [String])
   case selection(SelectionError)
-  /// The compiled plan is invalid: a bug in opflow.
+  /// A bug in opflow.
   case unsoundPlan(PlanError)
-  /// An addition does not fit the plan that it was compiled for: too large, or a bug in opflow.
+  /// Too large, or a bug in opflow.
   case unfitAddition(GrownPlanError)
-  /// No manifest of the run declares the matrix of that generator: a bug in opflow.
+  /// No manifest of the run declares the generator's matrix: a bug in opflow.
   case noLegSource(String)
   /// Processes cannot be inspected, so none can be started or ended safely.
   case noProcesses(String)
-  /// Secrets are unavailable, and the manifest has changed meanwhile.
+  /// The manifest has changed meanwhile.
   case secrets(SecretFaults)
-  /// The value of this `--set` variable contains a secret, which would be stored.
+  /// A `--set` value contains a secret, which would be stored.
   case secretSet(name: String)
   case secretOn
   /// An option that names a run or tasks contains a secret.
   case secretNamed(option: String)
-  /// A run needs this many descriptors, which are not available.
+  /// So many descriptors are not available.
   case noDescriptors(Int, Errno)
   case noMemoryLimits(String)
-  /// `interactive` tasks have no terminal, and the manifest has changed meanwhile.
+  /// The manifest has changed meanwhile.
   case noTerminal(tasks: [String])
   /// Workers of an earlier session are, or may be, alive on these machines.
   case workersElsewhere([String])
   case noProgram(String, for: String)
   /// A task that contains this process would run.
   case taskAround(String)
-  /// Processes of an earlier session that could not be ended.
+  /// Of an earlier session; they could not be ended.
   case survivors([Orphans.Survivor])
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }

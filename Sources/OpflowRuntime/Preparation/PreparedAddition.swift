@@ -5,14 +5,14 @@ package import OpflowManifest
 package struct PreparedAddition {
   /// Of the new tasks.
   package let taskCount: Int
-  /// Their IDs as declared.
+  /// IDs as declared.
   package let added: [String]
   private let plan: Plan?
-  /// IDs that the run already has with the same definition; they are not added.
+  /// The run has these with the same definition.
   package let unchanged: [String]
   package let warnings: [Diagnostic]
   package var request: AddRequest
-  /// The IDs of all new tasks, including matrix tasks.
+  /// Of all new tasks, including matrix tasks.
   package var ids: [String] {
     plan.map { plan in plan.tasks.map { plan.nameString(TaskID($0)) } } ?? []
   }
@@ -21,10 +21,8 @@ package struct PreparedAddition {
   private let kept: KeptFiles
   private let folder: AddedFolder
 
-  /// - Parameters:
-  ///   - id: The request's ID, for this attempt only.
-  ///   - adder: The task of the run that contains this process; `none` outside.
-  /// - Throws: All errors of the manifest.
+  /// `id` is for this attempt only. `adder` is the task of the run that contains this process, or
+  /// `none`.
   package init(
     _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID
   ) throws(PreparationError) {
@@ -34,7 +32,7 @@ package struct PreparedAddition {
       compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: adder, nil)
   }
 
-  /// Prepares the matrix tasks that `maker` generates.
+  /// The matrix tasks that `maker` generates.
   package init(
     legsMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: OrderID
   ) throws(PreparationError) {
@@ -74,18 +72,18 @@ package struct PreparedAddition {
   }
 
   /// Embeds a short addition without further files in the request, which saves writing and syncing
-  /// files first.
+  /// files.
   package mutating func carry() {
     guard case .manifest(let copy) = source, kept.files.isEmpty, taskCount > 0 else { return }
     let carried = CarriedAddition(copy: copy, segment: segment)
     if carried.isShort { request.carried = carried }
   }
 
-  /// Writes the addition into the run's folder, for the run and for a resume.
+  /// For the run and for a resume.
   package func write() throws(RunFolderError) {
     if request.carried == nil { try folder.write(segment: segment, source, kept) }
   }
 
-  /// Removes a refused addition.
+  /// After a refusal.
   package func remove() { if request.carried == nil { folder.remove() } }
 }

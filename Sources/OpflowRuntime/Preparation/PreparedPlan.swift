@@ -21,7 +21,7 @@ struct PreparedPlan {
 
   private enum Source {
     case compiled([UInt8], hasRunID: Bool)
-    /// Compiled, and opened before there is a run.
+    /// Before there is a run.
     case opened(Plan, hasRunID: Bool)
     case earlier(Plan, of: RunFolder)
   }
@@ -73,7 +73,7 @@ struct PreparedPlan {
     }
   }
 
-  /// Whether the plan contains the run's ID, so that other runs cannot share it.
+  /// The plan contains the run's ID, so that other runs cannot share it.
   var isOfOneRun: Bool {
     switch source {
     case .compiled(_, let hasRunID), .opened(_, let hasRunID): hasRunID
@@ -103,7 +103,7 @@ struct PreparedPlan {
     }
   }
 
-  /// Writes or links the plan into a new run's folder, and frees compiled bytes.
+  /// Writes or links the plan, and frees compiled bytes.
   mutating func place(in folder: RunFolder) throws(RunFolderError) -> Plan {
     switch source {
     case .compiled, .opened:

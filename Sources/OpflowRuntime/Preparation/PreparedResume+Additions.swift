@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowWorker
 
-/// Tasks that were added by tasks of the run which run again and add them again.
+/// Additions by tasks of the run that run again and add them again.
 extension PreparedResume {
-  /// Whether a task of the last plan is left out because the task that added it runs again.
+  /// A task of the last plan is left out because the task that added it runs again.
   package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
 
   func additionsToRemake(_ asked: RunRequest) -> AdditionsToRemake {

@@ -1,9 +1,7 @@
 internal import OpflowCore
 
 extension PreparedResume {
-  /// Watches the files of a run with nothing left to do.
-  ///
-  /// - Parameter path: The manifest's path from the user; nil for the run's own.
+  /// For a run with nothing left to do. `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
@@ -11,9 +9,7 @@ extension PreparedResume {
 }
 
 extension PreparedDrive {
-  /// Watches the files of the session's plan.
-  ///
-  /// - Parameter path: The manifest's path from the user; nil for the run's own.
+  /// `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       folder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)

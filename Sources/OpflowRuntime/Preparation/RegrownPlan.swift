@@ -10,21 +10,17 @@ internal import OpflowSystem
 struct RegrownPlan {
   let plan: Plan
   private(set) var warnings: [Diagnostic] = []
-  /// Missing files of additions, for which the old contents are used.
+  /// Files of additions, for which the old contents are used.
   private(set) var gone: [String] = []
-  /// Generators whose matrix tasks are not in the plan and must be generated again.
+  /// Generators that must generate their matrix tasks again.
   private(set) var withoutLegs: Set<String> = []
   /// The requests that added the tasks of these generators. Later resumes ignore them.
   private(set) var withoutOrders: [String] = []
-  /// What tasks gave to `opflow add`, in its order.
+  /// By `opflow add` in tasks, in its order.
   private(set) var additions: [AdditionsToRemake.Addition] = []
 
-  /// - Parameters:
-  ///   - first: The compiled manifest of the run.
-  ///   - set: Its variables, from `--set`.
-  ///   - located: Where the run's files are now.
-  ///   - history: Replayed with any plan; nil if not read yet.
-  ///   - dropping: Additions to leave out, since they will be made again.
+  /// `first` is the run's compiled manifest, `set` its variables, `history` replayed with any plan
+  /// or nil. `dropping` will be made again.
   init(
     _ first: CompiledManifest, _ manifest: ManifestFile, set: [String], of run: RunFolder,
     _ located: RunManifest, _ history: RunModel?, dropping: AdditionsToRemake?

@@ -16,13 +16,12 @@ package struct ResumedRun {
   /// In the journal's format.
   let files: [String]
   let isGrown: Bool
-  /// Generators whose matrix tasks are not in the plan and must be generated again.
+  /// Generators that must generate their matrix tasks again.
   let withoutLegs: Set<String>
-  /// Additions by `opflow add` in tasks.
+  /// By `opflow add` in tasks.
   let additions: [AdditionsToRemake.Addition]
-  /// What the plan is without, since it is to be added anew.
+  /// The plan is without these, since they will be added again.
   private let dropped: AdditionsToRemake?
-  /// The orders that added what the plan is without.
   let droppedOrders: Set<String>
   /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
@@ -32,14 +31,14 @@ package struct ResumedRun {
   let open: OpenEntry
   private let given: ManifestFile?
   private let located: RunManifest
-  /// The run's last plan; nil if it is lost.
+  /// nil if it is lost.
   private let last: Plan?
   let set: [String]
   /// Of the last session.
   private let kept: KeptFiles
   private let early: (history: RunModel, recovery: JournalRecovery)?
 
-  /// - Parameter given: The manifest if the caller has read it; nil to use the run's own.
+  /// `given` is nil to use the run's own manifest.
   package init(
     _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest
   ) throws(PreparationError) {
@@ -60,8 +59,7 @@ package struct ResumedRun {
     self.folder = folder
     self.given = given
     dropped = dropping
-    // The last plan is needed to read the journal. Without it, the original manifest is compiled
-    // for its names.
+    // Needed to read the journal; without it, the original manifest is compiled for its names.
     last = try? folder.openPlan()
     var early: (history: RunModel, recovery: JournalRecovery)?
     if let last { early = try Self.read(folder, last) }
@@ -136,8 +134,7 @@ package struct ResumedRun {
     self.early = early
   }
 
-  /// Checks that no other user can have written a changed manifest: the journal names it, not the
-  /// user.
+  /// The journal names the manifest, not the user: no other user may have changed it.
   private static func expectTrusted(
     _ manifest: ManifestFile, _ located: RunManifest, _ folder: RunFolder
   ) throws(PreparationError) {
@@ -154,8 +151,8 @@ package struct ResumedRun {
     return manifest
   }
 
-  /// Stores a changed plan and its sources for the next resume. The journal names them only
-  /// afterwards: see `KeptFiles`.
+  /// Stores a changed plan and its sources for the next resume, before the journal names them: see
+  /// `KeptFiles`.
   func write() throws(RunFolderError) {
     if planBytes.isEmpty { return }
     try folder.replace(keptFiles)
@@ -181,8 +178,7 @@ package struct ResumedRun {
     return "gone, and taken as the run was driven with last: \(names)\(more)"
   }
 
-  /// The files that will be copied to the run's folder; empty for an unchanged plan, which was
-  /// checked before.
+  /// To be copied to the run's folder; empty for an unchanged plan, which was checked before.
   var copies: [WrittenSecrets.Copy] {
     planBytes.isEmpty ? [] : [(manifestPath, manifestBytes)] + keptFiles.named
   }

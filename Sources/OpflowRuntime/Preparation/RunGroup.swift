@@ -9,14 +9,12 @@ internal import OpflowSystem
 /// folder, until its own run is live.
 package struct RunGroup: Sendable {
   private let state: StateFolder
-  /// The manifest's real path; nil for a named group.
+  /// The real path; nil for a named group.
   private let manifest: String?
   private let name: String
   package let ifRunning: IfRunning
 
-  /// - Parameters:
-  ///   - manifest: Its real path.
-  ///   - asked: The command line's choice.
+  /// `manifest` is its real path, `asked` the command line's choice.
   package init(
     _ concurrency: RunConcurrency, manifest: String, in state: StateFolder, asked: IfRunning?
   ) {
@@ -26,7 +24,7 @@ package struct RunGroup: Sendable {
     ifRunning = asked ?? concurrency.ifRunning
   }
 
-  /// The group of a run, from its plan; nil if that cannot be read.
+  /// nil if the run's plan cannot be read.
   package init?(of run: RunFolder, asked: IfRunning?) {
     guard let open = try? run.readOpen(), let plan = try? run.mapPlan() else { return nil }
     let state = StateFolder(holding: run)
@@ -37,10 +35,9 @@ package struct RunGroup: Sendable {
   /// For messages.
   package var title: String { manifest == nil ? "of `\(name)`" : "of the same manifest" }
 
-  /// Whether the group has a name, so that runs of other manifests may belong to it.
+  /// Runs of other manifests may belong to it.
   package var isNamed: Bool { manifest == nil }
 
-  /// A live run of the group.
   package struct Member: Sendable, Equatable {
     package let folder: RunFolder
     /// nil if it could not be read.
@@ -49,7 +46,7 @@ package struct RunGroup: Sendable {
     package let isAround: Bool
   }
 
-  /// Returns the newest live run of the group except `own`; nil for none.
+  /// The newest live run of the group except `own`.
   package func live(but own: RunID? = nil) throws(RunFolderError) -> Member? {
     try members(but: own).first
   }
@@ -90,23 +87,19 @@ package struct RunGroup: Sendable {
 
   // MARK: Entering
 
-  /// What a run waits for.
   package enum Obstacle: Sendable, Equatable {
     case run(Member)
     /// Another waiting run, with its process if known.
     case queue(LockHolder?)
   }
 
-  /// Waits until no other run of the group is live, and enters.
-  ///
-  /// - Parameter waiting: Called before each wait.
-  /// - Throws: `aroundItself` if the live run contains this process; `live` if waiting was not
-  ///   requested.
+  /// Waits until no other run of the group is live. Calls `waiting` before each wait. Throws
+  /// `aroundItself` if the live run contains this process, `live` if waiting was not requested.
   package func enter(
     but own: RunID? = nil, _ waiting: (Obstacle) -> Void
   ) throws(RunFolderError) -> RunGroupGate {
     if ifRunning == .allow { return RunGroupGate(lock: nil) }
-    // Before the gate, since its holder may wait for the run that contains this process.
+    // Before the gate, whose holder may wait for the run that contains this process.
     try expectNobody(but: own)
     let path = try gatePath()
     let gate: RunGroupGate
@@ -137,8 +130,7 @@ package struct RunGroup: Sendable {
     return members.first
   }
 
-  /// Returns the error if another process holds the gate: its run, once that has begun, or else the
-  /// process.
+  /// Another process holds the gate: names its run, once that has begun, or else the process.
   private func first(
     at path: String, but own: RunID?
   ) throws(RunFolderError) -> RunFolderError {
@@ -158,7 +150,6 @@ package struct RunGroup: Sendable {
 
   private static let patienceNanoseconds: Int64 = 500_000_000
 
-  /// Creates its folder.
   private func gatePath() throws(RunFolderError) -> String {
     let folder = state.locksFolder
     try doing("make", folder) { () throws(Errno) in
@@ -186,7 +177,7 @@ package struct RunGroup: Sendable {
 extension StateFolder {
   var locksFolder: String { path + "/locks" }
 
-  /// Removes gates that are not held; they are created again on demand.
+  /// They are created again on demand.
   package func removeFreeGates() {
     guard let names = try? Path.names(in: locksFolder) else { return }
     for name in names where RunGroup.isGate(name) {

@@ -13,7 +13,7 @@ package struct RunManifest {
   private var copy: [UInt8]?
   /// Neither at its old path nor beside the state folder.
   let isGone: Bool
-  /// The original folder of a copied run, which may be live.
+  /// Of a copied run; it may be live.
   let original: RunFolder?
   private let open: OpenEntry
   /// nil if the state folder was not moved.
@@ -69,8 +69,7 @@ package struct RunManifest {
 
   var isCopy: Bool { source != realPath }
 
-  /// Uses the manifest of the last session if a killed resume has left another one in the run's
-  /// folder.
+  /// Uses the manifest of the last session if a killed resume has left another one.
   mutating func takeCopy(of driven: [String], from kept: KeptFiles) {
     guard let root = driven.first, let hash = try? FileHash.planKey(source),
       hash.description != FileEntry.hash(root)
@@ -96,8 +95,7 @@ package struct RunManifest {
     }
   }
 
-  /// Returns the known inputs of its plan. The manifest is only hashed, not kept, in case it is
-  /// large and unchanged. nil if it cannot be read.
+  /// The known inputs of its plan. The manifest is only hashed, in case it is large and unchanged.
   func inputs(set: [String]) -> PlanInputs? {
     guard let hash = try? copy.map(Hash.planKey) ?? FileHash.planKey(source) else { return nil }
     var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)

@@ -1,27 +1,27 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The options of a run or a resume. Empty lists and nil stand for options that were not given.
+/// Empty lists and nil stand for options that were not given.
 package struct RunRequest: Equatable, Sendable {
-  /// `NAME=VALUE`, one per name, sorted by name.
+  /// `NAME=VALUE`, one per name, sorted.
   package var set: [String] = []
-  /// Selectors of the tasks to run, and those of `--only`, `--skip` and `--rerun` below.
+  /// Selectors, like `only`, `skip` and `rerun`.
   package var tasks: [String] = []
-  /// Arguments for the one named task.
+  /// For the one named task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []
-  /// The run stays open for further tasks, under that name unless it is empty.
+  /// The run stays open for further tasks, under `name` unless it is empty.
   package var serves = false
   package var name = ""
-  /// `--watch`: staying services start again even if they were ended.
+  /// Services start again even if they were ended.
   package var watches = false
   /// Continues the newest run of the same manifest, values and tasks.
   package var resumesNewest = false
-  /// Limits that to runs that this task started before.
+  /// Only runs that this task started before.
   package var around: TaskAround?
-  /// The user states that a process on another machine that holds the run is gone.
+  /// A process on another machine that holds the run is gone, says the user.
   package var takesOver = false
   /// Overrides the manifest.
   package var ifRunning: IfRunning?
@@ -31,16 +31,15 @@ package struct RunRequest: Equatable, Sendable {
   /// 0 for no limit.
   package var maxFailures: UInt32?
   package var durability: Durability = .group
-  /// The nodes to use; empty for this machine only.
+  /// Empty for this machine only.
   package var on: [SiteRequest] = []
-  /// How long to wait for a Slurm allocation; nil for no limit.
+  /// For a Slurm allocation.
   package var queueMilliseconds: Int64?
   /// An inherited socket whose peer counts as a client of the run's control socket.
   package var controlDescriptor: Int32?
-  /// A resume of a queue's run: if its coordinator died while clients have the run, it continues
-  /// without retrying finished tasks.
+  /// If the run's coordinator died while clients have the run, finished tasks are not retried.
   package var isForQueue = false
-  /// Where results are cached; nil for no cache.
+  /// nil for no cache.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
   var openness: RunOpenness { serves ? .open : .ordinary }
@@ -55,7 +54,7 @@ package struct RunRequest: Equatable, Sendable {
     return request
   }
 
-  /// Checks that no option contains a secret, since the journal stores them.
+  /// The journal stores options, so none may contain a secret.
   func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {
     guard let masker = Masker(secrets) else { return }
     if let found = set.first(where: { masker.finds($0) }) {
@@ -73,7 +72,7 @@ package struct RunRequest: Equatable, Sendable {
 }
 
 extension RunRequest {
-  /// Checks that the programs for reaching the nodes of `on` are installed.
+  /// Programs for reaching the nodes of `on`.
   package func expectPrograms() throws(PreparationError) {
     for request in on {
       guard let program = request.program, !Program.isInPath(program) else { continue }
@@ -94,9 +93,8 @@ extension SiteRequest {
 }
 
 extension SchedulerOptions {
-  /// Options from the request, the manifest and the machine, in this priority. A run that is or was
-  /// open ignores the manifest's `max_failures`, since a failed task means nothing for tasks of
-  /// others.
+  /// From the request, the manifest and the machine, in this priority. A run that is or was open
+  /// ignores the manifest's `max_failures`, since a failed task means nothing for tasks of others.
   package init(_ request: RunRequest, _ plan: Plan, _ openness: RunOpenness = .ordinary) {
     let ofManifest = UInt64(plan.manifest.maxParallel)
     let ofMake = MakeJobs.runsOneByOne ? 1 : UInt64.max

@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Why a graph cannot be drawn.
 package enum GraphvizError: Error, Equatable, Sendable {
   case missing
   case unusable(String)
@@ -19,13 +18,12 @@ package enum GraphvizError: Error, Equatable, Sendable {
   }
 }
 
-/// Draws with Graphviz, an external program: with a time limit, and without trust in its output.
+/// With a time limit, and without trust in its output.
 package enum Graphviz {
   /// A large graph may take practically for ever.
   private static let patienceSeconds: Int64 = 60
   private static let mostComplaintBytes = 4096
 
-  /// - Parameter graph: In the DOT language.
   package static func svg(_ graph: [UInt8]) throws(GraphvizError) -> [UInt8] {
     guard let program else { throw .missing }
     let (end, drawn, complaints): (LimitedCommand.End, [UInt8], String)
@@ -45,7 +43,7 @@ package enum Graphviz {
   private static func run(
     _ program: String, _ graph: [UInt8]
   ) throws(Errno) -> (LimitedCommand.End, drawn: [UInt8], complaints: String) {
-    // Files rather than pipes, which would have to be read and written concurrently.
+    // Pipes would have to be read and written concurrently.
     let input = try File.inMemory()
     try input.writeAll(graph)
     try input.seek(to: 0)
@@ -62,7 +60,7 @@ package enum Graphviz {
     return (end, try output.readAll(), said.isEmpty ? "" : ": \(said)")
   }
 
-  /// The first `dot` in PATH. Relative folders are ignored: one could contain an untrusted program.
+  /// Relative folders of PATH are ignored: one could contain an untrusted program.
   private static var program: String? {
     let folders = (Environment.value("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(
       separator: ":")

@@ -22,8 +22,6 @@ package enum LimitedCommand {
   }
 
   /// Returns when the program and its descendants are gone.
-  ///
-  /// - Parameter patienceSeconds: When to kill it.
   package static func run(
     _ path: String, arguments: [String], input: borrowing Descriptor, output: Int32, error: Int32,
     patienceSeconds: Int64

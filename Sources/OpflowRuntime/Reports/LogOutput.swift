@@ -3,9 +3,7 @@ package import OpflowReports
 internal import OpflowSystem
 
 extension RunFolder {
-  /// Reads the last bytes of a task's log; nil if there is no readable log.
-  ///
-  /// - Parameter shown: Formats its path for the user.
+  /// The last bytes of a task's log. `shown` formats its path for the user.
   package func output(
     of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
   ) -> ReportedOutput? {
@@ -15,7 +13,7 @@ extension RunFolder {
     else { return nil }
     let start = max(0, size - Int64(count))
     var bytes = [UInt8](repeating: 0, count: Int(size - start))
-    // If the log was truncated meanwhile, returns what is there.
+    // The log may be truncated meanwhile.
     let read = try? bytes.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
       var done = 0
       while done < room.count {

@@ -1,15 +1,14 @@
 package import OpflowSystem
 
-/// Runs the user's command at the end of a session.
+/// The user's command at the end of a session.
 package enum NotifyCommand {
   private static let patienceSeconds: Int64 = 30
 
-  /// Runs a shell command with `input` as its standard input. Its output goes to standard error,
-  /// since standard output is for opflow's results.
+  /// Output goes to standard error: standard output is for opflow's results.
   package static func run(
     _ command: String, input: [UInt8]
   ) throws(Errno) -> LimitedCommand.End {
-    // A file rather than a pipe, which could block.
+    // A pipe could block.
     let summary = try File.inMemory()
     try summary.writeAll(input)
     try summary.seek(to: 0)

@@ -1,9 +1,7 @@
 package import OpflowSystem
 
-/// A file written atomically: under a temporary name beside its path, then renamed.
-///
-/// A path that is not a regular file, such as a pipe or device, is written directly; links are
-/// followed.
+/// A file written under a temporary name beside its path, then renamed. A path that is not a
+/// regular file, such as a pipe or device, is written directly; links are followed.
 package struct ReportFile: ~Copyable {
   private let file: Descriptor
   private let path: String
@@ -21,7 +19,7 @@ package struct ReportFile: ~Copyable {
     self.temporary = temporary
   }
 
-  /// Checks that the file can be created, and creates missing parent folders.
+  /// Whether the file can be created. Creates missing parent folders.
   package static func expect(_ path: String) throws(Errno) {
     // Opening a pipe would wait for a reader.
     if let status = try? Path.status(path), status.kind != .file, status.kind != .directory {
@@ -47,7 +45,6 @@ package struct ReportFile: ~Copyable {
     }
   }
 
-  /// Renames the file to its path.
   package consuming func finish() throws(Errno) {
     guard let temporary else { return }
     do throws(Errno) {

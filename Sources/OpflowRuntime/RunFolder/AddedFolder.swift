@@ -1,8 +1,7 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// An addition to a run, in the run's folder under the ID of the request: the plan segment and its
-/// sources.
+/// An addition, in the run's folder under the ID of the request: the plan segment and its sources.
 ///
 /// The client creates it before the request, so that a resume can compile every addition in the
 /// journal. Any other folder was refused or never requested, and may be removed.
@@ -21,7 +20,7 @@ package struct AddedFolder: Sendable {
 
   private var segment: String { path + "/plan" }
   var manifest: String { path + "/manifest.yaml" }
-  /// For an addition of matrix tasks: the name of their matrix.
+  /// The name of the matrix whose tasks are added.
   private var family: String { path + "/legs" }
   private var included: String { path + "/included" }
 
@@ -33,7 +32,7 @@ package struct AddedFolder: Sendable {
     case family(String)
   }
 
-  /// Creates the folder and syncs it, before the journal refers to it.
+  /// Syncs the folder before the journal refers to it.
   func write(
     segment bytes: [UInt8], _ source: Source, _ kept: KeptFiles
   ) throws(RunFolderError) {
@@ -46,7 +45,7 @@ package struct AddedFolder: Sendable {
       }
     }
     try doing("make", path) { () throws(Errno) in try Path.makeDirectory(path) }
-    // Not synced: a resume compiles the segment again.
+    // A resume compiles the segment again.
     try Self.put(bytes, at: segment, isSynced: false)
     switch source {
     case .manifest(let bytes): try Self.put(bytes, at: manifest, isSynced: true)
@@ -74,9 +73,7 @@ package struct AddedFolder: Sendable {
 
   // MARK: - For the session
 
-  /// Reads and checks the segment, which is untrusted.
-  ///
-  /// - Throws: A refusal with the reason.
+  /// Reads and checks the untrusted segment.
   func segment(of request: AddRequest) throws(OrderRefusal) -> Plan {
     if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
     return try Self.open(try read("plan"), segment)
@@ -121,7 +118,7 @@ package struct AddedFolder: Sendable {
 
   // MARK: - For a resume
 
-  /// Whether the addition consists of matrix tasks.
+  /// The addition consists of matrix tasks.
   var isOfLegs: Bool { Path.exists(family) }
 
   func readKeptFiles() -> KeptFiles {
@@ -132,8 +129,7 @@ package struct AddedFolder: Sendable {
 extension RunFolder {
   var added: String { path + "/" + AddedFolder.name }
 
-  /// - Parameter known: The IDs in the journal, which is complete, since only the caller can add
-  ///   now.
+  /// `known` are the IDs in the journal, which is complete, since only the caller can add now.
   func removeAdded(but known: Set<String>) {
     guard let names = try? Path.names(in: added) else { return }
     for name in names where !known.contains(name) { try? Path.removeTree(name, in: added) }

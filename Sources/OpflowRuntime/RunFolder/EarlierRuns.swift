@@ -2,12 +2,9 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// Returns how long the tasks of `plan` took in earlier runs of a manifest.
-  ///
-  /// A hint only: unreadable runs are skipped, and of the newest few journals only the last bytes
-  /// are read, as many as `EarlierDurations` allows.
-  ///
-  /// - Parameter own: A new run to leave out; nil for none.
+  /// How long tasks took in earlier runs of a manifest except `own`. A hint only: unreadable runs
+  /// are skipped, and of the newest few journals only the last bytes are read, as many as
+  /// `EarlierDurations` allows.
   package func durations(
     ofManifest path: String, plan: Plan, but own: RunID? = nil
   ) -> TaskDurations {
@@ -25,7 +22,7 @@ extension StateFolder {
     return earlier.durations()
   }
 
-  /// The number of journals whose first line is read to find the manifest's runs.
+  /// Journals whose first line is read to find the manifest's runs.
   private static let maxRunsLookedAt = 32
   private static let maxJournalsRead = 4
 

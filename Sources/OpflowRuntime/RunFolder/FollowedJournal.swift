@@ -1,15 +1,15 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Follows a run's journal as it grows, across resumes. If the file was replaced or truncated,
-/// reading starts over. If tasks were added, the plan is opened again.
+/// Follows a journal as it grows, across resumes. Starts over if the file was replaced or
+/// truncated; opens the plan again if tasks were added.
 package struct FollowedJournal {
   private var follower: JournalFollower
   private let fresh: JournalFollower
   private let path: String
   private var file: FileIdentity?
 
-  /// Larger amounts are mapped instead of copied.
+  /// More is mapped instead of copied.
   private static let copiedBytes = 1 << 20
 
   package init(
@@ -26,15 +26,12 @@ package struct FollowedJournal {
   }
 
   package var model: RunModel { follower.model }
-  /// The plan as given, or with the tasks that were added since.
+  /// With the tasks that were added since.
   package var plan: Plan { follower.plan }
 
-  /// Replays new lines and passes each to `each`.
-  ///
-  /// - Parameters:
-  ///   - toEnd: The journal is complete, so that a last line without line feed counts.
-  ///   - tellsAnew: Call `each` even for lines that are read again.
-  /// - Returns: Whether reading started over.
+  /// Replays new lines; returns whether reading started over. `toEnd`: the journal is complete, so
+  /// a last line without newline counts. `tellsAnew`: call `each` even for lines that are read
+  /// again.
   package mutating func look(
     toEnd: Bool, tellsAnew: Bool = false, each: JournalFollower.EachLine
   ) throws(RunFolderError) -> Bool {
@@ -55,9 +52,7 @@ package struct FollowedJournal {
     return isAnew
   }
 
-  /// Replays new lines of a journal that is being written.
-  ///
-  /// - Returns: Whether there were any.
+  /// Replays new lines of a journal that is being written; returns whether there were any.
   @discardableResult
   package mutating func look() throws(RunFolderError) -> Bool {
     let before = (file, follower.offset)
@@ -65,9 +60,8 @@ package struct FollowedJournal {
     return before != (file, follower.offset)
   }
 
-  /// Replays new lines up to the end, where a last line without line feed counts.
-  ///
-  /// - Returns: The damage found in the whole journal.
+  /// Replays new lines up to the end, where a last line without newline counts; returns the damage
+  /// found in the whole journal.
   @discardableResult
   package mutating func lookToEnd() throws(RunFolderError) -> JournalRecovery {
     try look { follower, bytes throws(JournalError) in try follower.read(toEnd: bytes) }
@@ -125,7 +119,7 @@ package struct FollowedJournal {
     }
   }
 
-  /// Reads `count` bytes, or fewer if the file was truncated meanwhile.
+  /// Fewer if the file was truncated meanwhile.
   private static func read(
     _ file: borrowing Descriptor, at offset: Int64, _ count: Int
   ) throws(Errno) -> [UInt8] {

@@ -1,10 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The plan of a run for a reader of its journal, opened again after each addition.
-///
-/// If the file only grew, the validated part is not checked again: a run that grows task by task
-/// would be validated as a whole each time.
+/// The plan for a reader of the journal, opened again after each addition. If the file only grew,
+/// the validated part is not checked again: otherwise a run that grows task by task would be
+/// validated as a whole each time.
 final class FollowedPlan: @unchecked Sendable {
   // SAFETY: @unchecked, because a single thread follows a run's journal, and only that follower
   // uses this.
@@ -13,9 +12,7 @@ final class FollowedPlan: @unchecked Sendable {
 
   init(of folder: RunFolder) { self.folder = folder }
 
-  /// Returns nil if the plan has fewer than `taskCount` tasks.
-  ///
-  /// - Parameter earlier: The plan as opened before; nil if it is not a prefix of this one.
+  /// nil if the plan has fewer tasks. `earlier` is nil if it is not a prefix of this one.
   func open(grownTo taskCount: Int, from earlier: Plan?) -> Plan? {
     if let earlier, let plan = openAgain(taskCount, earlier) { return plan }
     guard let plan = try? folder.openPlan(), plan.taskCount >= taskCount else { return nil }

@@ -1,12 +1,12 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Follows a run that another process may drive: its lock, its journal, and its plan, which a
-/// resume may replace and additions extend.
+/// Follows a run's lock, its journal, and its plan, which a resume may replace and additions
+/// extend.
 package struct FollowedRun {
   package let folder: RunFolder
-  /// Whether the run was held before the last check read the journal: a run that ended in between
-  /// shows as running, never as interrupted.
+  /// As of before the journal was read: a run that ended in between shows as running, never as
+  /// interrupted.
   package private(set) var isHeld = false
   private var journal: FollowedJournal
   private let keepsDetails: Bool
@@ -23,14 +23,10 @@ package struct FollowedRun {
   package var model: RunModel { journal.model }
   package var plan: Plan { journal.plan }
 
-  /// Reads what is new.
   package mutating func look() throws(RunFolderError) { try look(isHeld: nil, each: nil) }
 
-  /// Reads what is new and passes each line to `each`.
-  ///
-  /// - Parameters:
-  ///   - isHeld: Whether the run is live, if known without its lock.
-  ///   - tellsAnew: Call `each` even for lines that are read again.
+  /// Reads what is new. `isHeld`: the run is live, if known without its lock. `tellsAnew`: call
+  /// `each` even for lines that are read again.
   package mutating func look(
     isHeld: Bool? = nil, tellsAnew: Bool, each: JournalFollower.EachLine
   ) throws(RunFolderError) {
@@ -46,7 +42,7 @@ package struct FollowedRun {
     try read(each)
     let found = PlanOrigin(model)
     if let origin, !origin.isLeft(for: found, plan) { return }
-    // At the first check the plan was just opened, and still fits unless a resume came between.
+    // At first the plan was just opened, and fits unless a resume came between.
     let isOther = origin != nil || found.isOther(than: plan)
     origin = found
     guard isOther else { return }
@@ -55,8 +51,7 @@ package struct FollowedRun {
     try read(each)
   }
 
-  /// Whether a session holds the run but has not journaled anything: the journal still describes
-  /// the session before.
+  /// A session holds the run but the journal still describes the one before.
   package var isBeginning: Bool { isHeld && model.close != nil }
 
   private mutating func read(

@@ -29,7 +29,7 @@ final class GrowingPlan {
   private var mapping: SharedMapping?
   /// Written since the last sync.
   private var unsynced: Descriptor?
-  /// The bytes behind the plan's tasks in the file are unusable.
+  /// The bytes behind the plan's tasks are unusable.
   private var isTorn = false
   /// The file may count tasks that this process does not know; readers would confuse them with the
   /// next ones.
@@ -54,11 +54,8 @@ final class GrowingPlan {
 
   // MARK: - Growing
 
-  /// Adds a validated segment to the file and opens it again.
-  ///
-  /// - Parameter mayFollow: The file may be synced after the journal's line, which contains the
-  ///   sources.
-  /// - Throws: Why the plan is unchanged.
+  /// Adds a validated segment. `mayFollow`: the file may be synced after the journal's line, which
+  /// contains the sources. An error leaves the plan unchanged.
   func grow(by segment: Plan, mayFollow: Bool = false) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth: PlanGrowth
@@ -76,9 +73,7 @@ final class GrowingPlan {
     return try open(mapped)
   }
 
-  /// Renames retracted tasks in a new file and opens it.
-  ///
-  /// - Throws: Why the plan is unchanged.
+  /// Renames retracted tasks in a new file. An error leaves the plan unchanged.
   func withdraw(_ withdrawal: Withdrawal) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth: PlanGrowth
@@ -151,7 +146,7 @@ final class GrowingPlan {
       && file[write.offset..<(write.offset + write.bytes.count)].elementsEqual(write.bytes)
   }
 
-  /// Writes a new file. Until the rename the old one is unchanged.
+  /// Until the rename the old file is unchanged.
   private func replaceFile(
     _ growth: PlanGrowth, _ byteCount: Int
   ) throws(GrowthFault) -> SharedMapping {
@@ -173,7 +168,7 @@ final class GrowingPlan {
       isTorn = false
       return new
     } catch {
-      // If the temporary file still exists, the rename did not happen.
+      // Then the rename did not happen.
       isLost = isCounting && !Path.exists(temporary)
       try? Path.removeIfThere(temporary)
       throw .file(error)
@@ -190,13 +185,13 @@ final class GrowingPlan {
 }
 
 enum GrowthFault: Error {
-  /// The segment was compiled for another plan or does not fit.
+  /// Compiled for another plan, or does not fit.
   case unfit(SegmentError)
   case file(Errno)
   case unsound(PlanError)
   case lost
 
-  /// The reason for the client: a sentence without capital and full stop.
+  /// For the client: a sentence without capital and full stop.
   func what(in folder: RunFolder) -> String {
     switch self {
     case .unfit(.taken(let task)):

@@ -14,14 +14,13 @@ package final class HostsLock {
     }
   }
 
-  /// Whether a process drives the run or a client is about to. The clients are checked first: one
-  /// that is gone by then starts no session.
+  /// A process drives the run or a client is about to. A client that is gone by then starts no
+  /// session.
   package static func goesOn(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     if try isHeld(folder) { return true }
     return try RunFolderLock.isHeld(folder)
   }
 
-  /// Whether any client has the run.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.hostsLock) { () throws(Errno) in
       try SharedLock.isHeld(folder.hostsLock)

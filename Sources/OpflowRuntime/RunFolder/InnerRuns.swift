@@ -1,10 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The live nested runs of a run in the same state folder, for its viewers.
-///
-/// They are read from their own journals, at no cost to their coordinators. Runs older than the
-/// outer one are not nested in it.
+/// The live nested runs in the same state folder, for viewers, read from their own journals. Older
+/// runs are not nested.
 struct InnerRuns {
   private let around: RunFolder
   private let state: StateFolder
@@ -15,7 +13,7 @@ struct InnerRuns {
   private var journals: [RunID: FollowedJournal] = [:]
 
   private static let mostRuns = 200
-  /// A change within the same clock tick as the last check would go unnoticed.
+  /// A change within the clock tick of the last check would go unnoticed.
   private static let clockNanoseconds: Int64 = 1_000_000_000
 
   init(within around: RunFolder) {
@@ -39,7 +37,7 @@ struct InnerRuns {
     return found
   }
 
-  /// Lists the runs. Unreadable ones are not ready yet, or removed.
+  /// Unreadable runs are not ready yet, or removed.
   private mutating func list() {
     let changed = (try? Path.status(state.runsFolder))?.modifiedNanoseconds ?? 0
     let isSettled =

@@ -1,15 +1,11 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Replaces a journal by a copy without its damage.
-///
-/// The copy reads the same as the damaged journal: intact lines are unchanged, and gaps in their
+/// A copy that reads the same as the damaged journal: intact lines are unchanged, and gaps in their
 /// numbers still show that lines are lost.
 package enum JournalCleanCopy {
   /// The caller holds the run's lock. A crash leaves the old journal in place, or the copy with the
-  /// old one beside it.
-  ///
-  /// - Returns: The new path of the old journal; nil if nothing was damaged.
+  /// old one beside it. nil if nothing was damaged.
   package static func replace(
     _ folder: RunFolder
   ) throws(RunFolderError) -> (old: String, recovery: JournalRecovery)? {

@@ -1,16 +1,16 @@
 internal import OpflowSystem
 
-/// Copies of the files that a run's manifest names, in one file of the run's folder: for the
-/// record, and for a resume that finds one missing.
+/// Copies of the files that a run's manifest names, in one file: for the record, and for a resume
+/// that finds one missing.
 ///
 /// The hashes in the journal say which contents belong to the last session. Before a resume
 /// switches to other contents, it adds them here, and the old manifest too before `manifest.yaml`
-/// is replaced. So after a crash at any point all contents that the journal names exist. The next
-/// resume that writes this file drops contents of neither session.
+/// is replaced. So after a crash all contents that the journal names exist. The next resume that
+/// writes this file drops contents of neither session.
 ///
 /// Format, for each file: the byte count of its path and of its contents, in decimal, separated by
-/// a space and ended by a line feed; the path; a line feed; the contents; a line feed. Paths below
-/// the manifest's folder are relative to it, so that a moved project finds its copies.
+/// a space and ended by a newline; the path; a newline; the contents; a newline. Paths below the
+/// manifest's folder are relative to it, so that a moved project finds its copies.
 struct KeptFiles: Sendable {
   private(set) var files: [(path: String, bytes: [UInt8])] = []
   /// Indexes by path.
@@ -18,7 +18,7 @@ struct KeptFiles: Sendable {
 
   init() {}
 
-  /// Adds a file, unless the same path and contents are present.
+  /// Unless the same path and contents are present.
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
     if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
       return
@@ -31,10 +31,10 @@ struct KeptFiles: Sendable {
     add((Self.relative(path, to: folder), bytes))
   }
 
-  /// Returns the copy of the file at an absolute path; the first one if there are several.
+  /// `path` is absolute; the first copy if there are several.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
     let path = Self.relative(path, to: folder)
-    // Equal strings may be different file names, since Unicode equivalence ignores their bytes.
+    // Unicode equivalence makes equal strings of different file names.
     let place = places[path]?.first { files[$0].path.utf8.elementsEqual(path.utf8) }
     return place.map { files[$0].bytes }
   }

@@ -1,10 +1,8 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The process that a lock file names. It holds the lock only if the lock is taken.
-///
-/// The file's only line is the process ID, a space and the host name, since a folder may be shared
-/// by machines.
+/// The process that a lock file names; it holds the lock only if the lock is taken. The file's line
+/// is the process ID, a space and the host name, since machines may share a folder.
 package struct LockHolder: Sendable, Equatable {
   package let pid: Int32
   /// nil for this machine.
@@ -15,7 +13,7 @@ package struct LockHolder: Sendable, Equatable {
     self.host = host
   }
 
-  /// Reads the holder; nil if none is named, or its process is of this machine and has ended.
+  /// nil if none is named, or its process is of this machine and has ended.
   static func read(_ path: String) -> LockHolder? {
     guard let bytes = try? content(path) else { return nil }
     let words = bytes.prefix { $0 != Field.lineFeed }
@@ -32,14 +30,14 @@ package struct LockHolder: Sendable, Equatable {
 
   private static let longestBytes = 1_024
 
-  /// Writes this process into its lock file. The file stays allocated, for `clear`.
+  /// The file stays allocated, for `clear`.
   static func write(to file: borrowing Descriptor) throws(Errno) {
     let line = Array(ownLine.utf8)
     try write(line, to: file)
     try file.truncate(to: Int64(line.count))
   }
 
-  /// Overwrites the name with spaces. If that fails, the name stays.
+  /// Overwrites the name with spaces; an error keeps it.
   static func clear(_ file: borrowing Descriptor) {
     let blanks = [UInt8](repeating: UInt8(ascii: " "), count: ownLine.utf8.count - 1)
     try? write(blanks + [Field.lineFeed], to: file)
@@ -64,7 +62,6 @@ package struct LockHolder: Sendable, Equatable {
 }
 
 extension LockHolder: CustomStringConvertible {
-  /// `process 12`, with the host name if it is another one.
   package var description: String {
     "process \(pid)" + (host.map { " on \(CleanText.string($0))" } ?? "")
   }

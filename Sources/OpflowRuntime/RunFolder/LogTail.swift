@@ -1,15 +1,14 @@
 package import OpflowSystem
 
-/// Reads a task's log as it grows. Silent tasks have no log. No descriptor stays open, so that a
-/// view can follow any number of logs.
+/// Reads a task's log as it grows; silent tasks have none. No descriptor stays open, so that a view
+/// can follow any number of logs.
 package struct LogTail: Sendable {
   package let path: String
   private var offset: Int64 = 0
 
   package init(path: String) { self.path = path }
 
-  /// Passes new output to `body`, in pieces of at most `buffer`'s size and at most `limit` pieces.
-  /// Returns whether there was any.
+  /// Pieces of at most `buffer`'s size. Returns whether there was new output.
   @discardableResult
   package mutating func read(
     into buffer: UnsafeMutableRawBufferPointer, limit: Int = .max,

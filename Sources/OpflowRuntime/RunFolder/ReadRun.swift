@@ -14,7 +14,7 @@ package struct ReadRun {
     _ folder: RunFolder, keepingDetails: Bool = false, keepingAttempts: Bool = false
   ) throws(RunFolderError) {
     self.folder = folder
-    // Before the journal: a run that ends in between shows as running, never as interrupted.
+    // First: a run that ends in between shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     var journal = FollowedJournal(
       folder, plan: try folder.openPlan(), keepingDetails: keepingDetails,
