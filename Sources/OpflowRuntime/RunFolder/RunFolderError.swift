@@ -1,25 +1,24 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// Why files of a run cannot be used.
 package enum RunFolderError: Error, Equatable, Sendable {
   case file(doing: String, path: String, Errno)
   case journal(path: String, JournalError)
   case plan(path: String, PlanError)
-  /// Another process drives the run; nil if its name could not be read.
+  /// The process is nil if its name could not be read.
   case held(run: String, by: LockHolder?)
-  /// A process on another machine drives the run, even after a wait.
+  /// Even after a wait.
   case heldElsewhere(run: String, by: LockHolder)
   /// A run of the same concurrency group is live, and waiting was not requested.
   case live(run: String, group: String, by: LockHolder?)
   /// A process is starting a run of the same concurrency group, and waiting was not requested.
   case beginning(group: String, by: LockHolder?)
-  /// A live run of the same concurrency group contains this process, so waiting would never end.
+  /// The live run of the group contains this process, so waiting would never end.
   case aroundItself(run: String, group: String)
   case removed(run: String)
-  /// A state folder that was found rather than named, and that another user may have written.
+  /// A state folder that was found, not named, and that another user may have written.
   case foreign(ForeignFile, state: String)
-  /// The manifest of the resumed run may have been changed by another user.
+  /// Another user may have changed the manifest of the resumed run.
   case foreignManifest(ForeignFile, path: String)
   /// Runs are not removed through a symbolic link.
   case link(String)
@@ -27,7 +26,6 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case noSuchRun(String)
   case ambiguous(String, runs: [String])
 
-  /// What happened, where, and what to do.
   package var message: String {
     switch self {
     case .file(let doing, let path, let error): "cannot \(doing) \(path): \(error)"
@@ -80,8 +78,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
   }
 }
 
-/// Runs `body`, which opens a journal. A missing journal means that the run never began or was
-/// removed, since the file is created just before its first line.
+/// A missing journal means that the run never began or was removed: the file is created just before
+/// its first line.
 func openingJournal<Result: ~Copyable>(
   _ path: String, _ body: () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {

@@ -1,8 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The right to drive a run. The kernel releases the lock when the process ends; a lock file
-/// without a holder does not count.
+/// The right to drive a run. The kernel releases the lock when the process ends.
 ///
 /// On a file system with separate locks per machine (`NetworkFiles.carriesLocks`), a lock file that
 /// names a process of another machine counts as locked, too. A holder clears its name on release; a
@@ -16,9 +15,7 @@ package struct RunFolderLock: ~Copyable {
 
   func claim(to folder: RunFolder) -> RunClaim? { RunClaim(lock.file, at: folder.lock) }
 
-  /// Takes the lock and writes this process into it.
-  ///
-  /// - Throws: `held` with the holder; `removed` if the run is being or was removed.
+  /// Throws `held` with the holder, `removed` if the run is being or was removed.
   package static func take(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     for _ in 0..<patience {
       guard let taken = try tryLock(folder) else {
@@ -60,9 +57,7 @@ package struct RunFolderLock: ~Copyable {
   }
 
   /// Waits as long as `take` for a holder without a name, which may be starting, ending, or
-  /// removing the run.
-  ///
-  /// - Throws: `held` with the holder.
+  /// removing the run. Throws `held` with the holder.
   package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
     for _ in 0..<patience {
       if try !isHeld(folder) { return }
@@ -72,7 +67,6 @@ package struct RunFolderLock: ~Copyable {
     throw .held(run: folder.id.description, by: holder(folder))
   }
 
-  /// Waits until no process drives the run.
   package static func waitUntilFree(_ folder: RunFolder) throws(RunFolderError) {
     while true {
       try doing("wait for", folder.lock) { () throws(Errno) in
@@ -83,10 +77,9 @@ package struct RunFolderLock: ~Copyable {
     }
   }
 
-  /// Between checks of another machine's lock, each of which asks a file server.
+  /// Each check of another machine's lock asks a file server.
   static let intervalMilliseconds: Int32 = 500
 
-  /// Whether a process drives the run.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
       || namedElsewhere(folder) != nil
@@ -100,13 +93,11 @@ package struct RunFolderLock: ~Copyable {
     return holder
   }
 
-  /// Whether a process will resume the run when its files change (`run --watch`), whichever process
-  /// drives it now.
+  /// A process will resume the run when its files change (`run --watch`), whoever drives it now.
   package static func isWatched(_ folder: RunFolder) -> Bool {
     (try? FileLock.isHeld(folder.watchLock)) ?? false
   }
 
-  /// The process in the lock file.
   package static func holder(_ folder: RunFolder) -> LockHolder? { LockHolder.read(folder.lock) }
 }
 

@@ -1,7 +1,6 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The logs of a run.
 package struct RunLogs {
   private let folder: String
   private let names: Set<String>
@@ -11,7 +10,7 @@ package struct RunLogs {
     names = Set((try? Path.names(in: run.logs)) ?? [])
   }
 
-  /// Returns the absolute path; nil for a task that printed nothing.
+  /// nil for a task that printed nothing.
   package func path(of task: TaskID, in plan: Plan) -> String? {
     let name = LogName.of(plan.nameBytes(task))
     return names.contains(name) ? "\(folder)/\(name)" : nil

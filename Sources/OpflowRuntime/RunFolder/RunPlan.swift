@@ -1,13 +1,13 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Opening the plan of a run, for processes that do not drive it.
+/// Opening the plan of a run that another process drives.
 ///
-/// Tasks are added to the file before the journal line that makes them count (`ExtendEntry`), so
-/// the file may have more tasks than the run; it is opened with as many as the journal names. A
-/// resume also writes its plan before its first line; then the journal says nothing of its numbers.
+/// Tasks are added to the file before the journal line that makes them count (`ExtendEntry`), so it
+/// is opened with as many as the journal names. A resume also writes its plan before its first
+/// line; then the journal says nothing of its numbers.
 extension RunFolder {
-  /// Maps the plan and checks every reference in it, optionally its checksum.
+  /// Maps the plan and checks every reference in it.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
     let mapped = try mapPlan(verifyingChecksum: verifyingChecksum)
     do throws(PlanError) {
@@ -31,7 +31,7 @@ extension RunFolder {
     }
     if found.taskCount <= told { return found }
     if !isTold(found) {
-      // Or a resume replaced it after the first read.
+      // A resume may have replaced it after the first read.
       file = try openPlanFile()
       found = try map(file, verifyingChecksum: verifyingChecksum)
       if found.taskCount <= told || !isTold(found) { return found }
@@ -61,7 +61,7 @@ extension RunFolder {
     }
   }
 
-  /// Whether a plan is that of the newest session.
+  /// The plan is that of the newest session.
   private func isTold(_ plan: Plan) -> Bool {
     told { JournalReader.planKey(atEndOf: $0) } == plan.key.description
   }

@@ -1,16 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Removes runs from a state folder.
-///
-/// All operations use an open folder and one name in it, and follow no links, since a link could be
-/// placed into a path between two operations. A run is locked, renamed to a name that is not a
-/// run's, and removed: a crash leaves a complete run, or a remainder that the next removal finds.
+/// Removes runs from a state folder. All operations use an open folder and one name in it, and
+/// follow no links, since a link could be placed into a path between two operations. A run is
+/// locked, renamed to a name that is not a run's, and removed: a crash leaves a complete run, or a
+/// remainder that the next removal finds.
 struct RunRemoval: ~Copyable {
   private let runs: Descriptor
   private let path: String
 
-  /// - Throws: `notADirectory` also for a link, since its target may hold other things.
+  /// Throws `notADirectory` also for a link, since its target may hold other things.
   init(_ path: String) throws(Errno) {
     self.path = path
     runs = try File.open(path, [.readOnly, .directory, .noFollow])
@@ -18,12 +17,12 @@ struct RunRemoval: ~Copyable {
 
   private static let ending = ".removed"
 
-  /// Whether a name is that of a partly removed run.
+  /// A partly removed run.
   static func isLeft(_ name: String) -> Bool {
     name.hasSuffix(ending) && RunID(name.dropLast(ending.count)) != nil
   }
 
-  /// Continues an interrupted removal. It is not an error if another process does so as well.
+  /// Another process may do so as well.
   borrowing func removeLeft(_ name: String) throws(Errno) {
     do throws(Errno) {
       try runs.removeTree(name)
@@ -61,7 +60,7 @@ struct FoundRun: ~Copyable {
   enum Contents {
     case begun(OpenEntry, end: RunState?, lastMilliseconds: Int64)
     case notBegun(lastMilliseconds: Int64)
-    /// A folder of unknown origin, perhaps of a newer opflow.
+    /// Of unknown origin, perhaps of a newer opflow.
     case unknown
   }
 
@@ -70,9 +69,8 @@ struct FoundRun: ~Copyable {
     self.folder = folder
   }
 
-  /// Locks the run like a session, but writes nothing, so that a full disk does not matter.
-  ///
-  /// - Returns: nil if the run is live, or workers of a dead session are.
+  /// Locks the run like a session but writes nothing, in case the disk is full. nil if the run, or
+  /// workers of a dead session, are live.
   borrowing func lock() throws(Errno) -> FoundRunLocks? {
     let own = try File.openRegular(
       RunFolder.lockName, in: folder, [.readWrite, .create])
@@ -121,8 +119,7 @@ struct FoundRun: ~Copyable {
     }
   }
 
-  /// Checks a run without a journal: it must contain only files that opflow creates before the
-  /// journal.
+  /// Without a journal it must contain only files that opflow creates before the journal.
   private borrowing func lookAtBeginning() throws(Errno) -> Contents {
     guard try folder.names().allSatisfy(RunFolder.isMadeAtBeginning) else { return .unknown }
     let modified = try folder.status().modifiedNanoseconds / 1_000_000

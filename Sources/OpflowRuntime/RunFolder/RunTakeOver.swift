@@ -7,7 +7,6 @@ internal import OpflowSystem
 /// opflow first waits; then the user must state that the machine is gone. The takeover replaces the
 /// journal by a copy and the lock file by a new one that this process has locked.
 ///
-/// Races:
 /// - Two takeovers at once: they are serialised, and the second finds the lock of the first, whose
 ///   machine was not declared gone.
 /// - The other machine comes back: its process writes to a journal without a name. It sees that the
@@ -18,10 +17,8 @@ extension RunFolderLock {
   /// How long a network file system may keep the lock of a dead machine, plus a margin.
   package static let patienceMilliseconds: Int64 = 120_000
 
-  /// Waits if a process on another machine holds the lock.
-  ///
-  /// - Parameter tell: Called once with that holder.
-  /// - Throws: Like `take`; `heldElsewhere` after a wait in vain.
+  /// Waits if a process on another machine holds the lock; calls `tell` once with that holder.
+  /// Throws `heldElsewhere` after a wait in vain.
   package static func take(
     _ folder: RunFolder, waitingMilliseconds patience: Int64 = patienceMilliseconds,
     tell: (LockHolder) -> Void
@@ -49,9 +46,8 @@ extension RunFolderLock {
     try isHeld(folder) && holder(folder)?.host != nil
   }
 
-  /// Takes the lock, even from a process on another machine.
-  ///
-  /// - Throws: `held` if a process on this machine has it, or another takeover was faster.
+  /// Even from a process on another machine. Throws `held` if a process on this machine has the
+  /// lock, or another takeover was faster.
   package static func takeOver(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     let before = try? Path.status(folder.lock).identity
     do throws(RunFolderError) {
@@ -102,7 +98,7 @@ extension RunFolderLock {
 }
 
 extension RunFolderError {
-  /// The process on another machine that holds the run.
+  /// On another machine.
   package var holderElsewhere: LockHolder? {
     if case .held(_, let holder?) = self, holder.host != nil { holder } else { nil }
   }
@@ -112,7 +108,7 @@ extension RunFolderError {
 struct RunClaim {
   private let path: String
   private let identity: FileIdentity
-  /// The file's contents count too, since a replacement may reuse the inode number.
+  /// Compare contents too: a replacement may reuse the inode number.
   private let isByName: Bool
 
   init?(_ file: borrowing Descriptor, at path: String) {

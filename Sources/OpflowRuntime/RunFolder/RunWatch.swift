@@ -9,9 +9,9 @@ package struct RunWatch: ~Copyable {
   private var poll = PollSet(slots: Self.slots)
 
   private static let slots = 6
-  /// A tolerable delay at a prompt, for changes that are not reported.
+  /// A tolerable delay at a prompt.
   private static let patienceNanoseconds: Int64 = 2_000_000_000
-  /// The delay if the end of the driving process is not reported.
+  /// If the end of the driving process is not reported.
   private static let pauseNanoseconds: Int64 = 250_000_000
 
   package init(_ folder: RunFolder, watching folders: [String]) {
@@ -20,9 +20,8 @@ package struct RunWatch: ~Copyable {
     poll.set(0, files?.rawDescriptor ?? -1)
   }
 
-  /// Returns when something may be new, when another descriptor is readable, or after a time limit.
-  ///
-  /// - Parameter others: At most four descriptors.
+  /// Returns when something may be new, when one of at most four `others` is readable, or after a
+  /// time limit.
   package mutating func wait(
     _ others: [Int32] = [], atMostNanoseconds most: Int64 = .max
   ) throws(RunFolderError) {
@@ -40,8 +39,7 @@ package struct RunWatch: ~Copyable {
     if poll.isReady(1) { driver = nil }
   }
 
-  /// Opens the process that holds the lock. Its ID may be reused before that, so the holder is
-  /// checked again afterwards.
+  /// The ID may be reused before it is opened, so the holder is checked again afterwards.
   private static func driver(of folder: RunFolder) -> Descriptor? {
     guard let holder = RunFolderLock.holder(folder), let pid = holder.localPID,
       let found = try? ProcessTree.open(pid),

@@ -2,8 +2,8 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// Returns the verified plan of an earlier run of the manifest that `isWanted`, and that run.
-  /// Skips runs that are unreadable, have added tasks, or are not among the newest few.
+  /// The verified plan of an earlier run of the manifest. Skips runs that are unreadable, have
+  /// added tasks, or are not among the newest few.
   package func plan(
     ofManifest path: String, where isWanted: (Plan) -> Bool
   ) -> (plan: Plan, run: RunFolder)? {
@@ -23,8 +23,8 @@ extension StateFolder {
 }
 
 extension RunFolder {
-  /// Uses the plan of another run, mapped as `shared`: as a hard link, since the file is never
-  /// written, or else as a copy.
+  /// `shared` is mapped from the other run. A hard link, since the file is never written, or else a
+  /// copy.
   package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
     do throws(Errno) {
       try Path.link(other.plan, to: plan)

@@ -1,7 +1,7 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The folder with the runs, `.opflow` by default; only its owner has access.
+/// The folder with the runs; only its owner has access.
 package struct StateFolder: Equatable, Sendable {
   package static let name = ".opflow"
 
@@ -26,12 +26,12 @@ package struct StateFolder: Equatable, Sendable {
     self.init(path: Path.parent(of: Path.parent(of: run.path)))
   }
 
-  /// The state folder for runs of a manifest: in the manifest's folder.
+  /// In the manifest's folder.
   package static func beside(manifest path: String) -> StateFolder {
     within(Path.parent(of: path), .foundBeside(manifest: path))
   }
 
-  /// Returns the state folder in `folder`, an absolute path, or in the nearest folder above it.
+  /// In `folder`, an absolute path, or in the nearest folder above it.
   package static func nearest(to folder: String) -> StateFolder? {
     var folder = folder
     while true {
@@ -47,7 +47,7 @@ package struct StateFolder: Equatable, Sendable {
     StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)", origin)
   }
 
-  /// Checks that no other user can have written a state folder that was not named.
+  /// No other user can have written a state folder that was not named.
   package func expectTrusted() throws(RunFolderError) {
     let writers: TrustedWriters
     switch origin {
@@ -68,10 +68,10 @@ package struct StateFolder: Equatable, Sendable {
     RunFolder(id: id, path: "\(runsFolder)/\(id)")
   }
 
-  /// All runs, newest first; empty if the folder does not exist.
+  /// Newest first; empty if the folder does not exist.
   package func runs() throws(RunFolderError) -> [RunID] { try runsAndLeft().runs }
 
-  /// Also returns the names of partly removed runs.
+  /// Also the names of partly removed runs.
   func runsAndLeft() throws(RunFolderError) -> (runs: [RunID], left: [String]) {
     var runs: [RunID] = []
     var left: [String] = []
@@ -93,17 +93,16 @@ package struct StateFolder: Equatable, Sendable {
     return (runs.sorted(by: >), left)
   }
 
-  /// Whether a process drives another run. If there are very many runs, returns true without
-  /// checking.
+  /// True without checking if there are very many runs.
   package func mayHaveLive(but own: RunID) -> Bool {
     guard let runs = try? runs(), runs.count <= Self.mostLookedAt else { return true }
     return runs.contains { $0 != own && (try? RunFolderLock.isHeld(folder(of: $0))) ?? true }
   }
 
-  /// This many take some milliseconds.
+  /// They take some milliseconds.
   private static let mostLookedAt = 500
 
-  /// Excludes the folder from git (gitignore(5)), once: a user may change or remove the file.
+  /// For git (gitignore(5)), once: a user may change or remove the file.
   private func ignoreRuns() throws(RunFolderError) {
     let file = path + "/.gitignore"
     try doing("write", file) { () throws(Errno) in
@@ -115,7 +114,7 @@ package struct StateFolder: Equatable, Sendable {
     }
   }
 
-  /// Creates the folders of a new run, and missing parents, accessible only to their owner.
+  /// Also missing parents, accessible only to their owner.
   package func makeRun(
     nowMilliseconds: Int64, random: UInt16
   ) throws(RunFolderError) -> RunFolder {

@@ -3,16 +3,12 @@ internal import OpflowSystem
 
 /// The right to choose the run to continue: held from the search until that run's lock is taken, or
 /// until a new run's first line is written. So the second of two such processes finds the run of
-/// the first.
-///
-/// The kernel releases it when its holder ends. A new run without a search, and a resume of a named
-/// run, do not need it.
+/// the first. A new run without a search, and a resume of a named run, do not need it.
 package struct StateFolderLock: ~Copyable {
   private let lock: FileLock
 
-  /// Creates the folder if it is missing.
-  ///
-  /// - Parameter waiting: Called once before a wait, with the holder if known.
+  /// Creates the folder if it is missing. Calls `waiting` once before a wait, with the holder if
+  /// known.
   package static func take(
     _ state: StateFolder, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
@@ -21,7 +17,7 @@ package struct StateFolderLock: ~Copyable {
     return try take(state.path + "/lock", waiting: waiting)
   }
 
-  /// Takes another lock file, in an existing folder. It may be removed while it is not held; see
+  /// For another lock file, in an existing folder. It may be removed while it is not held: see
   /// `removeUnheld`.
   static func take(
     _ path: String, waiting: (LockHolder?) -> Void
@@ -44,7 +40,7 @@ package struct StateFolderLock: ~Copyable {
     }
   }
 
-  /// Takes the lock without waiting; nil if a process holds it and has written its name.
+  /// nil if a process holds it and has written its name.
   static func takeIfFree(_ path: String) throws(RunFolderError) -> StateFolderLock? {
     while true {
       let free = try doing("lock", path) { () throws(Errno) in
@@ -63,8 +59,7 @@ package struct StateFolderLock: ~Copyable {
     }
   }
 
-  /// Removes a lock file that is not held. A process that locks it afterwards sees that the path no
-  /// longer refers to its file.
+  /// A process that locks the file afterwards sees that the path no longer refers to it.
   static func removeUnheld(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, .readWrite)
     guard try file.tryLock(), (try? file.isStill(at: path)) ?? false else { return }

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// A secret that a task needs and that is unavailable. Never contains the value.
+/// Why a needed secret is unavailable. Never contains the value.
 package struct SecretFault: Error, Equatable {
   package let name: String
   /// Follows the name in the message.
@@ -14,7 +14,7 @@ package struct SecretFault: Error, Equatable {
   }
 }
 
-/// All unavailable secrets, and the tasks that need secrets.
+/// `tasks` need secrets.
 package struct SecretFaults: Error {
   package let faults: [SecretFault]
   package let tasks: Set<String>

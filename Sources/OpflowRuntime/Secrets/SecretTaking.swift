@@ -7,7 +7,7 @@ internal import OpflowWorker
 /// starts. They are never written to a file.
 struct SecretTaking {
   private let plan: Plan
-  /// The names of secrets that selected tasks may read, and those tasks.
+  /// The secrets that selected tasks may read, and those tasks.
   private var wanted: Set<String> = []
   private var wanting: Set<String> = []
   private var values: [SecretValue] = []
@@ -21,12 +21,9 @@ struct SecretTaking {
   private static let longestReadBytes = SecretValue.longestBytes + 2
 
   /// Reads the secrets that selected tasks need, and all others in the environment, to mask them
-  /// too. Removes them all from this process's environment.
-  ///
-  /// - Parameters:
-  ///   - copies: The files that will be copied to the run's folder.
-  ///   - complain: Receives standard error of commands, and warnings.
-  /// - Throws: All unavailable secrets.
+  /// too. Removes them all from this process's environment. `copies` will be written to the run's
+  /// folder; `complain` receives standard error of commands, and warnings. Throws all unavailable
+  /// secrets.
   static func take(
     _ plan: Plan, _ initial: [InitialState], copies: [WrittenSecrets.Copy],
     complain: (String) -> Void
@@ -51,8 +48,7 @@ struct SecretTaking {
     return taking.values
   }
 
-  /// Returns the names of needed secrets that are evidently missing, without reading any or running
-  /// a command.
+  /// Those that are evidently missing, without reading any or running a command.
   static func missing(_ plan: Plan, _ initial: [InitialState]) -> [String] {
     var taking = SecretTaking(plan: plan)
     taking.note(initial)
@@ -108,7 +104,7 @@ struct SecretTaking {
   private func readFile(_ path: String, _ spec: SecretSpec) throws(SecretFault) -> [UInt8] {
     var bytes: [UInt8]?
     do throws(Errno) {
-      // Non-blocking: do not wait for a pipe.
+      // Do not wait for a pipe.
       let file = try File.open(path, [.readOnly, .nonblocking])
       if try file.status().kind == .file {
         bytes = try file.readAll(atMost: Self.longestReadBytes + 1)
@@ -185,7 +181,7 @@ struct SecretTaking {
     }
   }
 
-  /// Shows what commands wrote to standard error, with secrets masked.
+  /// With secrets masked.
   private func tell(_ complain: (String) -> Void) {
     if complaints.isEmpty { return }
     let masker = Masker(values + printed)

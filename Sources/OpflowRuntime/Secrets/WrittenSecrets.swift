@@ -9,14 +9,13 @@ struct WrittenSecrets {
   private let plan: Plan
   private let masker: Masker
   private let single: [(name: String, masker: Masker)]
-  /// Strings already searched, since tasks share many.
+  /// Already searched; tasks share many strings.
   private var seen: Set<TextRef> = []
   private var bases: Set<UInt32> = []
   /// By secret: its first place, the last task found, and the number of further tasks.
   private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
-  /// Returns a warning, without the value, for each secret found. Most plans have none and are
-  /// searched once.
+  /// A warning, without the value, for each secret found.
   static func warnings(
     _ secrets: [SecretValue], in plan: Plan, copies: [Copy]
   ) -> [String] {
@@ -26,8 +25,7 @@ struct WrittenSecrets {
     }
   }
 
-  /// Returns why a segment cannot be added to a run with these secrets; nil if it contains none of
-  /// them.
+  /// Why a segment cannot be added to a run with these secrets.
   static func refusal(
     _ secrets: [SecretValue], of segment: Plan, copies: [Copy]
   ) -> String? {
@@ -86,7 +84,7 @@ struct WrittenSecrets {
     for word in plan.words(task) { search(word, of: task, "run") }
     for word in plan.list(record.shell) { search(word, of: task, "shell") }
     let environment = plan.environmentEntry(record.environment)
-    // Many tasks share the same base.
+    // Many tasks share a base.
     let base = bases.insert(environment.base).inserted ? plan.variables(environment.base) : nil
     for item in [base, plan.variables(environment.own)].compactMap(\.self).joined() {
       let variable = plan.string(item.name)
@@ -187,7 +185,7 @@ struct WrittenSecrets {
     }
   }
 
-  /// Finds what the plan's strings lack: comments and unused values in the source.
+  /// Comments and unused values in the source.
   private mutating func search(_ copy: Copy) {
     for (name, masker) in single where places[name] == nil {
       let start = copy.bytes.withUnsafeBytes { masker.firstFind(in: $0)?.lowerBound }

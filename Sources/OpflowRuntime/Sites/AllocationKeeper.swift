@@ -22,7 +22,6 @@ internal import OpflowSystem
 ///     salloc's command     salloc returns the allocation
 ///     all of them at once  the agents cancel the job after the heartbeat timeout
 package final class AllocationKeeper {
-  /// The subcommand's name.
   package static let command = "allocation"
 
   private var reports = FieldWriter()
@@ -48,11 +47,11 @@ package final class AllocationKeeper {
 
   private enum Slot {
     static let orders = 0, signals = 1, question = 2
-    /// This slot and the two after it.
+    /// And the two after it.
     static let salloc = 3
   }
 
-  /// Returns the exit code: 0, 2 for wrong arguments, 74 if it cannot start.
+  /// Returns 0, 2 for wrong arguments, 74 if it cannot start.
   package static func run(arguments: [String]) -> Int32 {
     guard let want = SlurmAllocation.Want(words: arguments) else { return 2 }
     do throws(Errno) {
@@ -116,7 +115,7 @@ package final class AllocationKeeper {
       wait.set(Slot.question, question?.rawDescriptor ?? -1)
       _ = try wait.wait(
         nanoseconds: nextWake.map { max(0, $0.nanoseconds - Self.now.nanoseconds) } ?? -1)
-      // The coordinator sends nothing, so a readable input means end-of-file.
+      // The coordinator sends nothing: a readable input means its end.
       if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) { return }
       if let salloc { take(salloc, &wait) }
       if !isDone { takeAnswers() }
@@ -143,7 +142,7 @@ package final class AllocationKeeper {
 
   // MARK: - Slurm's answers
 
-  /// Sends the query that is due, one at a time.
+  /// One query at a time.
   private func ask() {
     guard let job else { return }
     guard question == nil, Self.now >= nextQuestionAt else { return }
@@ -223,7 +222,7 @@ package final class AllocationKeeper {
     isDone = true
   }
 
-  /// Cancels what it has requested from Slurm. The allocation that it runs in is not its own.
+  /// Cancels what it has requested, not an allocation that it runs in.
   private func release() {
     question?.giveUp()
     question = nil

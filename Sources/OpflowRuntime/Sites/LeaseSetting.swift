@@ -9,7 +9,6 @@ package struct LeaseSetting: Equatable {
 
   let milliseconds: Int64
 
-  /// - Throws: A message with the accepted values.
   package init(_ text: String? = Environment.value(variable)) throws(LeaseFault) {
     guard let text else {
       milliseconds = AgentLease.standardMilliseconds
@@ -26,7 +25,6 @@ package struct LeaseSetting: Equatable {
   }
 }
 
-/// An invalid value.
 package struct LeaseFault: Error, Equatable {
   package let message: String
 }

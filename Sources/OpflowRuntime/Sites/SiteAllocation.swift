@@ -6,17 +6,16 @@ struct SiteAllocation {
   /// No further agent is started there.
   var isOver = false
   var complaint = ""
-  /// What delays it, for the user; nil for nothing.
+  /// What delays it, for the user.
   var awaited: String?
   private(set) var endsAt: Instant?
 
   init(_ allocation: SlurmAllocation?) { self.allocation = allocation }
 
-  /// How long before the allocation's end its tasks are stopped, to leave time for their ends and
-  /// the journal.
+  /// Tasks are stopped so long before the end, to leave time for their ends and the journal.
   static let marginMilliseconds: Int64 = 5_000
 
-  /// Returns whether the end changed by more than rounding explains.
+  /// Whether the end changed by more than rounding explains.
   @discardableResult
   mutating func setTimeLeft(_ seconds: Int64?, at now: Instant) -> Bool {
     let end = seconds.map { now.advanced(byMilliseconds: max(0, $0) * 1_000) }
@@ -29,7 +28,6 @@ struct SiteAllocation {
 
   private static let notableNanoseconds: Int64 = 2_000_000_000
 
-  /// When to stop the tasks on its nodes.
   var leavesAt: Instant? {
     isOver ? nil : endsAt?.advanced(byMilliseconds: -Self.marginMilliseconds)
   }

@@ -2,24 +2,22 @@ internal import OpflowCore
 internal import OpflowSystem
 
 /// The coordinator's end of a Slurm allocation; a keeper process (`AllocationKeeper`) does what
-/// blocks.
-///
-/// A requested allocation is returned by `release`, or when this process dies.
+/// blocks. A requested allocation is returned by `release`, or when this process dies.
 final class SlurmAllocation {
   enum Want: Equatable {
     case inside
-    /// A requested allocation. `queueMilliseconds`: how long to wait for it; nil for no limit.
+    /// nil for no limit.
     case asked(options: [String], queueMilliseconds: Int64?)
 
-    /// Without options, uses the allocation that this process runs in, if any.
+    /// Without options, uses the allocation around this process, if any.
     static func of(_ options: [String], queueMilliseconds: Int64?) -> Want {
       options.isEmpty && Environment.value("SLURM_JOB_ID") != nil
         ? .inside : .asked(options: options, queueMilliseconds: queueMilliseconds)
     }
   }
 
-  /// Whether this process runs on a node of its allocation, and so ends with it: salloc runs its
-  /// command where it was called.
+  /// This process runs on a node of its allocation, and so ends with it: salloc runs its command
+  /// where it was called.
   static var isOnItsNode: Bool { Environment.value("SLURMD_NODENAME") != nil }
 
   enum News: Equatable {
@@ -27,7 +25,7 @@ final class SlurmAllocation {
     case granted(SlurmJob, secondsLeft: Int64?)
     /// nil if there is no limit, or it is unknown.
     case left(seconds: Int64?)
-    /// The allocation was refused or has ended. Comes last.
+    /// Refused or ended. Comes last.
     case over(complaint: String)
   }
 
@@ -40,9 +38,8 @@ final class SlurmAllocation {
   private let watch: Watch
   private var isOver = false
 
-  /// - Parameters:
-  ///   - place: Where the watch reports that `next` has something.
-  ///   - error: Standard error for the keeper.
+  /// The watch reports at `place` that `next` has something. `error` is the keeper's standard
+  /// error.
   init(
     _ want: Want, watch: Watch, owner: Watch.Owner, place: UInt32, error: Int32
   ) throws(LaunchFailure) {
@@ -82,7 +79,7 @@ final class SlurmAllocation {
     return nil
   }
 
-  /// Reads once. Returns whether there was data; nil at end-of-file.
+  /// Whether there was data; nil at the end.
   private func read() -> Bool? {
     do throws(Errno) {
       let count = try lines.fill { room throws(Errno) in try reports?.read(into: room) ?? 0 }
@@ -103,7 +100,7 @@ final class SlurmAllocation {
     return .over(complaint: complaint)
   }
 
-  /// - Parameter program: This program, which has the same path on all nodes.
+  /// `program` has the same path on all nodes.
   func transports(_ job: SlurmJob, program: String) -> [TransportPlan] {
     // If all other processes die, agents must end a requested allocation.
     let agent =

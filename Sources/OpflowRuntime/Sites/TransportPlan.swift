@@ -2,11 +2,11 @@ internal import OpflowCore
 internal import OpflowSystem
 
 struct TransportPlan: Sendable {
-  /// A name for the user, until the agent reports its own.
+  /// For the user, until the agent reports its own.
   var name: String
   /// The command whose standard input and output reach the agent.
   var words: [String]
-  /// Returns a command that reliably kills the agent; nil if there is none.
+  /// A command that reliably kills the agent; nil if there is none.
   var killWords: (@Sendable (AgentHello) -> [String]?)?
 
   init(name: String, words: [String], killWords: (@Sendable (AgentHello) -> [String]?)? = nil) {
@@ -17,8 +17,8 @@ struct TransportPlan: Sendable {
 }
 
 extension TransportPlan {
-  /// The shell command that starts an agent: this program, if the same path exists on the node,
-  /// otherwise the one in its PATH.
+  /// Starts an agent: this program, if the same path exists on the node, otherwise the one in its
+  /// PATH.
   static func agentCommand(of program: String) -> String {
     let quoted = QuotedWords.quoted(program)
     return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"
@@ -28,8 +28,7 @@ extension TransportPlan {
     self.init(name: "the machine behind `\(command)`", words: ["/bin/sh", "-c", command])
   }
 
-  /// Reaches the agent with ssh(1): without prompts, and with timeouts that detect a missing
-  /// machine soon.
+  /// Without prompts, and with timeouts that detect a missing machine soon.
   init(ssh host: String, program: String) {
     self.init(
       name: host,

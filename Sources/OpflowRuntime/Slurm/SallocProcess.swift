@@ -38,13 +38,13 @@ final class SallocProcess {
     }
   }
 
-  /// Readable when there is more to read; the last one when the process has ended.
+  /// The last one is readable when the process has ended.
   var rawDescriptors: [Int32] { [output.rawValue, error.rawValue, process.rawDescriptor] }
 
-  /// Its error messages in one line; nil if there are none.
+  /// Error messages in one line.
   var complaint: String? { complaints.isEmpty ? nil : complaints.joined(separator: "; ") }
 
-  /// Reads its output. Returns which of the first two `rawDescriptors` are at end-of-file.
+  /// Which of the first two `rawDescriptors` have ended.
   func read() -> (output: Bool, error: Bool) {
     let outputEnded = take(output, into: &said) { line in
       guard facts == nil, let new = SlurmAsking.facts(line) else { return }
@@ -91,7 +91,7 @@ final class SallocProcess {
     takeEnd()
   }
 
-  /// Reads the rest of a process that has ended or is ending.
+  /// Reads the rest.
   func takeEnd() {
     _ = process.wait(nanoseconds: -1)
     _ = read()

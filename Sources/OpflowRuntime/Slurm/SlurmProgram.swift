@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A call of one of Slurm's programs. It is killed after a time limit, for example when Slurm's
+/// A call of one of Slurm's programs, killed after a time limit, for example when Slurm's
 /// controller is unreachable.
 final class SlurmProgram {
   struct Answer {
@@ -18,7 +18,7 @@ final class SlurmProgram {
   private static let patienceMilliseconds: Int64 = 10_000
   private static let mostBytes = 65_536
 
-  /// Searches PATH for the first word.
+  /// Searches PATH.
   init(_ words: [String]) throws(LaunchFailure) {
     name = words.first ?? ""
     do throws(Errno) {
@@ -39,7 +39,7 @@ final class SlurmProgram {
 
   var rawDescriptor: Int32 { output.rawValue }
 
-  /// Reads its output. Returns the result once it has ended, or is killed at the deadline.
+  /// nil until it has ended or is killed at the deadline.
   func next(at now: Instant) -> Answer? {
     do throws(Errno) {
       while try read() {}
@@ -65,7 +65,7 @@ final class SlurmProgram {
     return count > 0
   }
 
-  /// Reaps it, after it has closed its output or was killed.
+  /// It has closed its output or was killed.
   private func end() -> Answer {
     let status = try? process.wait().status
     let lines = bytes.split(separator: Field.lineFeed).map { String(decoding: $0, as: UTF8.self) }
@@ -91,10 +91,8 @@ final class SlurmProgram {
 extension SlurmProgram {
   private static let cancelMilliseconds: Int64 = 120_000
 
-  /// Returns once Slurm has accepted the cancellation, or knows no such job. Retries for two
-  /// minutes if the controller is away.
-  ///
-  /// - Returns: Why the job may still exist; nil if it does not.
+  /// Returns once Slurm has accepted the cancellation, or knows no such job; else why the job may
+  /// still exist. Retries for two minutes if the controller is away.
   static func cancel(_ job: Int64) -> String? {
     let end = now.advanced(byMilliseconds: cancelMilliseconds)
     while true {

@@ -1,7 +1,7 @@
 internal import OpflowSystem
 
-/// The shared standard error file of processes that this one starts. Its size when a process starts
-/// marks where that process's complaints may begin.
+/// The shared standard error file of started processes. Its size at a process's start marks where
+/// that process's complaints may begin.
 final class ComplaintFile {
   private let path: String
   private let file: Descriptor
@@ -27,7 +27,7 @@ final class ComplaintFile {
   }
 
   func cleanUp() {
-    // An empty file that stays does no harm.
+    // An empty file does no harm.
     if let size = try? end(), size == 0 { try? Path.remove(path) }
   }
 }

@@ -10,13 +10,13 @@ struct DriveTrace {
     Environment.value(TraceParent.variable).flatMap { TraceParent($0) }
   }
 
-  /// - Parameter milliseconds: The time of the journal's first line, since the epoch.
+  /// `milliseconds` is the time of the journal's first line.
   init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64, parent: TraceParent?) {
     context = RunTrace(open, openedMilliseconds: milliseconds).context(ofDrive: parent)
     hasParent = parent != nil
   }
 
-  /// The variables for a worker's environment. Without a parent, its trace state is cleared.
+  /// Without a parent, its trace state is cleared.
   var variables: [String] {
     let parent = "\(TraceParent.variable)=\(context.text)"
     return hasParent ? [parent] : [parent, "\(TraceParent.stateVariable)="]

@@ -13,8 +13,7 @@ struct EndsBetweenDrives: ~Copyable {
     signals = try? SignalDescriptor(asking)
   }
 
-  /// - Parameter process: Readable once the process has ended.
-  /// - Returns: Whether it has.
+  /// `process` is readable once it has ended. Returns whether it has.
   mutating func wait(for process: Int32, atMostMilliseconds most: Int64) throws(Errno) -> Bool {
     let deadline = Clock.monotonicNanoseconds + most * 1_000_000
     var poll = PollSet(slots: 2)

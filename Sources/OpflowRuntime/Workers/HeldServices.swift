@@ -5,7 +5,7 @@ package struct HeldServices: Sendable {
   let plan: Plan
   let services: [HeldService]
 
-  /// Returns the services that `other` defines unchanged, by their numbers there.
+  /// The services that `other` defines unchanged, by their numbers there.
   func unchanged(in other: Plan) -> [TaskID: HeldService] {
     guard plan.string(plan.manifest.folder) == other.string(other.manifest.folder),
       plan.concurrency == other.concurrency, plan.hasMemoryLimits || !other.hasMemoryLimits
@@ -28,7 +28,7 @@ package struct HeldServices: Sendable {
       && plan.portNames(of: service) == other.portNames(of: task)
       && plan.secretNames(service) == other.secretNames(task)
       && plan.record(service).processes.isSameOfPrograms(as: other.record(task).processes)
-      // Whether the values that it read are unchanged is unknown until they are read again.
+      // Values that it read may have changed.
       && !plan.flags(service).contains(.readsValues) && !other.flags(task).contains(.readsValues)
   }
 }

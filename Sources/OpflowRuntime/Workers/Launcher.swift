@@ -1,41 +1,33 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Starts, connects and ends the workers of one node, so that the coordinator need not know
-/// transports.
-///
-/// No method is called per message: the coordinator itself fills `WorkerLink.outbox` and reads
-/// `WorkerLink.inbox`.
+/// Starts, connects and ends the workers of one node. Messages need no call: the coordinator fills
+/// `WorkerLink.outbox` and reads `WorkerLink.inbox`.
 protocol Launcher: AnyObject {
-  /// Starts a worker, or requests one, without waiting for it.
+  /// Does not wait for the worker.
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink
 
-  /// Returns the next event at `place`, which is ready; nil if there is none for now. The caller
-  /// handles all reports of a link before it calls again.
+  /// The next event at `place`, which is ready. The caller handles all reports of a link before it
+  /// calls again.
   func next(at place: UInt32) -> LinkNews?
 
-  /// Sends the outbox as far as there is room.
-  ///
-  /// - Throws: An error that makes the link useless. A reader that is gone is not one: `next`
-  ///   reports it.
+  /// Sends the outbox as far as there is room. An error makes the link useless. A reader that is
+  /// gone is not an error: `next` reports it.
   func send(to link: WorkerLink) throws(Errno)
 
-  /// Kills a worker and all processes below it. Unsent messages are dropped.
-  ///
-  /// - Returns: The time by which `next` must report its end; after that call `giveUp`.
+  /// Kills a worker and all processes below it; drops unsent messages. Returns when to call
+  /// `giveUp` unless `next` has reported its end.
   func end(_ link: WorkerLink, at now: Instant) -> Instant
 
-  /// Gives up on a worker whose end was not reported in time; it then counts as gone.
-  ///
-  /// - Returns: Warnings for the user.
+  /// A worker whose end was not reported in time counts as gone. Returns warnings.
   func giveUp(_ link: WorkerLink) -> [String]
 
-  /// Stops listening to a worker that the next session of this process takes over.
+  /// The next session of this process takes the worker over.
   func release(_ link: WorkerLink)
 
   func regain(_ link: WorkerLink)
 
-  /// Kills all workers, none of which has a task yet.
+  /// No worker has a task yet.
   func endAll()
 
   func cleanUp()
@@ -60,14 +52,14 @@ struct LaunchFailure: Error {
 enum LinkNews {
   /// The worker's inbox has more.
   case spoke(WorkerLink)
-  /// The worker's channel is lost, though it may live. `complaint` is what it printed, or nil.
+  /// The channel is lost, though the worker may live. `complaint` is what it printed.
   case silent(WorkerLink, complaint: String?)
   /// The worker and all processes below it, except the survivors, are gone. `complaint` is the
-  /// known cause, or nil.
+  /// known cause.
   case gone(WorkerLink, complaint: String?, warnings: [String], survivors: LeftBehind?)
   /// The agent behind a stream said hello.
   case joined(RelayLauncher, AgentHello)
-  /// A sign of life of a stream, without other meaning.
+  /// A sign of life without other meaning.
   case heard
   /// The agent is ending its workers, for this reason.
   case leaving(RelayLauncher, String)

@@ -5,7 +5,7 @@ final class LocalWorker {
   var link: WorkerLink
   private(set) var child: WorkerChild
 
-  /// It was read since the last call of `next`.
+  /// Since the last call of `next`.
   var wasRead = false
   private var sent = 0
   /// The watch reports when the pipe has room again.
@@ -24,7 +24,7 @@ final class LocalWorker {
 
   func releaseRecordLocks() { child.recordLocks = nil }
 
-  /// Closes the worker's input, so that it ends its tasks.
+  /// The worker then ends its tasks.
   func hangUp() { child.orders = nil }
 
   var isTalking: Bool {

@@ -7,9 +7,7 @@ struct MissingDevices {
   let wanted: Int
   let there: Int
 
-  /// - Parameters:
-  ///   - usesSites: Nodes report their GPUs later, so only tasks that stay here are checked.
-  ///   - initial: How the tasks enter the session.
+  /// `usesSites`: nodes report their GPUs later, so only tasks that stay here are checked.
   static func first(
     of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
   ) -> MissingDevices? {
@@ -26,7 +24,7 @@ struct MissingDevices {
     }
   }
 
-  /// Counts the GPUs of the services that the task needs, too, since they run beside it.
+  /// Also of the services that the task needs, since they run beside it.
   private static func wanted(by task: TaskID, _ plan: Plan) -> Int {
     var seen: Set<TaskID> = [task]
     var open = [task]

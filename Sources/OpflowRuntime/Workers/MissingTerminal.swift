@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Finds `interactive` tasks in a session without a terminal.
 enum MissingTerminal {
   static func tasks(of plan: Plan, _ initial: @autoclosure () -> [InitialState]) -> [String] {
     guard plan.hasInteractive, !ControllingTerminal.isThere else { return [] }

@@ -9,7 +9,7 @@ package final class PassedServices {
   private var links: [TaskID: WorkerLink]
   private var lock: RunFolderLock?
 
-  /// - Parameter links: Released links.
+  /// Takes released links.
   init(
     _ held: HeldServices, _ links: [TaskID: WorkerLink], _ launcher: LocalLauncher,
     lock: consuming RunFolderLock
@@ -22,17 +22,15 @@ package final class PassedServices {
 
   var isEmpty: Bool { links.isEmpty }
 
-  /// Takes the run's lock; nil if it was taken before.
+  /// nil if it was taken before.
   package func takeLock() -> RunFolderLock? { lock.take() }
 
-  /// Whether all workers know these secrets, and so mask them.
+  /// All workers mask these secrets.
   func know(_ secrets: [SecretValue]) -> Bool {
     links.values.allSatisfy { link in secrets.allSatisfy(link.secrets.contains) }
   }
 
-  /// Ends the services that no session takes over, by their stop rules.
-  ///
-  /// - Parameter kept: Task numbers in the plan of their session.
+  /// Ends the others by their stop rules. `kept` has task numbers of their session's plan.
   package func end(but kept: Set<TaskID>) {
     let ended = held.services.filter { !kept.contains($0.service) }
     var ends = EndsBetweenDrives()
@@ -45,10 +43,8 @@ package final class PassedServices {
     if links.isEmpty { launcher.cleanUp() }
   }
 
-  /// Takes the links of services that the next session continues.
-  ///
-  /// - Parameter own: New task numbers with the held services; the workers are numbered in this
-  ///   order.
+  /// Takes the links of services that the next session continues, with its task numbers; the
+  /// workers are numbered in this order.
   func takeOver(_ own: [(service: TaskID, held: HeldService)]) -> [WorkerLink] {
     own.enumerated().compactMap { number, entry in
       links.removeValue(forKey: entry.held.service)?.handedOn(

@@ -4,31 +4,29 @@ internal import OpflowSystem
 /// Workers behind one stream: an agent starts and ends them on request and relays their lines, each
 /// prefixed with the worker's number (`RelayLines`).
 ///
-/// A lost stream loses all its workers. It is lost at end-of-file, on a read or write error, when
-/// no pulse arrives, and at a line that is too long, malformed or names an unknown worker, since
+/// A lost stream loses all its workers. It is lost at its end, on a read or write error, when no
+/// pulse arrives, and at a line that is too long, malformed or names an unknown worker, since
 /// nothing after it can be trusted. A malformed line of a worker costs only that worker. Before the
-/// agent's hello other lines are skipped, since a shell's start-up files may print.
-///
-/// When the workers of a lost stream count as gone is decided where the heartbeat timeout is known
-/// (`Sites`).
+/// agent's hello other lines are skipped, since a shell's start-up files may print. `Sites` decides
+/// when the workers of a lost stream count as gone.
 ///
 /// Nothing blocks: unsent bytes are kept, and beyond `mostUnsentBytes` messages stay in the
 /// worker's outbox, which the engine bounds. So a slow agent delays neither other nodes nor its own
-/// reports. The agent itself keeps a worker that does not read from delaying others.
+/// reports.
 final class RelayLauncher: Launcher {
-  /// The launcher's index in the session.
+  /// In the session.
   let number: Int
   private let watch: Watch
   let name: String
   private(set) var hello: AgentHello?
   private var preamble: [UInt8] = []
   private var preambleBytes = 0
-  /// When the last pulse or the hello arrived.
+  /// Of the last pulse or the hello.
   private(set) var heardAt: Instant
   private(set) var isDismissed = false
   /// No worker process is left.
   private(set) var saidBye = false
-  /// The process that carries the stream, if this process started it.
+  /// nil if another process carries the stream.
   private let transport: SiteTransport?
   private var killer: SiteKiller?
   private var input: Descriptor?
@@ -43,13 +41,13 @@ final class RelayLauncher: Launcher {
   /// Reported at the next event of the watch.
   private var writeFailure: Errno?
 
-  /// Workers whose end the agent has not reported, even if they were given up.
+  /// Until the agent reports their end, even if they were given up.
   private var workers: [WorkerID: WorkerLink] = [:]
-  /// Processes that the agent could not end, of workers whose end it reports next.
+  /// The agent could not end them; the end of their workers follows.
   private var survivors: [WorkerID: LeftBehind] = [:]
   /// Their messages wait for room.
   private var waiting: [WorkerLink] = []
-  /// It was read since the last call of `next`.
+  /// Since the last call of `next`.
   private var wasRead = false
   private var loss: Loss?
 
@@ -65,7 +63,7 @@ final class RelayLauncher: Launcher {
   /// From `kill` to `gone`, before a worker counts as unkillable.
   private static let killPatienceMilliseconds: Int64 = 12_000
   private static let mostPreambleBytes = 2_000
-  /// The limit before the hello: a command that prints without end is not an agent.
+  /// Before the hello: a command that prints without end is not an agent.
   private static let mostForeignBytes = 1 << 20
   private static let mostShownCharacters = 400
 
@@ -73,9 +71,8 @@ final class RelayLauncher: Launcher {
     static let reports: UInt32 = 0, orders: UInt32 = 1, transport: UInt32 = 2, killer: UInt32 = 3
   }
 
-  /// - Parameters:
-  ///   - site: The launcher's index in the session.
-  ///   - input: The stream from the agent; not the same descriptor as `output`.
+  /// `site` is the launcher's index in the session. `input` comes from the agent and is not the
+  /// same descriptor as `output`.
   init(
     site: Int, watch: Watch, name: String, input: consuming Descriptor,
     output: consuming Descriptor, transport: SiteTransport? = nil, at now: Instant
@@ -127,7 +124,7 @@ final class RelayLauncher: Launcher {
 
   func next(at place: UInt32) -> LinkNews? {
     if place == Place.transport {
-      // The transport's end proves nothing; end-of-file or the heartbeat timeout counts.
+      // The transport's end proves nothing; the stream's end or the heartbeat timeout counts.
       if let transport { try? watch.remove(transport.rawDescriptor) }
       return nil
     }
@@ -227,7 +224,7 @@ final class RelayLauncher: Launcher {
     flush()
   }
 
-  /// Sends what the stream takes, and refills the outbox as long as everything was taken.
+  /// Refills the outbox as long as everything was taken.
   private func flush() {
     repeat {
       while outbox.bytes.count < Self.mostUnsentBytes, !waiting.isEmpty {
@@ -273,7 +270,7 @@ final class RelayLauncher: Launcher {
 
   // MARK: - Ending
 
-  /// Gives the stream up and closes both directions, so that the agent notices.
+  /// Closes both directions, so that the agent notices.
   func lose(_ complaint: String) {
     if loss != nil { return }
     close()
@@ -305,7 +302,7 @@ final class RelayLauncher: Launcher {
     return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
   }
 
-  /// After a loss no warning is needed: the agent has ended the worker by now.
+  /// After a loss the agent has ended the worker by now.
   func giveUp(_ link: WorkerLink) -> [String] {
     loss == nil ? ["worker number \(link.id.rawValue) of \(name) could not be ended"] : []
   }
@@ -334,12 +331,11 @@ final class RelayLauncher: Launcher {
     try? watch.add(killer.process.rawDescriptor, .site(number), Place.killer)
   }
 
-  /// How long to wait for that command; nil if it has ended or never started.
+  /// nil if the command has ended or never started.
   var killerDeadline: Instant? { killer?.deadline }
 
   func killTransport() { transport?.end() }
 
-  /// Empty if nothing was printed.
   var lastWords: String {
     [String(decoding: preamble, as: UTF8.self), transport?.complaint ?? ""].flatMap { said in
       let lines = said.split(whereSeparator: \.isNewline).map { CleanText.string(String($0)) }

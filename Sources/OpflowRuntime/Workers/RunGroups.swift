@@ -1,19 +1,18 @@
 internal import OpflowSystem
 
-/// The control groups (cgroups) of a session, if the machine has them: one per worker with its
-/// processes, inside one for the session, which then counts as one when groups share a processor.
-/// For a task with `memory_limit` the worker makes another group beside its own (`MemoryGroup`).
-///
-/// Their names contain the run's ID, so that a resume finds even processes that shed the run's mark
-/// and the worker's session.
+/// The cgroups of a session, if the machine has them: one per worker with its processes, inside one
+/// for the session, which then counts as one when groups share a processor. For a task with
+/// `memory_limit` the worker makes another group beside its own (`MemoryGroup`). Their names
+/// contain the run's ID, so that a resume finds even processes that shed the run's mark and the
+/// worker's session.
 struct RunGroups: ~Copyable {
-  /// nil without control groups.
+  /// nil without cgroups.
   private let home: String?
   private let folder: String?
   private let own: KillGroup?
   private let delegation: MemoryDelegation?
 
-  /// - Parameter delegation: Passes the memory controller on to the session's groups.
+  /// `delegation` passes the memory controller on to the session's groups.
   init(run: String, delegation: consuming MemoryDelegation? = nil) {
     home = MemoryDelegation.home
     folder = home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
@@ -31,7 +30,7 @@ struct RunGroups: ~Copyable {
     if let folder { Self.remove(folder) }
   }
 
-  /// Removes empty groups of dead sessions of any run.
+  /// Empty groups of dead sessions of any run.
   func removeAbandoned() {
     if let home { Self.removeAbandoned(in: home) }
   }
@@ -48,13 +47,13 @@ struct RunGroups: ~Copyable {
 
   private static func prefix(_ run: String) -> String { "\(family)\(run)-" }
 
-  /// Returns the groups that earlier sessions of `run` left.
+  /// Of earlier sessions.
   static func left(by run: String) -> [String] {
     guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return [] }
     return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
   }
 
-  /// Removes a session's group and those in it, if they are empty.
+  /// A session's group and those in it, if they are empty.
   static func remove(_ folder: String) {
     if KillGroup.remove(folder) { return }
     for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {

@@ -1,11 +1,10 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A command that ends an agent after its stream is lost; opflow waits for it, within a limit.
-///
-/// It is for agents that are stopped and cannot react to the heartbeat timeout. Its success is not
-/// checked, since only the timeout counts. Slurm takes twelve seconds to notice that a node has
-/// lost its network; the command continues by itself.
+/// A command that ends an agent after its stream is lost, for agents that are stopped and cannot
+/// react to the heartbeat timeout. opflow waits for it, within a limit. Its success is not checked,
+/// since only the timeout counts. Slurm takes twelve seconds to notice that a node has lost its
+/// network; the command continues by itself.
 final class SiteKiller {
   let process: StartedProcess
   private let giveUpAt: Instant
@@ -25,6 +24,6 @@ final class SiteKiller {
     }
   }
 
-  /// When to stop waiting; nil once it has ended.
+  /// nil once it has ended.
   var deadline: Instant? { process.hasEnded ? nil : giveUpAt }
 }

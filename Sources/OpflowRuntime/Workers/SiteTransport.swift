@@ -1,17 +1,15 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A command on this machine that carries the stream to an agent on another one.
-///
-/// It leads a session of its own, so that keys of the terminal do not reach it. If this process
-/// dies, both ends see end-of-file. Its whole process group is killed before it is reaped (`end`),
-/// since it may be a shell that ends before its children.
+/// A command on this machine that carries the stream to an agent. It leads a session of its own, so
+/// that keys of the terminal do not reach it. Its whole process group is killed before it is reaped
+/// (`end`), since it may be a shell that ends before its children.
 final class SiteTransport {
   private let process: StartedProcess
   private let complaints: ComplaintFile
   private let complaintStart: Int64
 
-  /// Starts the command and passes `body` the near ends of its standard output and input.
+  /// `body` gets the near ends of its standard output and input.
   static func start<Result>(
     _ words: [String], complaints: ComplaintFile,
     _ body: (SiteTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
@@ -45,10 +43,9 @@ final class SiteTransport {
     self.complaintStart = complaintStart
   }
 
-  /// Readable once it has ended.
   var rawDescriptor: Int32 { process.rawDescriptor }
 
-  /// Kills the command and its children. Returns whether it has ended.
+  /// Kills its children, too. Returns whether it has ended.
   @discardableResult
   func end() -> Bool {
     process.killGroup()

@@ -1,8 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The event loop's descriptors: those of the session and of each node's launcher. Each owner
-/// numbers its own places.
+/// The event loop's descriptors. Each owner numbers its own places.
 final class Watch {
   enum Owner: Equatable {
     case coordinator
@@ -15,7 +14,7 @@ final class Watch {
 
   private var poller: Poller
 
-  /// Readable when `wait` has events, for nesting in another poll.
+  /// For nesting in another poll.
   var rawDescriptor: Int32 { poller.rawDescriptor }
 
   init() throws(Errno) { poller = try Poller() }
@@ -33,8 +32,7 @@ final class Watch {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The owner is in the upper half: 0 coordinator, 1 control socket, 2 programs, 3 and up
-  /// launchers.
+  /// The owner is in the upper half.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)

@@ -5,15 +5,15 @@ struct WorkerChild: ~Copyable {
   /// nil once it was closed to tell the worker to end.
   var orders: Descriptor?
   let reports: Descriptor
-  /// The control group of the worker and its processes; nil without control groups.
+  /// nil without cgroups.
   let group: KillGroup?
   /// The size of the complaint file when the worker started.
   let complaintStart: Int64
-  /// The open file through which it locks its tasks in the records; nil without records. Held open
-  /// until its processes are gone: no other run may start a task beside them.
+  /// The worker locks its tasks in the records through it; nil without records. Held open until its
+  /// processes are gone: no other run may start a task beside them.
   var recordLocks: Descriptor?
 
-  /// Kills the worker, and with a control group all its processes at once.
+  /// With a cgroup, all its processes at once.
   func kill() {
     group?.kill()
     process.kill()
@@ -25,7 +25,7 @@ struct WorkerChild: ~Copyable {
     _ = try process.wait()
   }
 
-  /// Kills the remaining processes in its control group, after it has ended or was given up.
+  /// After it has ended or was given up.
   func endRest() { group?.end() }
 
   func removeGroup() { group?.remove() }

@@ -11,8 +11,8 @@ enum WorkerProgram {
     }
   }
 
-  /// The path of the download worker: beside `program`, or in `libexec` of the prefix where
-  /// `program` is installed. Beside it if neither exists.
+  /// Beside `program`, or in `libexec` of the prefix where `program` is installed; beside it if
+  /// neither exists.
   static func downloader(of program: String) -> String {
     let folder = Path.parent(of: program)
     let beside = folder + "/opflow-download"
@@ -20,7 +20,7 @@ enum WorkerProgram {
     return Path.isMissing(beside) && Path.exists(installed) ? installed : beside
   }
 
-  /// - Parameter variables: Trace variables for its tasks.
+  /// `variables` are trace variables for its tasks.
   static func additions(for kind: WorkerKind, _ variables: [String]) -> [String] {
     switch kind {
     case .command, .terminal, .service: variables
