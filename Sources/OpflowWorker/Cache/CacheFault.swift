@@ -1,4 +1,4 @@
-/// Why a result cannot be cached or restored, as a message for the user.
+/// A message for the user.
 struct CacheFault: Error, Equatable {
   let what: String
   /// The cause is in the project, so other results may still work.

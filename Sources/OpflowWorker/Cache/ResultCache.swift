@@ -5,9 +5,8 @@ internal import OpflowSystem
 ///
 /// An entry is one file, renamed to its key when complete and never changed, so readers always see
 /// all of it. Reads check hashes, so nothing is synced. The total size is in a locked file; it may
-/// be wrong after a crash and is recounted before an eviction.
-///
-/// Others may write to the folder: links are not followed, and only regular files count.
+/// be wrong after a crash and is recounted before an eviction. Others may write to the folder:
+/// links are not followed, and only regular files count.
 package struct ResultCache {
   private let folder: String
   private let isOwn: Bool
@@ -29,7 +28,7 @@ package struct ResultCache {
     try FolderBeneath(folder, followsLink: !isOwn)
   }
 
-  /// Each format has its own subfolder, so different versions of opflow do not disturb each other.
+  /// So different versions of opflow do not disturb each other.
   private static let root = "\(CacheEntry.version)"
   private static let drafts = root + "/new"
   private static let size = root + "/size"
@@ -39,10 +38,10 @@ package struct ResultCache {
     return "\(root)/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
 
-  /// The path of an entry, for messages.
+  /// For messages.
   func place(of key: SHA256.Digest) -> String { folder + "/" + Self.path(key) }
 
-  /// - Parameter path: relative to the cache folder; nil for the folder itself.
+  /// `path` is relative to the cache folder; nil for the folder itself.
   func unwritten(_ error: Errno, _ path: String? = nil) -> CacheFault {
     CacheFault(
       what: "a result cannot be written to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
@@ -50,7 +49,6 @@ package struct ResultCache {
 
   // MARK: - Reading
 
-  /// Opens the entry with that key; nil if there is none.
   func open(_ key: SHA256.Digest) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       let store = try store()
@@ -78,7 +76,7 @@ package struct ResultCache {
     }
   }
 
-  /// Marks the entry as used: eviction removes the least recently used ones first.
+  /// Eviction removes the least recently used entries first.
   func noteUse(_ entry: borrowing Descriptor) {
     if isWritable { try? entry.setModified(nanoseconds: Clock.wallMilliseconds * 1_000_000) }
   }
@@ -103,7 +101,7 @@ package struct ResultCache {
     return Draft(file: file, store: store, path: path)
   }
 
-  /// Removes drafts of crashed programs: no result takes a day to write.
+  /// Of crashed programs: no result takes a day to write.
   private static func removeOldDrafts(in store: borrowing FolderBeneath) {
     let old = (Clock.wallMilliseconds - 86_400_000) * 1_000_000
     for (path, status) in files(of: drafts, in: store) where status.modifiedNanoseconds < old {
@@ -111,7 +109,7 @@ package struct ResultCache {
     }
   }
 
-  /// The regular files of a folder; none if the folder is a link.
+  /// Regular files; none if the folder is a link.
   private static func files(
     of folder: String, in store: borrowing FolderBeneath
   ) -> [(path: String, status: FileStatus)] {
@@ -126,13 +124,11 @@ package struct ResultCache {
     return files
   }
 
-  /// Whether a result of that size fits into the cache.
   func hasRoom(for bytes: Int64) -> Bool { bytes <= limitBytes }
 
   func drop(_ draft: consuming Draft) { try? draft.store.remove(draft.path, isFolder: false) }
 
-  /// Turns the draft into the entry of `key`, replacing a damaged or equal one. The umask limits
-  /// `mode`.
+  /// Replaces a damaged or equal entry. The umask limits `mode`.
   func keep(
     _ draft: consuming Draft, as key: SHA256.Digest, mode: UInt32 = 0o666
   ) throws(CacheFault) {
@@ -158,23 +154,22 @@ package struct ResultCache {
 
   // MARK: - Its size
 
-  /// What this session added while another process held the lock on the size.
+  /// Added by this session while another process held the lock on the size.
   private final class Uncounted {
     var bytes: Int64 = 0
     var hasWaited = false
   }
 
-  /// Evict down to this share of the limit, so that the next entries do not trigger another scan.
+  /// Of the limit, so that the next entries do not trigger another scan.
   private static let emptiedPercent: Int64 = 90
   /// Waited only once per session: a stopped opflow, or any user who can read the file, may hold
   /// the lock forever.
   private static let lockPatience: Int64 = 200_000_000
   private static let lockPauseMilliseconds: Int32 = 20
-  /// The share of the limit that may be added before the entries are recounted.
+  /// Of the limit; after that the entries are recounted.
   private static let uncountedPercent: Int64 = 10
 
-  /// Adds to the recorded size and evicts if the limit is exceeded; postpones both while another
-  /// process holds the lock.
+  /// Evicts if the limit is exceeded; postpones both while another process holds the lock.
   private func count(_ added: Int64, in store: borrowing FolderBeneath) throws(Errno) {
     uncounted.bytes += added
     let file = try store.open(
@@ -209,7 +204,7 @@ package struct ResultCache {
     return true
   }
 
-  /// Makes the next writer recount all entries, by removing the size file.
+  /// By removing the size file: the next writer recounts all entries.
   private func forgetSize(in store: borrowing FolderBeneath) throws(Errno) {
     try store.remove(Self.size, isFolder: false)
     uncounted.bytes = 0
@@ -218,11 +213,11 @@ package struct ResultCache {
   /// Call when no more results will be added.
   func leave() {
     guard uncounted.bytes != 0, let store = try? store() else { return }
-    // If that fails the recorded size is too small, as after a crash.
+    // Otherwise the recorded size is too small, as after a crash.
     try? forgetSize(in: store)
   }
 
-  /// - Returns: the remaining size.
+  /// Returns the remaining size.
   private func makeRoom(in store: borrowing FolderBeneath) throws(Errno) -> Int64 {
     var entries: [(path: String, bytes: Int64, used: Int64)] = []
     for shelf in try store.names(Self.root) where shelf.utf8.count == 2 {

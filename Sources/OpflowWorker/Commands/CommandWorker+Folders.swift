@@ -1,9 +1,9 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The folders of a task: its temporary folder and that of its values.
+/// A task's temporary folder and that of its values.
 extension CommandWorker {
-  /// If no folder can be made, tasks run anyway: most do not use it.
+  /// Without a folder tasks run anyway: most do not use it.
   func prepareFolder() {
     if let error = taskFolder.prepare() {
       frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
@@ -29,7 +29,7 @@ extension CommandWorker {
     )
   }
 
-  /// Opens the records if the first task that declares files was just added to the run.
+  /// The first task that declares files was just added to the run.
   func openFiles(_ now: Instant) {
     guard files == nil, plan.declaresFiles else { return }
     do throws(WorkerFailure) {

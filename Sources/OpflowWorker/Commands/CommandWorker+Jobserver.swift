@@ -7,7 +7,7 @@ extension CommandWorker {
     awaitTokens()
   }
 
-  /// Takes back tokens that were reclaimed or are unused.
+  /// Reclaimed or unused tokens.
   func takeTokens(at now: Instant) {
     if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
       report(tokens: jobserver.takeOwed())

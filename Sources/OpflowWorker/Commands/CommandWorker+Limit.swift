@@ -1,12 +1,12 @@
 internal import OpflowCore
 
 extension CommandWorker {
-  /// Makes a task's memory cgroup; returns its folder, or nil for the worker's own group.
+  /// The folder of a task's memory cgroup; nil for the worker's own group.
   func beginLimit(of task: TaskID) -> Int32? {
     limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }
 
-  /// Sets the outcome if the task, which is gone, exceeded its memory limit.
+  /// The task is gone and may have exceeded its limit.
   func endLimit(of task: TaskID, _ attempt: Int32, _ outcome: inout Outcome) {
     defer { limit.end() }
     guard !outcome.isSuccess, outcome.reason == nil, let what = limit.overrun() else { return }

@@ -2,7 +2,7 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension CommandWorker {
-  /// Restores the values after the files.
+  /// After the files.
   func takeValuesBroughtBack() {
     guard let files else { return }
     do throws(WorkerRefusal) {
@@ -15,14 +15,14 @@ extension CommandWorker {
     }
   }
 
-  /// Replays the output of a restored result, which is recorded by now.
+  /// The result is recorded by now.
   func takeBroughtBack(_ result: RecordResult, _ now: Instant) {
     if let path = files?.broughtOutput { replay(path) }
     checkLog(now)
     tell(.broughtBack(result), now)
   }
 
-  /// Ends a task whose old outputs could not be removed.
+  /// Old outputs could not be removed.
   func endUncleaned(_ what: String, _ now: Instant) {
     files?.end()
     tell(.unfit(what: what), now)

@@ -2,7 +2,6 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension CommandWorker {
-  /// Checks whether the service is ready, if that is due.
   func lookAtService(_ now: Instant) {
     guard let deadline = service?.deadline, deadline <= now else { return }
     let look = service?.look(
@@ -20,8 +19,7 @@ extension CommandWorker {
     }
   }
 
-  /// Reserves a service's ports and prepares its readiness check; returns why it cannot start, if
-  /// so.
+  /// Returns why the service cannot start.
   func prepareService(_ task: TaskID) -> String? {
     do throws(Errno) {
       var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
@@ -33,8 +31,8 @@ extension CommandWorker {
     }
   }
 
-  /// Starts the readiness command, whose last output is shown if the service never becomes ready.
-  /// Returns its pid; 0 if no process can be made at the moment.
+  /// Its last output is shown if the service never becomes ready. Returns 0 if no process can be
+  /// made at the moment.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()

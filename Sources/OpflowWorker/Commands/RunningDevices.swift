@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The GPUs assigned to tasks, which the coordinator sends before the start.
+/// The coordinator sends them before the start.
 struct RunningDevices {
   private var told: [TaskID: DeviceSet] = [:]
   private let names: [String]
@@ -12,7 +12,7 @@ struct RunningDevices {
     if case .devices(let task, let devices) = order { told[task] = devices }
   }
 
-  /// The environment variable with the task's GPUs; nil if it has none.
+  /// nil if the task has no GPU.
   mutating func takeVariable(of task: TaskID) throws(WorkerRefusal) -> String? {
     guard !told.isEmpty, let devices = told.removeValue(forKey: task) else { return nil }
     if let missing = devices.numbers.first(where: { $0 >= names.count }) {

@@ -9,7 +9,7 @@ internal import OpflowSystem
 /// since some makes set `O_NONBLOCK` on their open file. When the task is gone all lent tokens
 /// return, even those that a killed make held.
 struct RunningJobserver: ~Copyable {
-  /// The tokens that the coordinator announced for a task before its start.
+  /// Announced for a task before its start.
   private var told: (task: TaskID, own: Int32, all: Int32)?
   private var pipe: Pipe?
   private var reading: Descriptor?
@@ -17,11 +17,11 @@ struct RunningJobserver: ~Copyable {
   private var writing: Descriptor?
   private var own: Int32 = 0
   private var lent: Int32 = 0
-  /// The number of lent tokens that the coordinator wants back.
+  /// Lent tokens that the coordinator wants back.
   private var owed: Int32 = 0
-  /// The number of lent tokens that were unused at the last check.
+  /// Lent tokens that were unused at the last check.
   private var unused: Int32 = 0
-  /// When to check for unused tokens; nil for never.
+  /// When to check for unused tokens.
   private(set) var deadline: Instant?
 
   private static let lookMilliseconds: Int64 = 200
@@ -74,25 +74,25 @@ struct RunningJobserver: ~Copyable {
     deadline = nil
   }
 
-  /// The descriptor to poll while tokens are owed; nil otherwise.
+  /// nil unless tokens are owed.
   var awaited: Int32? { owed > 0 && readingNumber >= 0 ? readingNumber : nil }
 
-  /// Owed tokens can be returned at once: the task has no process yet.
+  /// The task has no process yet.
   var isOwedAtOnce: Bool { owed > 0 && readingNumber < 0 }
 
-  /// Takes back owed tokens that are in the pipe; returns how many.
+  /// Returns how many were in the pipe.
   mutating func takeOwed() -> Int32 {
     let count = take(owed)
     owed -= count
     return count
   }
 
-  /// If a check is due, takes back tokens unused now and at the last check; returns how many.
+  /// If a check is due, takes back tokens unused now and at the last check.
   mutating func takeUnused(at now: Instant) -> Int32 {
     guard let deadline, deadline <= now else { return 0 }
     let isThere = readingNumber >= 0
     let readable = isThere ? (try? reading?.readableByteCount()) ?? 0 : lent
-    // Remove surplus tokens, which a faulty program put back: they would allow too many jobs.
+    // A faulty program put back surplus tokens, which would allow too many jobs.
     if isThere { drop(readable - own - lent) }
     let free = min(readable, lent - owed)
     let taken = take(min(free, unused))
@@ -123,7 +123,7 @@ struct RunningJobserver: ~Copyable {
     }
     var buffer = [UInt8](repeating: 0, count: Int(count))
     let taken = buffer.withUnsafeMutableBytes { buffer in
-      // Nothing is read if programs took the tokens first.
+      // Programs may have taken the tokens first.
       (try? reading?.read(into: buffer)) ?? 0
     }
     lent -= Int32(taken)
@@ -131,17 +131,16 @@ struct RunningJobserver: ~Copyable {
   }
 }
 
-/// The description of a jobserver for a task's programs.
 struct JobserverOffer {
   let style: JobserverStyle
-  /// The maximum number of jobs: the task's own and those that may be lent.
+  /// The task's own, and those that may be lent.
   let jobs: Int
   let path: String
-  /// Descriptors of this process.
+  /// Of this process.
   let read: Int32
   let write: Int32
 
-  /// The descriptor numbers for programs that inherit them (`ProgramStart.further`).
+  /// For programs that inherit them (`ProgramStart.further`).
   static let inherited = (read: 3, write: 4)
 
   /// Whether this `make` supports FIFO paths (4.4 and later). Searches the program for an option of

@@ -8,14 +8,12 @@ struct RunningLimit: ~Copyable {
   private var group: MemoryGroup?
   private var folder: Descriptor?
   private var limitBytes: UInt64 = 0
-  /// Numbers the groups: a group may outlive its last process for a moment, so names are not
-  /// reused.
+  /// A group may outlive its last process for a moment, so names are not reused.
   private var count = 0
 
   init(run: String) { self.run = run }
 
-  /// Makes the group of a task about to start; returns its folder for `ProgramStart.group`, nil
-  /// without a limit or on failure.
+  /// For `ProgramStart.group`; nil without a limit or on failure.
   mutating func begin(limitBytes: UInt64) -> Int32? {
     end()
     guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else {
@@ -28,7 +26,7 @@ struct RunningLimit: ~Copyable {
     return folder?.rawValue
   }
 
-  /// A message if the task was killed for exceeding its limit; nil otherwise.
+  /// nil unless the task was killed for exceeding its limit.
   mutating func overrun() -> String? {
     guard let hasOverrun = group?.hasOverrun, hasOverrun else { return nil }
     let what = "it used more memory than its limit of \(SizeText.text(bytes: limitBytes))"

@@ -1,25 +1,25 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The values of the running task: those it reads and those it leaves. Without any, and without
-/// secrets, no system call is made here.
+/// The values that the running task reads and leaves. Without any, and without secrets, no system
+/// call is made here.
 struct RunningValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folders: LeftValues
-  /// The shared folder for values that are not read.
+  /// For values that are not read.
   private let unread: String
   private var needed: NeededValues
   private var task: TaskID = .none
   private var attempt: Int32 = 0
-  /// The task's own folder for values, if it has one.
+  /// For the task's values, if it leaves any.
   private var own: String?
-  /// Whether the task's values may be read by others.
+  /// Others may read the task's values.
   private var isRead = false
-  /// The folder with its dependencies' values, if the task wants one.
+  /// With its dependencies' values, if the task wants them.
   private(set) var needsPath: String?
   private var status: ExitStatus?
-  /// Its values, once all of its processes are gone.
+  /// Once all of its processes are gone.
   private(set) var collected: [TaskValue]?
 
   init(_ plans: WorkerPlan, runFolder: String) {
@@ -37,8 +37,8 @@ struct RunningValues {
 
   // MARK: A try
 
-  /// Prepares an attempt and returns the values that it reads, if any. Call `end` afterwards, even
-  /// if this fails. Values that may hold secrets get their own folder, to be removed.
+  /// Returns the values that the attempt reads. Call `end` afterwards, even after an error. Values
+  /// that may hold secrets get their own folder, to be removed.
   mutating func begin(
     _ task: TaskID, _ attempt: Int32, mayHoldSecrets: Bool
   ) throws(WorkerRefusal) -> LateValues? {
@@ -67,7 +67,7 @@ struct RunningValues {
     }
   }
 
-  /// Collects the values when the last process was reaped and the task succeeded.
+  /// When the last process was reaped and the task succeeded.
   mutating func reaped(
     status: ExitStatus?, isGone: Bool, _ masker: Masker?
   ) -> ValueFault? {
@@ -76,7 +76,7 @@ struct RunningValues {
     return isGone && self.status == .success ? collect(masker) : nil
   }
 
-  /// Collects the values of a successful task, once.
+  /// Once, for a successful task.
   mutating func collect(_ masker: Masker?) -> ValueFault? {
     guard let own, isRead, collected == nil else { return nil }
     let flags = plan.flags(task)
@@ -93,9 +93,9 @@ struct RunningValues {
     }
   }
 
-  /// The values of a successful task; nil if they are not read.
+  /// nil if they are not read.
   mutating func files(_ masker: Masker?) -> Result<[SuccessRecord.Value]?, ValueFault> {
-    // Collected now if abandoned processes prevented it before.
+    // Abandoned processes may have prevented it before.
     if let fault = collect(masker) { return .failure(fault) }
     guard let own, let collected else { return .success(nil) }
     return Result { () throws(ValueFault) in try LeftValues.files(of: collected, in: own) }
@@ -119,7 +119,7 @@ struct RunningValues {
     }
   }
 
-  /// Ends the attempt; removes its values unless it succeeded and returns the error, if any.
+  /// Removes the values unless the attempt succeeded.
   mutating func end(isSuccess: Bool) -> Errno? {
     if needsPath != nil {
       needsPath = nil

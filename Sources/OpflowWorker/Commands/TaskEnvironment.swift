@@ -4,14 +4,13 @@ internal import OpflowSystem
 /// The environment of tasks for execve(2), reused while successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
-  /// The indices of inherited variables by the hash of their names.
+  /// By the hash of their names.
   private let inheritedPlaces: [UInt64: [Int]]
   private let run: String
   private let runFolder: String?
-  /// The value of the variable with this run and the runs around it.
+  /// This run and the runs around it.
   private let runs: String
   private let folder: String
-  /// The trace context that the worker got; nil for none.
   private let trace: TraceParent?
   /// `TRACEPARENT=` up to the span ID.
   private let tracePrefix: [UInt8]
@@ -19,16 +18,16 @@ struct TaskEnvironment: ~Copyable {
   /// The task does not set TRACEPARENT itself.
   private var givesTrace = false
   private let block = StringBlock()
-  /// The plan's lists of variables and secrets that `block` contains; nil for none.
+  /// The plan's lists that `block` contains.
   private var lists: (variables: UInt32, secrets: ListIndex)?
   private var pathIndex: Int?
-  /// The number of strings at the end of the block that belong to one task.
+  /// Strings at the end of the block that belong to one task.
   private var ownCount = 0
-  /// Whether bash exported functions (BASH_FUNC_NAME%%), which may replace any command.
+  /// Functions that bash exported (BASH_FUNC_NAME%%) may replace any command.
   let hasShellFunctions: Bool
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
-  /// The value of `MAKEFLAGS` that a task with a jobserver would have without it.
+  /// That a task with a jobserver would have without it.
   private var makeFlags: [UInt8] = []
 
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
@@ -42,7 +41,7 @@ struct TaskEnvironment: ~Copyable {
   ]
   private let ports: [String]
 
-  /// - Parameter sharesDevices: opflow assigns GPUs: a task without any must not see any.
+  /// `sharesDevices`: opflow assigns GPUs: a task without any must not see any.
   init(
     inherited: [[UInt8]], run: String, runFolder: String?, folder: String, ports: [String] = [],
     sharesDevices: Bool = false
@@ -76,7 +75,7 @@ struct TaskEnvironment: ~Copyable {
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
   }
 
-  /// Removes the jobserver of an outer make: tasks do not belong to it.
+  /// Tasks do not belong to an outer make.
   private static func withoutJobs(_ entry: [UInt8]) -> [UInt8] {
     for name in jobVariables where isOf(name, entry) {
       let flags = Array(entry.dropFirst(name.utf8.count + 1))
@@ -86,8 +85,8 @@ struct TaskEnvironment: ~Copyable {
     return entry
   }
 
-  /// Remembers the value of `MAKEFLAGS`, which the jobserver's setting extends. Returns whether the
-  /// jobserver replaces the variable.
+  /// Remembers `MAKEFLAGS`, which the jobserver's setting extends. Returns whether the jobserver
+  /// replaces the variable.
   private mutating func takeMakeFlags(
     _ name: some Sequence<UInt8>, _ entry: [UInt8] = [], text: [UInt8]? = nil
   ) -> Bool {
@@ -103,7 +102,7 @@ struct TaskEnvironment: ~Copyable {
     ownCount += 1
   }
 
-  /// Adds the jobserver's variables; must be called last.
+  /// Must be called last.
   mutating func set(_ jobserver: JobserverOffer, isInherited: Bool) {
     let path = "fifo:\(jobserver.path)"
     let (read, write) = JobserverOffer.inherited
@@ -124,8 +123,7 @@ struct TaskEnvironment: ~Copyable {
     return entry.map { String(decoding: $0.dropFirst(name.utf8.count + 1), as: UTF8.self) }
   }
 
-  /// Whether the entry `NAME=VALUE` is for that variable. The `=` is tested first, as it rules out
-  /// most.
+  /// The `=` is tested first, as it rules out most.
   private static func isOf(_ name: String, _ entry: [UInt8]) -> Bool {
     let count = name.utf8.count
     return entry.count > count && entry[count] == UInt8(ascii: "=") && entry.starts(with: name.utf8)
@@ -135,7 +133,7 @@ struct TaskEnvironment: ~Copyable {
 
   var byteCount: Int { block.byteCount }
 
-  /// The largest variable, in bytes with its name and zero.
+  /// With its name and zero.
   var longest: (name: String, byteCount: Int) {
     guard let index = block.longest else { return ("", 0) }
     // SAFETY: nothing is added meanwhile.
@@ -151,7 +149,6 @@ struct TaskEnvironment: ~Copyable {
     return UnsafePointer(block[pathIndex] + 5)
   }
 
-  /// Builds the environment from the inherited one and the plan's lists of variables and secrets;
   /// `late` replaces values by index. Returns the name of a secret that is not in `secrets`.
   mutating func set(
     _ plan: Plan, _ index: UInt32, _ secretList: ListIndex, _ secrets: [SecretValue],

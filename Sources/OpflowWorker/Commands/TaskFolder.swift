@@ -19,7 +19,7 @@ package struct TaskFolder: ~Copyable {
   private let prefix: String
   private var name: String
   var path: String { "\(Self.place)/\(name)" }
-  /// Folders whose contents could not be removed.
+  /// Their contents could not be removed.
   private var givenUp: [String] = []
   /// nil before the first task and if the folder cannot be made.
   private var folder: Descriptor?
@@ -43,7 +43,7 @@ package struct TaskFolder: ~Copyable {
     }
   }
 
-  /// An odd time that archives do not set on extracted files.
+  /// Odd, so that archives do not set it on extracted files.
   private static let longAgoNanoseconds: Int64 = 86_399_123_456_789
 
   init(run: String, worker: Int32) {
@@ -55,7 +55,7 @@ package struct TaskFolder: ~Copyable {
     prefix + Hexadecimal.text(.random(in: .min ... .max))
   }
 
-  /// Makes the folder for a task if it is missing; returns an error, only the first in a row.
+  /// Returns only the first error in a row.
   mutating func prepare() -> Errno? {
     do throws(Errno) {
       try make()
@@ -87,7 +87,7 @@ package struct TaskFolder: ~Copyable {
     empty = Mark(status)
   }
 
-  /// Removes what the task left in the folder. After an error the next task gets another folder.
+  /// After an error the next task gets another folder.
   mutating func clean() throws(Errno) {
     do throws(Errno) {
       try cleanInPlace()
@@ -145,11 +145,11 @@ package struct TaskFolder: ~Copyable {
     "opflow-\(run)-" + (worker.map { "\($0)-" } ?? "")
   }
 
-  /// Removes the folders of a run's killed workers, or of one with the pid `worker`.
+  /// Of a run's killed workers, or of one.
   package static func removeLeft(run: String, worker: Int32? = nil) {
     let prefix = Array(Self.prefix(run: run, worker: worker).utf8)
     var names: [String] = []
-    // If the place cannot be read, no folder was made there, or another user must remove it.
+    // No folder was made there, or another user must remove it.
     try? FolderEntries.forEach(in: place) { name, _ in
       if name.starts(with: prefix) { names.append(String(decoding: name, as: UTF8.self)) }
       return true

@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Why a task could not be started, as a message for the user.
+/// A message for the user.
 struct WorkerRefusal: Error {
   let errorNumber: Int32
   let what: String
@@ -19,7 +19,7 @@ struct TaskStreams {
   fileprivate let input: Int32
   fileprivate let output: Int32
   fileprivate let leadsGroup: Bool
-  /// The cgroup folder; nil for the worker's own group.
+  /// nil for the worker's own group.
   var group: Int32?
   fileprivate var jobs: (Int32, Int32)?
 
@@ -43,19 +43,18 @@ final class WorkerLauncher {
   private var environment: TaskEnvironment
   private let words = StringBlock()
   private let folder = StringBlock()
-  /// The last shell checked; successive tasks usually share one.
+  /// Successive tasks usually share a shell.
   private var knownShell: (list: ListIndex, isDefault: Bool)?
 
   private let arguments: TaskArguments?
   private let run: String
   private var taskFolder: String
   private var hasScriptFile = false
-  /// The plan that `environment` was made for.
+  /// `environment` was made for it.
   private var seen: Plan
 
-  /// - Parameters:
-  ///   - arguments: extra arguments for the command of one task.
-  ///   - taskFolder: the value of `OPFLOW_TMP`.
+  /// `arguments` are extra ones for the command of one task. `taskFolder` is the value of
+  /// `OPFLOW_TMP`.
   init(_ plans: WorkerPlan, run: String, arguments: TaskArguments?, taskFolder: String) {
     self.plans = plans
     self.arguments = arguments
@@ -89,15 +88,9 @@ final class WorkerLauncher {
     environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
-  /// Starts a task.
-  ///
-  /// - Parameters:
-  ///   - conclusion: the value of `OPFLOW_RUN_STATE`.
-  ///   - secrets: the run's secrets; the task gets those that it declares.
-  ///   - needsPath: the folder with its dependencies' values, if wanted.
-  ///   - late: the values that it reads.
-  ///   - ports: variables for service ports, `NAME=NUMBER`.
-  ///   - devices: the variable with its GPUs, if any.
+  /// `secrets` are the run's; the task gets those that it declares. `needsPath` is the folder with
+  /// its dependencies' values, `late` the values that it reads, `ports` are variables
+  /// `NAME=NUMBER`.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
     valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],
@@ -127,8 +120,8 @@ final class WorkerLauncher {
       do throws(ProgramError) {
         return try spawn(streams, hasDirectory: !directory.isEmpty)
       } catch {
-        // If it cannot be executed, let the shell report that in its usual words and exit code, or
-        // run what the kernel refuses (a script without a `#!` line).
+        // Let the shell report that in its usual words and exit code, or run what the kernel
+        // refuses (a script without a `#!` line).
         if error.step != .execute { throw refusal(error, in: directory) }
       }
     }
@@ -140,7 +133,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// The jobserver's descriptors, if programs must inherit them.
+  /// nil unless programs must inherit them.
   private func inherited(
     of jobserver: JobserverOffer, in folder: UnsafeRawBufferPointer
   ) -> (Int32, Int32)? {
@@ -155,7 +148,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// Starts a command in the folder and environment of the task that was started last.
+  /// In the folder and environment of the task that was started last.
   func startBeside(_ command: [String], output: Int32) throws(ProgramError) -> Int32 {
     words.removeAll()
     for word in command { words.append(Array(word.utf8)) }
@@ -163,8 +156,8 @@ final class WorkerLauncher {
     return process.pid
   }
 
-  /// Sets the words of a script that is one plain command for the default shell, which is then
-  /// started without a shell. Returns false for other scripts.
+  /// A script that is one plain command for the default shell starts without a shell. Returns false
+  /// for other scripts.
   private func setPlainWords(of task: TaskID) -> Bool {
     // Without PATH a shell uses its own default, and bash imports functions from the environment.
     guard plan.kind(task) == .shell, environment.hasPath, !environment.hasShellFunctions,
@@ -177,7 +170,7 @@ final class WorkerLauncher {
     return true
   }
 
-  /// Sets the words of the manifest; for a script, those of the shell come first.
+  /// For a script, those of the shell come first.
   private func setWords(
     of task: TaskID, _ late: [Int: [UInt8]]
   ) throws(WorkerRefusal) {
@@ -203,7 +196,7 @@ final class WorkerLauncher {
     case .download, .approve, .block:
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, and nothing else")
     }
-    // Generators find the run by this folder, wherever it is.
+    // Generators find the run by this folder.
     if plan.makesLegs(task), let folder = plans.runFolder { words.append(Array(folder.utf8)) }
     if let arguments, arguments.task == task {
       for word in arguments.words { words.append(word) }
@@ -211,10 +204,10 @@ final class WorkerLauncher {
     guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
   }
 
-  /// The kernel's limit for one argument or variable, its zero included (execve(2)).
+  /// For one argument or variable, its zero included (execve(2)).
   private static let longestWord = 32 * 4096
 
-  /// Writes a script that is too long for an argument to a file, which the shell reads.
+  /// A script that is too long for an argument.
   private func setScriptFile(of task: TaskID) throws(WorkerRefusal) {
     let script = plan.script(task)
     guard let before = plan.wordsBeforeScriptFile(task) else {
@@ -254,7 +247,7 @@ final class WorkerLauncher {
     return isDefault
   }
 
-  /// This program, independent of PATH.
+  /// Independent of PATH.
   private static let ownProgram = "/proc/self/exe"
 
   private static let options: Program.Options = [.diesWithParent, .signalsPrepared]
@@ -294,7 +287,7 @@ final class WorkerLauncher {
     return WorkerRefusal(errorNumber: error.errno.rawValue, what: what)
   }
 
-  /// A hint that the kernel's error does not give.
+  /// What the kernel's error does not say.
   private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
     switch error {
     case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
@@ -308,7 +301,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// Which arguments or variables are too long.
+  /// Names arguments or variables that are too long.
   private var excess: String {
     let most = "the kernel takes 128 KiB at most of each"
     let variable = environment.longest

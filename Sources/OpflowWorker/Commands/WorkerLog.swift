@@ -1,14 +1,14 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The log file of one attempt, made with the first byte of output.
+/// The log of one attempt, made with the first byte of output.
 struct WorkerLog: ~Copyable {
   let attempt: Int32
   private var file: Descriptor?
-  /// The size of the output, including bytes that could not be written.
+  /// Also bytes that could not be written.
   private(set) var byteCount: Int64 = 0
   private(set) var endsWithinLine = false
-  /// Why the log could not be written; later output is dropped.
+  /// Later output is dropped.
   private(set) var failure: Errno?
 
   init(attempt: Int32) { self.attempt = attempt }
@@ -27,7 +27,7 @@ struct WorkerLog: ~Copyable {
     }
   }
 
-  /// Opens the log; a later attempt appends a header, on a line of its own.
+  /// A later attempt appends a header, on a line of its own.
   private func open(
     _ name: String, in folder: borrowing Descriptor
   ) throws(Errno) -> Descriptor {
@@ -46,7 +46,7 @@ struct WorkerLog: ~Copyable {
     return file
   }
 
-  /// Closes the file; a delayed write may fail here.
+  /// A delayed write may fail here.
   mutating func close() {
     do throws(Errno) {
       try file.take()?.close()

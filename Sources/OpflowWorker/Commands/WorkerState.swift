@@ -1,6 +1,6 @@
 package import OpflowCore
 
-/// An event of a worker. Messages are for the user.
+/// Messages are for the user.
 package enum WorkerEvent {
   case order(WorkerOrder)
   /// The coordinator is gone, or a signal asked this worker to end.
@@ -9,15 +9,15 @@ package enum WorkerEvent {
   case refused(errorNumber: Int32, what: String)
   /// No process can be made at the moment.
   case lacking(what: String)
-  /// Children were reaped. `status` is that of the task's main process, if it was among them;
-  /// `isGone` means that no process of the task is left.
+  /// `status` is that of the task's main process, if it was among the reaped children; `isGone`: no
+  /// process of the task is left.
   case reaped(status: ExitStatus?, isGone: Bool)
   case outputFailed(errorNumber: Int32)
-  /// The task cannot start: a value that it reads is missing.
+  /// A value that the task reads is missing.
   case valueMissing(what: String)
   /// A value of the task is invalid; sent before `reaped` with `isGone`.
   case valueFailed(what: String)
-  /// The task cannot start now: another run of the state folder holds it.
+  /// Another run of the state folder holds the task.
   case busy
   /// An input or output cannot be checked or prepared before the start.
   case unfit(what: String)
@@ -25,7 +25,7 @@ package enum WorkerEvent {
   case unwritten(what: String)
   /// The end of `record`, finished or stopped.
   case recorded(RecordResult)
-  /// The task does not start yet: its cached result is being restored, or it waits for inputs.
+  /// The cached result is being restored, or the task waits for inputs.
   case bringingBack
   /// The cached result is restored and recorded.
   case broughtBack(RecordResult)
@@ -38,24 +38,24 @@ package enum WorkerEvent {
   case timer
 }
 
-/// What a worker must do, in this order.
+/// In this order.
 package enum WorkerAction {
   /// Answered by `started`, `refused` or `bringingBack`.
   case start(TaskID, attempt: Int32)
   /// Start the task of `start` after `notBroughtBack`. Answered by `started` or `refused`.
   case launch(TaskID, attempt: Int32)
   case report(WorkerReport)
-  /// Send the signal to all processes of the task.
+  /// To all processes of the task.
   case signal(Int32)
   case proceed
   case suspend
   /// The main process ended before others: note which are alive.
   case noteLeft
-  /// Send KILL to all processes of the task; answered by `reaped`.
+  /// KILL to all processes of the task; answered by `reaped`.
   case kill
   /// Scan and record inputs and outputs; answered by `recorded`, at once or later.
   case record(TaskID, isSuccess: Bool)
-  /// Stop recording; `recorded` follows at once.
+  /// `recorded` follows at once.
   case stopRecording
   /// Leave behind what cannot be killed, and name it.
   case abandon
@@ -80,11 +80,10 @@ package enum WorkerAction {
 /// - `recording`: no process is left; after a success or allowed failure its files are scanned.
 /// - `restoring`: its result is restored from a cache, or it waits for inputs; it has no process.
 package struct WorkerState {
-  /// How long KILL is repeated before the rest counts as unkillable: processes of other users, or
-  /// stuck in the kernel.
+  /// Before the rest counts as unkillable: processes of other users, or stuck in the kernel.
   static let killPatienceMilliseconds: Int64 = 3000
   static let killIntervalMilliseconds: Int64 = 20
-  /// The longest grace period once the coordinator is gone: a resume may be waiting.
+  /// Once the coordinator is gone: a resume may be waiting.
   static let lastGraceMilliseconds: Int64 = 500
 
   private enum Phase {
@@ -100,7 +99,7 @@ package struct WorkerState {
     let policy: TaskPolicy
     var phase = Phase.starting
     var begin = Instant(nanoseconds: 0)
-    /// The deadline; nil without a timeout and while suspended.
+    /// nil without a timeout and while suspended.
     var timeout: Instant?
     var remainingNanoseconds: Int64?
     var isSuspended = false
@@ -122,16 +121,16 @@ package struct WorkerState {
   /// See `Plan.recordsEnd`.
   private let recordsEnd: (TaskID, Outcome) -> Bool
   private var current: Held?
-  /// The prefetched tasks, in order.
+  /// Prefetched tasks, in order.
   private var ahead: [(task: TaskID, attempt: Int32)] = []
   /// Leave when idle.
   private var isLeaving = false
-  /// Whether the last task succeeded, so that a prefetched one may follow.
+  /// Prefetched tasks may follow the last task.
   private var hasEndedWell = false
   /// The coordinator is gone.
   private var isForsaken = false
 
-  /// The value of `OPFLOW_RUN_STATE` for tasks.
+  /// `OPFLOW_RUN_STATE` for tasks.
   package private(set) var conclusion: RunState?
 
   package init(
@@ -141,7 +140,6 @@ package struct WorkerState {
     self.recordsEnd = recordsEnd
   }
 
-  /// When `timer` is due; nil for never.
   package var deadline: Instant? {
     guard let current else { return nil }
     switch current.phase {
@@ -242,7 +240,7 @@ package struct WorkerState {
     }
   }
 
-  /// Returns a prefetched task to the coordinator; false if it was not prefetched.
+  /// False if the task was not prefetched.
   private mutating func giveBack(
     _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
   ) -> Bool {
@@ -265,7 +263,7 @@ package struct WorkerState {
     actions.append(.start(task, attempt: attempt))
   }
 
-  /// Starts a task, or queues it behind the running one.
+  /// Queues it behind a running one.
   private mutating func take(
     _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
   ) {
@@ -303,7 +301,7 @@ package struct WorkerState {
     actions.append(.proceed)
   }
 
-  /// Stops everything because the coordinator is gone; reports are useless then.
+  /// The coordinator is gone; reports are useless then.
   private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
     isLeaving = true
     isForsaken = true
@@ -356,7 +354,7 @@ package struct WorkerState {
     }
   }
 
-  /// Ends the task by its stop rule, or kills it at once.
+  /// By its stop rule, or at once.
   private mutating func stop(
     at now: Instant, atOnce: Bool, into actions: inout [WorkerAction]
   ) {
@@ -386,7 +384,7 @@ package struct WorkerState {
     goOnKilling(at: now, until: until, into: &actions)
   }
 
-  /// Repeats KILL until the deadline, however often children end meanwhile.
+  /// Until the deadline, however often children end meanwhile.
   private mutating func goOnKilling(
     at now: Instant, until: Instant, into actions: inout [WorkerAction]
   ) {

@@ -22,7 +22,6 @@ struct WorkerWatch {
 
   func isWatched(_ task: TaskID) -> Bool { watched == task }
 
-  /// Remembers the last non-empty line of the output.
   mutating func note(_ chunk: UnsafeRawBufferPointer) {
     let isBreak = { (byte: UInt8) in byte == Field.lineFeed || byte == Field.carriageReturn }
     guard let last = chunk.lastIndex(where: { !isBreak($0) }) else { return }
@@ -32,7 +31,6 @@ struct WorkerWatch {
     isNew = true
   }
 
-  /// When a report is due; nil for never.
   var deadline: Instant? { isNew ? nextTime : nil }
 
   mutating func takeReport(at now: Instant) -> WorkerReport? {

@@ -1,15 +1,15 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// The plan of the run. Tasks may be added to the end of its file (`PlanGrowth`) after the worker
-/// opened it; existing tasks do not change.
+/// The plan of the run. Tasks may be added to the end of its file (`PlanGrowth`); existing tasks do
+/// not change.
 package final class WorkerPlan {
   package private(set) var current: Plan
   /// nil for a plan without a file.
   private let path: String?
   private var mapping: SharedMapping?
 
-  /// Makes a plan that does not grow.
+  /// A plan that does not grow.
   package init(_ plan: Plan) {
     current = plan
     path = nil
@@ -22,11 +22,11 @@ package final class WorkerPlan {
     current = try Self.open(mapping, path)
   }
 
-  /// The run's folder; nil without a file.
+  /// nil without a file.
   var runFolder: String? { path.map { Path.parent(of: $0) } }
 
-  /// Reopens the file if `last`, the highest task that a command names, is not known yet. The
-  /// coordinator names a task, or a dependent of matrix tasks, only after they are in the file.
+  /// Reopens the file if `last`, the highest task that a command names, is unknown. The coordinator
+  /// names a task, or a dependent of matrix tasks, only after they are in the file.
   func extend(to last: TaskID) {
     guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
       let mapping = mapped(path), let grown = try? Self.open(mapping, path),

@@ -9,19 +9,17 @@ internal import OpflowSystem
 /// is `RUN-FOLDER/plan`. The worker holds a shared lock on `RUN-FOLDER/workers.lock` while it
 /// lives. Its own errors go to standard error.
 package enum WorkerProcess {
-  /// The subcommand.
   package static let command = "worker"
 
-  /// The arguments of a worker; `task` adds arguments for the command of one task.
+  /// `task` adds arguments for the command of one task.
   package static func arguments(
     runFolder: String, run: String, task: TaskArguments? = nil
   ) -> [String] {
     [command, runFolder, run] + (task.map { ["\($0.task.rawValue)"] + $0.words } ?? [])
   }
 
-  /// Runs the worker that `makeRole` makes and exits the process when it is done. `arguments`
-  /// follow the subcommand. Returns an exit code on failure: 2 for wrong arguments, 74 if the run's
-  /// files cannot be used.
+  /// Exits the process when the worker is done. `arguments` follow the subcommand. Returns 2 for
+  /// wrong arguments, 74 if the run's files cannot be used.
   package static func run<Role: WorkerRole>(
     _ trade: WorkerTrade, arguments: [String],
     makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
@@ -36,8 +34,8 @@ package enum WorkerProcess {
         frame.taskArguments = TaskArguments(task: TaskID(task), words: Array(arguments[3...]))
       }
       try work(makeRole(frame), frame)
-      // Keep the report pipe open until the exit. If it closed earlier, the coordinator would see a
-      // silent, living worker, kill it and assume that it left its folders behind.
+      // If the report pipe closed before the exit, the coordinator would see a silent, living
+      // worker, kill it and assume that it left its folders behind.
       withExtendedLifetime(frame) { ProcessID.exitNow(0) }
     } catch {
       trade.complain(error.what)
@@ -88,9 +86,9 @@ package enum WorkerProcess {
       lock: lock)
   }
 
-  /// Starts a new session, unless this process leads one. A worker for tasks that use the terminal
-  /// must stay in its session: started as a process group leader, safe from keys, it now blocks
-  /// their signals and joins its coordinator's group (`TerminalLoan`).
+  /// Unless this process leads a session. A worker for tasks that use the terminal must stay in its
+  /// session: started as a process group leader, safe from keys, it now blocks their signals and
+  /// joins its coordinator's group (`TerminalLoan`).
   private static func joinSession() {
     do throws(Errno) {
       try ProcessID.newSession()

@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// Tells whether a path belongs to the outputs of tasks.
 struct DeclaredOutputs {
   /// Split into names, from the root.
   private var paths: Set<[[UInt8]]> = []
@@ -14,7 +13,7 @@ struct DeclaredOutputs {
     }
   }
 
-  /// Whether the path is an output or lies in one.
+  /// The path is an output or lies in one.
   func contains(_ path: [UInt8], in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }

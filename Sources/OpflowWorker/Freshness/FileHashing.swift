@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Hashes a file, one piece at a time.
+/// In pieces.
 final class FileHashing {
   private let file: Descriptor
   private let expected: FileStamp
@@ -10,7 +10,7 @@ final class FileHashing {
   private let piece: FilePiece
   private var count: Int64 = 0
 
-  /// - Parameter expected: the stamp found by the scan.
+  /// `expected` is the stamp found by the scan.
   init(
     _ file: consuming Descriptor, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash,
     _ piece: FilePiece
@@ -25,8 +25,8 @@ final class FileHashing {
 
   var isShort: Bool { expected.sizeBytes <= FilePiece.size }
 
-  /// Reads the next piece; returns the result at the end. A file that changed meanwhile gets no
-  /// stamp, so it is read again next time.
+  /// Returns the result at the end. A file that changed meanwhile gets no stamp, so it is read
+  /// again next time.
   func goOn() throws(Errno) -> SeenFile? {
     // After all expected bytes, the status shows that there are no more. Generated kernel files
     // claim to be empty.
@@ -49,8 +49,8 @@ final class FileHashing {
     return whole
   }
 
-  /// The result. A file open for writing gets no stamp: a write through a mapping changes no time
-  /// if the page is dirty already.
+  /// A file open for writing gets no stamp: a write through a mapping changes no time if the page
+  /// is dirty already.
   private var whole: SeenFile {
     var seen = seen
     seen.content = hash.content
@@ -58,7 +58,7 @@ final class FileHashing {
     return seen
   }
 
-  /// The current stamp of the open file; throws `noSuchFile` unless it is a regular file.
+  /// Throws `noSuchFile` unless it is a regular file.
   private func stamp() throws(Errno) -> FileStamp {
     let status = try file.status()
     guard status.kind == .file else { throw .noSuchFile }
@@ -66,8 +66,7 @@ final class FileHashing {
   }
 }
 
-/// A buffer, shared by all files that a process reads: allocating it takes longer than reading most
-/// files.
+/// Shared by all files that a process reads: allocating it takes longer than reading most files.
 final class FilePiece {
   fileprivate static let size = 256 << 10
 

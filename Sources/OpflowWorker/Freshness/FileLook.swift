@@ -1,7 +1,7 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Why files cannot be scanned, as a message for the user.
+/// A message for the user.
 package struct LookFault: Error, Equatable {
   package let what: String
   /// The missing input.
@@ -37,45 +37,43 @@ package final class FileLook {
   enum Links {
     /// As their texts, and whether their targets exist.
     case themselves
-    /// As their texts and their targets. Links on the way to `project`, the manifest's folder, do
-    /// not count.
+    /// As texts and targets. Links on the way to `project`, the manifest's folder, do not count.
     case followed(project: String, LeftOut)
   }
 
   private let folder: String
   private let memory: SeenFiles
-  /// The first entry of `memory` that may match the next path.
+  /// In `memory`: the first that may match the next path.
   private var remembered = 0
   private let places: FilePlaces
   private let follows: Bool
   private var next = 0
   private var hashing: FileHashing?
-  /// Shared by the scans of one process, since tasks may read the same file.
+  /// Tasks may read the same file, so the scans of a process share this.
   private let hashes: FileMemory
 
-  /// The number of leading entries of `memory` that equal the result so far.
+  /// So many leading entries of `memory` equal the result so far.
   private var unchanged = 0
   /// The result, once it differs from `memory`.
   private var own: SeenStates?
-  /// The indices of paths that disappeared during the scan.
+  /// Paths that disappeared during the scan.
   private var gone: Set<Int32> = []
 
-  /// Named paths that are missing; `unmatched` are patterns without matches.
+  /// Named paths; `unmatched` are patterns without matches.
   package private(set) var missing: [String]
   package var unmatched: [String] { places.unmatched }
   /// Links that a pattern does not enter, and the pattern that would.
   var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
   /// Files of `memory` that were replaced or rewritten, even with the same content.
   package private(set) var replaced: [[UInt8]] = []
-  /// Whether files were read whose hashes are worth recording.
+  /// Files were read whose hashes are worth recording.
   package private(set) var hasRead = false
 
-  /// A path or a pattern.
   package enum Item: Hashable {
     case path(String)
     case glob(String)
 
-    /// The folder that contains all files of the item.
+    /// Contains all files of the item.
     var surroundingFolder: String {
       switch self {
       case .path(let path): return Path.parent(of: path)
@@ -91,10 +89,8 @@ package final class FileLook {
     }
   }
 
-  /// - Parameters:
-  ///   - folder: the base of relative paths.
-  ///   - memory: the last scan, sorted by path.
-  ///   - written: when a file counts whose name is the pattern's text.
+  /// `folder` is the base of relative paths, `memory` the last scan, sorted by path. `written`:
+  /// when a file counts whose name is the pattern's text.
   init(
     _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory, links: Links,
     written: FileNames.WrittenName = .beside
@@ -107,7 +103,7 @@ package final class FileLook {
     follows = if case .followed = links { true } else { false }
   }
 
-  /// The result, sorted by path, once the scan is complete.
+  /// Sorted by path, once the scan is complete.
   package var files: SeenFiles {
     guard let own else {
       return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
@@ -117,15 +113,14 @@ package final class FileLook {
     return SeenFiles(paths.picked((0..<Int32(paths.count)).filter { !gone.contains($0) }), own)
   }
 
-  /// The links on the way to the files, sorted by path.
+  /// On the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
-  /// The same, by which it shows whether one is replaced.
+  /// Their stamps show whether a link is replaced.
   var stampedLinks: SeenFiles { places.stampedLinks }
 
-  /// Links that were replaced since, and have the same text.
-  ///
-  /// - Parameter earlier: the same links, with their stamps.
+  /// Links that were replaced and have the same text. `earlier` are the same links, with their
+  /// stamps.
   func replacedLinks(since earlier: SeenFiles) -> [[UInt8]] {
     if earlier.isEmpty { return [] }
     let now = stampedLinks
@@ -135,17 +130,16 @@ package final class FileLook {
     }
   }
 
-  /// The text of one of them.
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// More folders in which changes may matter: those of link targets.
+  /// Of link targets, where changes may matter too.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ place: Int) -> [UInt8] {
     DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
-  /// Continues until the deadline; returns whether the scan is complete.
+  /// Returns whether the scan is complete.
   package func goOn(until deadline: Int64) throws(LookFault) -> Bool {
     var count = 0
     repeat {
@@ -270,7 +264,7 @@ package final class FileLook {
     next += 1
   }
 
-  /// The index of a path in `memory`. Both are sorted.
+  /// Both are sorted.
   private func remembered(of path: UnsafeRawBufferPointer) -> Int? {
     while remembered < memory.count {
       switch memory.withPath(remembered, { ByteOrder($0, path) }) {

@@ -1,15 +1,14 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// The hashes of files and the listings of folders that this process has read.
+/// The hashes of files and listings of folders that this process has read.
 package final class FileMemory {
   /// By a hash of the stamp.
   private var contents: [PlanKey: PlanKey] = [:]
 
-  /// The limit for stored hashes, of about 60 bytes each.
+  /// Of about 60 bytes each.
   private static let mostContents = 250_000
 
-  /// The hash function for contents.
   package let hash: ContentHash
   let folders: FolderMemory
   let links = LinkWalk()
@@ -18,7 +17,7 @@ package final class FileMemory {
   private var folder = HeldFolder()
   private var keepsAccessTimes = true
 
-  /// Whether several tasks may read one file.
+  /// Several tasks may read one file.
   private let keepsContents: Bool
 
   package init(
@@ -30,7 +29,7 @@ package final class FileMemory {
     self.keepsContents = keepsContents
   }
 
-  /// Makes a memory for the tasks of a plan.
+  /// For the tasks of a plan.
   package convenience init(_ plan: Plan, network: NetworkFiles = NetworkFiles()) {
     let readers = plan.tasks.lazy.filter { plan.isChecked(TaskID($0)) }
     self.init(
@@ -60,23 +59,19 @@ package final class FileMemory {
     links.forget()
   }
 
-  /// Drops what is known of links, which is valid only while folders are held.
+  /// What is known of links is valid only while folders are held.
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
-  /// The status of a file, relative to `start`; does not follow links.
+  /// Relative to `start`; does not follow links.
   func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
   }
 
-  /// Starts hashing a file, without blocking on the open.
-  ///
-  /// - Parameters:
-  ///   - isTarget: follow a link at the path, which is otherwise an error.
-  ///   - start: the base of a relative path.
-  ///   - expected: the file's stamp; nil to take it after opening, which refreshes network file
-  ///     systems.
+  /// Does not block on the open. `isTarget`: follow a link at the path, which is otherwise an
+  /// error. `expected` is the file's stamp; nil to take it after opening, which refreshes network
+  /// file systems.
   func reading(
     _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
     into seen: SeenFile
@@ -90,8 +85,8 @@ package final class FileMemory {
     }
   }
 
-  /// Opens without updating the access time: a check should not count as use, and the update takes
-  /// as long as hashing a small file. Files of other users do not allow this.
+  /// Without updating the access time: a check should not count as use, and the update takes as
+  /// long as hashing a small file. Files of other users do not allow this.
   private func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {

@@ -5,7 +5,7 @@ internal import OpflowSystem
 /// with a dot, so it always terminates. Unreadable folders are errors: a file missed silently would
 /// be a missing task.
 package struct FileNames {
-  /// The matches of a pattern, when links count by their own names.
+  /// When links count by their own names.
   struct Found {
     var names = ByteStrings()
     /// Links, and files reached through a link.
@@ -14,7 +14,7 @@ package struct FileNames {
     var unentered: [(link: String, pattern: String)] = []
   }
 
-  /// Whether a folder is reached through a link.
+  /// To a folder.
   private enum Way { case plain, unknown, linked }
 
   private let pattern: PathPattern
@@ -35,21 +35,20 @@ package struct FileNames {
   /// nil if a link counts as its target.
   private let links: LinkWalk?
 
-  /// The most names to check; a pattern that matches more is probably a mistake.
+  /// A pattern that matches more is probably a mistake.
   private static let mostNames = 4_000_000
   private static let slash = UInt8(ascii: "/")
 
   /// When a file counts whose name is exactly the pattern's text.
   package enum WrittenName {
-    /// Always, with the files that match.
+    /// With the files that match.
     case beside
     /// Only if the pattern matches nothing.
     case insteadOfNone
   }
 
-  /// Returns the matching names, maybe millions, relative to `folder` and sorted by bytes.
-  ///
-  /// - Parameter keepsLinks: links count by their own names; otherwise as their targets.
+  /// Maybe millions of names, relative to `folder` and sorted by bytes. `keepsLinks`: links count
+  /// by their own names; otherwise as their targets.
   package static func fitting(
     _ text: String, in folder: String, folders: FolderMemory = FolderMemory(),
     written: WrittenName = .beside, keepsLinks: Bool = false
@@ -67,7 +66,7 @@ package struct FileNames {
     }
   }
 
-  /// The same as strings; fails if a name is not UTF-8.
+  /// Fails if a name is not UTF-8.
   package static func texts(
     fitting text: String, in folder: String
   ) -> Result<[String], FileNameFault> {
@@ -84,8 +83,7 @@ package struct FileNames {
     }
   }
 
-  /// Returns the matching names and the links among them. With `links`, links count by their own
-  /// names; otherwise as their targets.
+  /// With `links`, links count by their own names; otherwise as their targets.
   static func all(
     fitting text: String, in folder: String, folders: FolderMemory, written: WrittenName,
     links: LinkWalk? = nil
@@ -95,7 +93,7 @@ package struct FileNames {
     }
     var search = FileNames(text, pattern, folder, folders, links)
     search.run()
-    // Most patterns match their own text, such as `*.c`: then such a file is found already.
+    // Most patterns match their own text, such as `*.c`: such a file is found already.
     if !pattern.fits(pattern.written),
       written == .beside || search.found.names.isEmpty && search.found.linked.isEmpty
     {
@@ -155,7 +153,7 @@ package struct FileNames {
           else { return }
           search.open.append((folder + Array(name) + [Self.slash], part, search.way))
         }
-        // The folder's own files before those of subfolders: then almost nothing is left to sort.
+        // Before those of subfolders: then almost nothing is left to sort.
         if !isLast { open.append((folder, part + 1, self.way)) }
       }
     }
@@ -182,7 +180,7 @@ package struct FileNames {
     fault = FileNameFault("`\(NameCharacters.text(root + name))`: \(error)")
   }
 
-  /// Calls `body` with the entries of a folder whose names begin with `beginning`.
+  /// For entries whose names begin with `beginning`.
   private mutating func look(
     into folder: [UInt8], from beginning: [UInt8],
     _ body: (inout FileNames, UnsafeRawBufferPointer, FolderEntries.Kind) -> Void
@@ -209,7 +207,7 @@ package struct FileNames {
     open[openCount...].reverse()
   }
 
-  /// Whether the entry is a folder, not a link to one. Remembers links for `noteUnentered`.
+  /// A folder itself, not a link to one. Remembers links for `noteUnentered`.
   private mutating func isFolderItself(
     _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind, _ part: Int
   ) -> Bool {
@@ -228,13 +226,13 @@ package struct FileNames {
     return false
   }
 
-  /// Reports the links passed whose folders are not searched otherwise.
+  /// Links whose folders are not searched otherwise.
   private mutating func noteUnentered() {
     let names = text.split(separator: "/")
     let fitting = Set((0..<found.linked.count).map { found.linked[$0] })
     for (link, part) in passed {
       let head = pattern.isAbsolute ? [Self.slash] : []
-      // The first names of the path, one for each pattern part before `**`.
+      // One name for each pattern part before `**`.
       let start = Array(
         link.split(separator: Self.slash).prefix(part).joined(separator: [Self.slash]))
       guard found.unentered.count < Self.mostUnentered, !fitting.contains(head + link),
@@ -255,7 +253,7 @@ package struct FileNames {
     }
   }
 
-  /// The path of the folder without links; nil also if it is not UTF-8.
+  /// Without links; nil also if it is not UTF-8.
   private func realFolder(_ name: [UInt8]) -> String? {
     guard let path = String(validating: root + name, as: UTF8.self), Path.isDirectory(path) else {
       return nil

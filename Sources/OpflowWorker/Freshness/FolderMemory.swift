@@ -1,12 +1,12 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// The entries of a folder, sorted by the bytes of their names.
+/// Sorted by the bytes of their names.
 struct FolderListing {
   private(set) var names = ByteStrings()
   private var kinds: [FolderEntries.Kind] = []
 
-  /// Reads the folder; throws `Errno.tooBig` for more than `most` entries.
+  /// Throws `tooBig` for more than `most` entries.
   fileprivate init(_ folder: [UInt8], _ most: Int) throws(Errno) {
     var (names, kinds) = (ByteStrings(), [FolderEntries.Kind]())
     try FolderEntries.forEach(inBytes: folder) { name, kind in
@@ -24,7 +24,7 @@ struct FolderListing {
 
   func kind(_ place: Int) -> FolderEntries.Kind { kinds[place] }
 
-  /// The range of names with that prefix, by binary search.
+  /// The names with that prefix.
   func places(from beginning: [UInt8]) -> Range<Int> {
     if beginning.isEmpty { return 0..<count }
     return beginning.withUnsafeBytes { wanted in
@@ -36,7 +36,7 @@ struct FolderListing {
     }
   }
 
-  /// Binary search: the first index for which `isSo` is true, as it is for all later ones.
+  /// The first index for which `isSo` is true, as it is for all later ones.
   private func firstPlace(where isSo: (UnsafeRawBufferPointer) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -54,14 +54,13 @@ package final class FolderMemory {
   private var entryCount = 0
   private let network: NetworkFiles
 
-  /// The limit for cached entries, nine bytes each plus their names.
+  /// Nine bytes each plus their names.
   private static let mostEntries = 250_000
 
-  /// - Parameter network: folders on network file systems are not cached.
+  /// Folders on network file systems are not cached.
   package init(network: NetworkFiles = NetworkFiles()) { self.network = network }
 
-  /// Returns the entries of a folder, a zero-terminated path; links are followed. Throws
-  /// `Errno.tooBig` for more than `most` entries.
+  /// `folder` is zero-terminated; links are followed. Throws `tooBig` for more than `most` entries.
   func listing(of folder: [UInt8], most: Int) throws(Errno) -> FolderListing {
     let status = try Path.status(ofBytes: folder)
     if network.have(

@@ -10,7 +10,7 @@ struct FoundOutputs {
   private let earlier: LeftFiles
   private let own: [[UInt8]: SeenFile]
 
-  /// The files at one time, by path relative to the task's folder.
+  /// By path relative to the task's folder.
   private struct Files {
     var files: [[UInt8]: (kind: SeenFile.Kind, stamp: FileStamp)] = [:]
     var isUnknown = false
@@ -74,13 +74,13 @@ struct FoundOutputs {
       ofBytes: DeclaringTask.absolute(path, in: declaring.folder) + [0], from: File.workingFolder)
   }
 
-  /// The paths that do not belong to the task; nil if unknown.
+  /// Paths that do not belong to the task; nil if unknown.
   var strangers: [[UInt8]]? {
     if before.isUnknown { return nil }
     return before.files.keys.filter { own[$0] == nil && !earlier.mayBeOfLost($0) }
   }
 
-  /// Marks the outputs in a success's record that existed before the task ran.
+  /// Marks the outputs that existed before the task ran.
   func note(in record: inout SuccessRecord) {
     record.knowsFound = true
     for output in record.outputs {
@@ -99,7 +99,7 @@ struct FoundOutputs {
     own[output.path].map { $0.isSame(as: output) || $0.stamp == stamp(output.path) } ?? false
   }
 
-  /// Whether a file that the task changed was there before its first attempt.
+  /// A file that the task changed was there before its first attempt.
   private func isFromBefore(_ file: SeenFile) -> Bool {
     guard file.kind != .folder, let kind = before.files[file.path]?.kind, kind != .folder else {
       return false
@@ -113,7 +113,7 @@ struct FoundOutputs {
   private func isUntouched(_ output: SeenFile) -> Bool {
     if before.isUnknown { return true }
     guard let stamp = stamp(output.path) else { return false }
-    // The scan may have dropped the stamp as too young to be trusted, so take it again.
+    // The scan may have dropped the stamp as too young to be trusted.
     guard let status = try? Self.status(output.path, declaring) else { return false }
     return Self.isSame(FileStamp(status), stamp, output.kind)
   }
@@ -125,8 +125,8 @@ struct FoundOutputs {
     kind == .folder ? now.inode == before.inode && now.device == before.device : now == before
   }
 
-  /// The files that an unsuccessful attempt left, and those of earlier ones; nil if not all can be
-  /// scanned. Contents are not read, so that the failure is reported at once.
+  /// Also those of earlier attempts; nil if not all can be scanned. Contents are not read, so that
+  /// the failure is reported at once.
   func left() -> SuccessRecord? {
     let now = Self.files(of: declaring, folders)
     if before.isUnknown || now.isUnknown { return nil }
@@ -156,6 +156,6 @@ struct FoundOutputs {
 }
 
 extension PlanKey {
-  /// The hash of unread content; it equals no other.
+  /// Of unread content; it equals no other.
   fileprivate static var none: PlanKey { PlanKey(high: 0, low: 0) }
 }

@@ -10,7 +10,6 @@ struct HeldFolder: ~Copyable {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// Keeps the last base folder open from now on.
   mutating func hold() { isHeld = true }
 
   mutating func letGo() {
@@ -18,8 +17,7 @@ struct HeldFolder: ~Copyable {
     folder = nil
   }
 
-  /// The status of a file, relative to `start`; does not follow links. `path` must not contain a
-  /// zero.
+  /// Relative to `start`; does not follow links. `path` must not contain a zero.
   mutating func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
@@ -44,8 +42,8 @@ struct HeldFolder: ~Copyable {
     return try File.open(ofBytes: bytes, from: folder, flags)
   }
 
-  /// Sets `bytes` and returns the folder it is relative to: the open one, or `File.workingFolder`
-  /// for a full path.
+  /// Returns the folder that `bytes` is relative to: the open one, or `File.workingFolder` for a
+  /// full path.
   private mutating func setBytes(
     of path: UnsafeRawBufferPointer, from start: String
   ) -> Int32 {

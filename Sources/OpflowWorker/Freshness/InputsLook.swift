@@ -1,19 +1,19 @@
 package import OpflowCore
 internal import OpflowSystem
 
-/// Scans the input files of a plan's tasks repeatedly and reports changes. Declared outputs and the
-/// state folder are left out.
+/// Scans the input files of a plan's tasks repeatedly. Declared outputs and the state folder are
+/// left out.
 package struct InputsLook {
   private struct Seen: Equatable {
     let kind: SeenFile.Kind
     let content: PlanKey
   }
 
-  /// The items of one base folder, without duplicates.
+  /// Items of one base folder, without duplicates.
   private struct Place {
     let folder: String
     let items: [FileLook.Item]
-    /// The last scan, sorted by path; files with the same stamp are not read again.
+    /// Sorted by path; files with the same stamp are not read again.
     var files = SeenFiles()
     var links: [SeenFile] = []
     var targetFolders: Set<[UInt8]> = []
@@ -30,10 +30,10 @@ package struct InputsLook {
 
   package init() {}
 
-  /// The number of files at the last scan.
+  /// At the last scan.
   package var fileCount: Int { seen.count { $0.key.last != 0 && $0.value.kind != .folder } }
 
-  /// The known folders in which changes may matter.
+  /// Known folders in which changes may matter.
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
@@ -44,9 +44,7 @@ package struct InputsLook {
         })
   }
 
-  /// Continues with the inputs of another plan; new ones count as unchanged.
-  ///
-  /// - Parameter isOfRun: whether a task's inputs are watched.
+  /// New inputs count as unchanged. `isOfRun`: a task's inputs are watched.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
     // A plan that has grown keeps its key.
     if key == plan.key, taskCount == plan.taskCount { return }
@@ -71,7 +69,7 @@ package struct InputsLook {
     for (path, earlier) in before where seen[path] != nil { seen[path] = earlier }
   }
 
-  /// Returns the paths that changed since the last call.
+  /// Since the last call.
   package mutating func takeChanges() -> [String] {
     let now = look()
     defer { seen = now }
@@ -80,7 +78,7 @@ package struct InputsLook {
     return Array(Set(all.map { NameCharacters.text(Self.path($0)) }))
   }
 
-  /// Whether anything changed since the last call of `takeChanges`.
+  /// Since the last call of `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
   private static func path(_ key: [UInt8]) -> [UInt8] { key.last == 0 ? key.dropLast() : key }
@@ -106,7 +104,7 @@ package struct InputsLook {
     return now
   }
 
-  /// Scans one place. Files that cannot be read count as unchanged.
+  /// Files that cannot be read count as unchanged.
   private func look(at place: inout Place) {
     if let look = look(at: place.items, of: place) {
       (place.files, place.links) = (look.files, Array(look.links))

@@ -9,7 +9,7 @@ internal import OpflowSystem
 /// later tasks do not wait for the same files. Does nothing for a run on a local file system.
 final class LateFiles {
   private enum Wanted {
-    /// An absolute path.
+    /// Absolute.
     case path([UInt8])
     case pattern(String, folder: String)
     /// The scan of a task's inputs; once it exists, the inputs are wanted too.
@@ -33,12 +33,12 @@ final class LateFiles {
   private var next = 0
   private var until: Int64 = 0
   private var lookAgainAt: Int64 = 0
-  /// The files that stayed missing until the timeout.
+  /// Until the timeout.
   private var missing: Set<String> = []
 
   /// How long writes of another machine may stay invisible, plus a margin, in nanoseconds.
   static let lateness = AgentLease.standardMilliseconds * 1_000_000
-  /// The pause between lookups, each of which asks the file server, in nanoseconds.
+  /// In nanoseconds; each lookup asks the file server.
   static let interval: Int64 = 100_000_000
   private static let slice: Int64 = 2_000_000
 
@@ -50,7 +50,7 @@ final class LateFiles {
     isNetwork = network.have(folder: runFolder)
   }
 
-  /// Starts to look for a task's inputs and its value files; returns whether to wait, with `goOn`.
+  /// Returns whether to wait, with `goOn`.
   func begin(_ task: TaskID, values: @autoclosure () -> [String]) -> Bool {
     guard isNetwork else { return false }
     let plan = plans.current
@@ -78,7 +78,7 @@ final class LateFiles {
     return needs.flatMap { need in plan.legs(madeBy: need).map { $0.map { TaskID($0) } } ?? [need] }
   }
 
-  /// Does one step; returns whether the wait is over.
+  /// Returns whether the wait is over.
   func goOn() -> Bool {
     let now = Clock.monotonicNanoseconds
     if now < lookAgainAt { return false }
@@ -142,7 +142,7 @@ final class LateFiles {
   }
 }
 
-/// The folder for scanned inputs of tasks that have not started yet.
+/// Scanned inputs of tasks that have not started yet.
 enum CheckFolder {
   static func path(in run: String) -> String { run + "/checks" }
 

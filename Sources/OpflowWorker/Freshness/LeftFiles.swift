@@ -2,16 +2,16 @@ internal import OpflowCore
 
 /// What is known, before a task starts, of the files that its earlier attempts left at its outputs.
 struct LeftFiles {
-  /// The files that they made, as they left them.
+  /// As the attempts left them.
   var made: SeenFiles = []
-  /// Those that the last attempt did not write again.
+  /// The last attempt did not write them again.
   var untouched: Set<[UInt8]> = []
-  /// Those from before the first attempt, which the task changed.
+  /// From before the first attempt, and changed by the task.
   var changed: Set<[UInt8]> = []
-  /// The paths that existed before an attempt whose end is unknown and are not the task's; nil if
-  /// there is no such attempt.
+  /// Paths that existed before an attempt whose end is unknown and are not the task's; nil without
+  /// such an attempt.
   var strangersOfLost: Set<[UInt8]>?
 
-  /// Whether an attempt whose end is unknown may have written a file that is not in `made`.
+  /// An attempt whose end is unknown may have written a file that is not in `made`.
   func mayBeOfLost(_ path: [UInt8]) -> Bool { strangersOfLost.map { !$0.contains(path) } ?? false }
 }

@@ -1,13 +1,13 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The paths that a scan leaves out.
+/// What a scan leaves out.
 struct LeftOut {
   /// By path as written.
   let path: (UnsafeRawBufferPointer) -> Bool
-  /// By the path of what a pattern or a folder has, through no link.
+  /// By the path of an entry of a pattern or folder, through no link.
   let listed: (UnsafeRawBufferPointer) -> Bool
-  /// What a link leads to, by its path from the root without links; nil for what is not there.
+  /// By the real path of a link's target; the status is nil if it is missing.
   let target: ([UInt8], FileStatus?) -> Bool
 
   static var nothing: LeftOut {
@@ -25,19 +25,19 @@ struct LeftOutPaths {
   private var holdsFolder = false
   private let names = Names()
 
-  /// What is made of the paths once somebody asks: all were added before.
+  /// Computed on first use, when all paths were added.
   private final class Names {
     /// From the root.
     var ofPaths: Set<[[UInt8]]>?
-    /// In the order of their bytes.
+    /// Sorted by bytes.
     var near: [[UInt8]]?
-    /// What is there of the paths and patterns, once somebody asks for a target.
+    /// Of the existing paths and matches.
     var identities: Set<FileIdentity>?
-    /// Whether a folder of link targets, by its real path, is left out.
+    /// By real path of a folder of link targets.
     var targetFolders: [[UInt8]: Bool] = [:]
-    /// The newest of them: successive links usually lead to one folder.
+    /// Successive links usually lead to one folder.
     var lastTargetFolder: (real: [UInt8], isLeftOut: Bool)?
-    /// The paths and patterns to which links lead as they are without these, once somebody asks.
+    /// The paths and patterns with the links in them resolved.
     var unlinked: LeftOutPaths??
   }
 
@@ -77,7 +77,7 @@ struct LeftOutPaths {
     }
   }
 
-  /// As the names of a path from the root begin that is left out.
+  /// Left-out paths, split into names from the root.
   private var beginnings: Set<[[UInt8]]> {
     if let known = names.ofPaths { return known }
     let beginnings = Set(paths.map { DeclaringTask.names($0, in: folder) })
@@ -87,7 +87,7 @@ struct LeftOutPaths {
 
   func contains(_ path: UnsafeRawBufferPointer) -> Bool {
     let isPlain = Self.isPlain(path)
-    // As nearly all are: nothing has to be taken apart.
+    // Nearly all paths are plain.
     if isPlain, holdsFolder || isNear(path) { return true }
     if isPlain, patterns.isEmpty { return false }
     let names = DeclaringTask.names(Array(path), in: folder)
@@ -98,9 +98,7 @@ struct LeftOutPaths {
     return patterns.contains { $0.covers(names) }
   }
 
-  /// Whether a path is or lies in one of these paths, even if they are declared through links.
-  ///
-  /// - Parameter path: A path without links, from a pattern or a folder.
+  /// Also if paths are declared through links. `path` has no links, from a pattern or a folder.
   func containsListed(_ path: UnsafeRawBufferPointer) -> Bool {
     contains(path) || unlinked?.contains(path) == true
   }
@@ -117,8 +115,7 @@ struct LeftOutPaths {
     return items.isEmpty ? nil : unlinked
   }
 
-  /// Whether a plain path is or lies in one of the paths below the folder. Searches for each parent
-  /// of the path, because both inputs and outputs may be many.
+  /// Searches for each parent of the path, because both inputs and outputs may be many.
   private func isNear(_ path: UnsafeRawBufferPointer) -> Bool {
     let sorted = names.near ?? near.sorted { $0.lexicographicallyPrecedes($1) }
     names.near = sorted
@@ -143,8 +140,8 @@ struct LeftOutPaths {
 
   // MARK: - Behind links
 
-  /// Whether a link's target is left out or lies in something that is. Compares identities, since
-  /// several paths may lead to it. `real` has no links; `status` is nil if it is missing.
+  /// Compares identities, since several paths may lead to a link's target. `real` has no links;
+  /// `status` is nil if it is missing.
   func containsTarget(_ real: [UInt8], _ status: FileStatus?) -> Bool {
     guard let status else { return real.withUnsafeBytes { contains($0) } }
     if identities.contains(status.identity) { return true }
@@ -183,7 +180,7 @@ struct LeftOutPaths {
     return Set(found)
   }
 
-  /// Whether it is relative and has one way to be written.
+  /// Relative, with one way to be written.
   private static func isPlain(_ path: some Sequence<UInt8>) -> Bool {
     var start = true
     for byte in path {
@@ -196,7 +193,7 @@ struct LeftOutPaths {
 }
 
 extension FileLook.Item {
-  /// The item with its folder resolved; nil if no link is on the way to that folder.
+  /// Resolves the item's folder; nil if no link is on the way to it.
   fileprivate func unlinked(_ links: LinkWalk, in folder: String) -> FileLook.Item? {
     let outer = surroundingFolder
     let (path, start) = (Array(outer.utf8), Array(folder.utf8))
@@ -207,7 +204,7 @@ extension FileLook.Item {
     case .path(let path): return .path("\(real)/\(Path.name(path))")
     case .glob(let pattern):
       let slash = UInt8(ascii: "/")
-      // As many names as its folder has stand before the first that is a pattern.
+      // The folder has as many names as stand before the first that is a pattern.
       let count = outer.utf8.count { $0 == slash } + 1
       let names = pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst(count)
       return .glob("\(PathPattern.text(ofName: real))/\(names.joined(separator: "/"))")

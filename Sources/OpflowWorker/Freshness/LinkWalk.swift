@@ -5,20 +5,20 @@ internal import OpflowSystem
 /// is valid only for a moment, since a link may replace a folder.
 final class LinkWalk {
   struct Found {
-    /// A link in the path, with the links it leads through until the next name of the path.
+    /// In the path, with the links it leads through until the next name of the path.
     struct Link {
       /// The length of the path up to and including the link.
       let end: Int
       var texts: [[UInt8]]
-      /// Of each of these links; empty where none was asked for.
+      /// Of each of these links; empty if not requested.
       var stamps: [FileStamp] = []
     }
 
     var links: [Link] = []
-    /// The absolute path without links, as far as it could be resolved.
+    /// Absolute, without links, as far as it could be resolved.
     var real: [UInt8]
     var end = End.missing
-    /// The folders in which names from link texts were looked up.
+    /// Where names from link texts were looked up.
     var folders: [[UInt8]] = []
   }
 
@@ -45,10 +45,10 @@ final class LinkWalk {
 
   /// Keys: base folder, a zero, path.
   private var folders: [[UInt8]: Folder] = [:]
-  /// The newest two: successive links are usually in one folder and lead to one other.
+  /// Successive links are usually in one folder and lead to one other.
   private var last: Recent?
   private var lastButOne: Recent?
-  /// A path for the kernel.
+  /// For the kernel.
   private var place: [UInt8] = []
 
   private struct Recent {
@@ -76,17 +76,17 @@ final class LinkWalk {
     return !Self.isOdd(name) && self.folder(folder, from: start)?.hasLinks == false
   }
 
-  /// Whether the path to a folder has links, its end included. False if it cannot be reached.
+  /// The folder itself included. False if it cannot be reached.
   func hasLinks(toFolder path: [UInt8], from start: [UInt8]) -> Bool {
     folder(path, from: start)?.hasLinks ?? false
   }
 
-  /// `.`, `..` or empty: the last name is then not a file's own.
+  /// `.`, `..` or empty: not a file's own name.
   private static func isOdd(_ name: some Collection<UInt8>) -> Bool {
     name.count <= 2 && name.allSatisfy { $0 == dot }
   }
 
-  /// Resolves a folder; nil if it cannot be reached.
+  /// nil if it cannot be reached.
   private func folder(
     _ path: some RandomAccessCollection<UInt8>, from start: [UInt8]
   ) -> Folder? {
@@ -109,13 +109,13 @@ final class LinkWalk {
     return Folder(real: found.real, hasLinks: !found.links.isEmpty)
   }
 
-  /// The path of a base folder without links.
+  /// Without links.
   private static func real(_ start: [UInt8]) -> [UInt8] {
     if Path.isFolderWithoutLinks(ofBytes: start + [0]) { return tidied(start) }
     return walk(start, from: []).real
   }
 
-  /// Normalizes a path without links: removes `.`, `..` and a trailing slash. Empty for the root.
+  /// Removes `.`, `..` and a trailing slash from a path without links. Empty for the root.
   private static func tidied(_ path: [UInt8]) -> [UInt8] {
     var real: [UInt8] = []
     for name in path.split(separator: slash) {
@@ -176,12 +176,12 @@ final class LinkWalk {
     place.append(0)
   }
 
-  /// Resolves a path; links on the way to `start`, its base, do not count.
+  /// Links on the way to `start`, the base, do not count.
   static func found(at path: some Collection<UInt8>, from start: [UInt8]) -> Found {
     walk(path, from: path.first == slash ? [] : real(start))
   }
 
-  /// The folder, without links, of a plain path whose last name is not `.`, `..` or empty.
+  /// Without links, of a plain path whose last name is not `.`, `..` or empty.
   func parent(of path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> [UInt8] {
     guard let cut = path.lastIndex(of: Self.slash) else {
       return folder([Self.dot], from: start)?.real ?? start
@@ -196,7 +196,7 @@ final class LinkWalk {
     let end: Int?
   }
 
-  /// - Parameter folder: the base of a relative path, without links.
+  /// `folder` is the base of a relative path, without links.
   private static func walk(_ path: some Collection<UInt8>, from folder: [UInt8]) -> Found {
     let path = Array(path)
     var found = Found(real: path.first == slash ? [] : folder)
@@ -256,7 +256,7 @@ final class LinkWalk {
     return found
   }
 
-  /// Pushes the names in reverse. A trailing slash requires a folder, like `.`.
+  /// In reverse. A trailing slash requires a folder, like `.`.
   private static func push(_ path: [UInt8], isOfPath: Bool, _ names: inout [Name]) {
     let start = names.count
     for name in path.split(separator: slash) {

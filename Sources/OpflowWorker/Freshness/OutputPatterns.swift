@@ -1,10 +1,10 @@
 internal import OpflowCore
 
-/// The output patterns of a plan's tasks. A file that matches patterns of two tasks may be from
-/// either; other shared outputs are an error of the manifest.
+/// A file that matches output patterns of two tasks may be from either; other shared outputs are an
+/// error of the manifest.
 struct OutputPatterns {
   private let patterns: [(task: TaskID, pattern: PlacedPattern)]
-  /// The number of tasks at that time; more may have been added since.
+  /// More tasks may have been added since.
   let taskCount: Int
 
   init(_ plan: Plan) {
@@ -19,7 +19,7 @@ struct OutputPatterns {
     taskCount = plan.taskCount
   }
 
-  /// Whether a path, split into names from the root, matches an output pattern of another task.
+  /// `names` is a path split from the root.
   func isOfOther(than task: TaskID, _ names: [[UInt8]]) -> Bool {
     patterns.contains { $0.task != task && $0.pattern.covers(names) }
   }

@@ -7,7 +7,7 @@ struct PlacedPattern {
   let folder: [[UInt8]]
   let pattern: PathPattern
 
-  /// nil if a `[` is not closed.
+  /// Fails if a `[` is not closed.
   init?(_ text: String, in folder: String) {
     var home = DeclaringTask.names("", in: text.utf8.first == UInt8(ascii: "/") ? "/" : folder)
     var rest: [Substring.UTF8View] = []
@@ -31,7 +31,7 @@ struct PlacedPattern {
       && pattern.matches(names[folder.count...])
   }
 
-  /// Whether the path matches or, for a pattern of folders, lies in a folder that matches.
+  /// The path matches or, for a pattern of folders, lies in a folder that matches.
   func covers(_ names: [[UInt8]]) -> Bool {
     if !pattern.fitsFolders { return matches(names) }
     return names.indices.contains { matches(Array(names[...$0])) }

@@ -10,12 +10,10 @@ package final class PlanLook {
   private let hashes: FileMemory
   private let readings: TaskReadings
   private let cache: ResultCache?
-  /// The remaining checks of indirect dependencies: limited, so that the plan is printed soon.
+  /// Of indirect dependencies: limited, so that the plan is printed soon.
   private var farLooksLeft = 100_000
 
-  /// - Parameters:
-  ///   - state: the state folder, which may not exist.
-  ///   - cache: nil to predict without a cache.
+  /// `state` may not exist. `cache` is nil to predict without a cache.
   package init(_ plan: Plan, state: String, cache: CacheSetting?) throws(Errno) {
     self.cache = plan.hasCaches ? cache.map { ResultCache($0, state: state) } : nil
     self.plan = plan
@@ -23,16 +21,15 @@ package final class PlanLook {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
-    // The values of secrets are not known here, and a drive masks them.
+    // Secrets' values are unknown here, and a session masks them.
     readings = TaskReadings(
       WorkerPlan(plan), records: records, book: book, hashes: hashes,
       showsPrinted: !plan.hasSecrets)
   }
 
-  /// Predicts the result of a check. Present outputs of tasks in `before`, which would run first,
-  /// mean nothing.
+  /// Present outputs of tasks in `before`, which would run first, mean nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
-    // The outputs of matrix tasks are unknown until their generator has run.
+    // Unknown until the generator has run.
     if before.needs.contains(where: plan.hasEmptyMatrix) { return .unsure }
     let declaring = declaring(check.task)
     var record: SuccessRecord?
@@ -83,7 +80,7 @@ package final class PlanLook {
     return ((try? cache.open(declaring.cacheKey(seen))) ?? nil) != nil
   }
 
-  /// Whether a difference may disappear when earlier tasks have run.
+  /// A difference may disappear when earlier tasks have run.
   private func isOpen(
     _ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore
   ) -> Bool {
@@ -104,7 +101,7 @@ package final class PlanLook {
     }
   }
 
-  /// Whether an earlier task writes the path: a direct or indirect dependency, nearest first.
+  /// An earlier task writes the path: a direct or indirect dependency, nearest first.
   private func isLeft(_ path: [UInt8], in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
     let whole = DeclaringTask.absolute(path, in: declaring.folder)
     var tasks = before.needs

@@ -1,12 +1,12 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Reads records in pieces, since a block may list millions of files.
+/// In pieces, since a block may list millions of files.
 enum RecordPieces {
-  /// The most bytes read at once; no line is longer.
+  /// No line is longer.
   static let chunkBytes = 1 << 20
 
-  /// Reads what follows the indexed part, at most so many pieces; returns whether that was all.
+  /// At most so many pieces behind the indexed part; returns whether that was all.
   @discardableResult
   static func follow(
     _ file: borrowing Descriptor, _ index: inout RecordIndex, pieces: Int = .max
@@ -33,7 +33,6 @@ enum RecordPieces {
     return true
   }
 
-  /// Reads the record at a place of the index.
   static func record(
     in file: borrowing Descriptor, at place: RecordIndex.Place
   ) throws(Errno) -> SuccessRecord? {
@@ -49,7 +48,7 @@ enum RecordPieces {
     return reader.whole
   }
 
-  /// Returns the size of the complete lines; nil if one is invalid.
+  /// The size of the complete lines; nil if one is invalid.
   private static func take(_ bytes: UnsafeRawBufferPointer, _ reader: inout RecordReader) -> Int? {
     var position = 0
     while true {
@@ -60,7 +59,7 @@ enum RecordPieces {
     }
   }
 
-  /// Fills `bytes` up to the end of the file; returns the number of bytes read.
+  /// Fills `bytes` up to the end of the file.
   static func read(
     _ file: borrowing Descriptor, from start: Int, into bytes: inout [UInt8]
   ) throws(Errno) -> Int {

@@ -1,11 +1,11 @@
-/// The result of recording a task after its success. Messages are for the user.
+/// Messages are for the user.
 package enum RecordResult: Equatable, Sendable {
-  /// Recorded under that number; nil if there is nothing to record.
+  /// Under that number; nil if there is nothing to record.
   case kept(origin: UInt64?)
   /// The success is discarded: the task is not up to date afterwards.
   case unkept(what: String)
   /// An output is missing.
   case noOutput(what: String)
-  /// The record cannot be written, so the run cannot continue.
+  /// The run cannot continue.
   case unwritten(what: String)
 }

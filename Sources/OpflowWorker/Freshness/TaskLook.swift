@@ -4,10 +4,10 @@ internal import OpflowSystem
 /// One check whether a task is up to date, in small steps.
 package final class TaskLook {
   package enum Verdict {
-    /// Up to date by that success; `refreshed` is a record with newer stamps to write, which saves
-    /// reading the files next time.
+    /// Up to date by that success; `refreshed` has newer stamps to write, which saves reading the
+    /// files next time.
     case fresh(SuccessRecord, refreshed: SuccessRecord?)
-    /// The reasons, and the inputs scanned before the start.
+    /// The inputs were scanned before the start.
     case stale([Staleness], SuccessRecord)
   }
 
@@ -54,7 +54,7 @@ package final class TaskLook {
     if let path = inputs.missing.first { throw LookFault(missing: path, of: declaring) }
   }
 
-  /// Why recorded values cannot be used; empty if they can.
+  /// Empty if recorded values can be used.
   private func faults(of values: [SuccessRecord.Value]?) -> [Staleness] {
     guard let values else { return [.valuesUnknown] }
     let hasSecret = values.contains { value in
@@ -63,7 +63,7 @@ package final class TaskLook {
     return hasSecret ? [.valueWithSecret] : []
   }
 
-  /// Continues until the deadline; nil if there is more to do.
+  /// nil if there is more to do.
   func goOn(until deadline: Int64) throws(LookFault) -> Verdict? {
     guard let now else {
       guard try inputs.goOn(until: deadline) else { return nil }

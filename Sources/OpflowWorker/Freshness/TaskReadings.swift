@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The inputs of tasks other than files: variables, outputs of commands and the outputs of
+/// Inputs of tasks other than files: variables, outputs of commands and the outputs of
 /// dependencies.
 final class TaskReadings {
   private let plans: WorkerPlan
@@ -9,9 +9,9 @@ final class TaskReadings {
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  /// Whether what a command printed that failed may be told.
+  /// Whether the output of a failed command may be shown.
   private let showsPrinted: Bool
-  /// What came of commands, and how many tasks had ended before.
+  /// By command, with the number of tasks that had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, LookFault>)] =
     [:]
   /// The same for the outputs of dependencies.
@@ -39,7 +39,7 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  /// Forgets all results, because another run has changed something.
+  /// Another run has changed something.
   func forget() {
     printed.removeAll()
     left.removeAll()
@@ -50,16 +50,14 @@ final class TaskReadings {
     let known: (record: SuccessRecord, place: RecordIndex.Place?)?
   }
 
-  /// A scan of the outputs of a task's dependencies, in small steps.
+  /// Of the outputs of a task's dependencies, in small steps.
   struct NeedsLook {
     fileprivate var contents: [TaskID: PlanKey] = [:]
     fileprivate var look: NeedLook?
   }
 
-  /// Returns all these inputs; `needs` is a complete scan.
-  ///
-  /// - Parameter after: the number of tasks that have ended in this session; results are reused
-  ///   while it is the same. nil to read everything again.
+  /// `needs` is a complete scan. Results are reused while `after`, the number of tasks that have
+  /// ended in this session, is the same; nil reads everything again.
   func all(
     of declaring: DeclaringTask, _ needs: NeedsLook, after: Int32?
   ) throws(LookFault) -> [SuccessRecord.Reading] {
@@ -85,7 +83,7 @@ final class TaskReadings {
     return readings
   }
 
-  /// The number of a task's last recorded success.
+  /// Of the last recorded success.
   func lastSuccess(of task: TaskID) -> UInt64? {
     let declaring = DeclaringTask(plan: plan, task: task, records: records)
     guard let record = (try? book?.record(of: declaring.identity)) ?? nil, !record.isFailure else {
@@ -149,7 +147,7 @@ final class TaskReadings {
     }
   }
 
-  /// The message for a failed command, with its last line of output.
+  /// With the command's last line of output.
   private static func failure(_ name: String, _ code: Int32, _ printed: [UInt8]) -> [UInt8] {
     let lines = printed.split { $0 == Field.lineFeed || $0 == Field.carriageReturn }
     let line = lines.last { !$0.allSatisfy { $0 == UInt8(ascii: " ") || $0 == Field.tab } } ?? []
@@ -158,15 +156,15 @@ final class TaskReadings {
     return Array((start + end).utf8)
   }
 
-  /// The beginning of a text: two of them and a few words fit into a reason.
+  /// Two of them and a few words fit into a reason.
   private static func shortened(_ text: String) -> String {
     text.utf8.count <= 56 ? text : String(text.prefix(55)) + "…"
   }
 
   // MARK: - Needs
 
-  /// Continues until the deadline; returns whether the scan is complete. `after` as above, since
-  /// thousands of tasks may have the same dependency.
+  /// Returns whether the scan is complete. `after` as above, since thousands of tasks may have the
+  /// same dependency.
   func goOn(
     _ needs: inout NeedsLook, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
   ) throws(LookFault) -> Bool {
@@ -215,8 +213,8 @@ final class TaskReadings {
     return hashes.hash.of(bytes)
   }
 
-  /// Records the hashes of link targets, which the scan of the dependency itself does not read, so
-  /// that later runs need not read them.
+  /// The scan of the dependency itself does not read link targets; recording their hashes saves
+  /// later runs reading them.
   private func remember(_ look: NeedLook, of need: TaskID) {
     guard let book, let known = look.known, look.files.hasRead, !look.files.links.isEmpty else {
       return

@@ -23,15 +23,13 @@ package struct PrintingCommand: ~Copyable {
     static let count = 3
   }
 
-  /// How the command ended.
   package enum End {
     case exit(Int32)
     case signal(Int32)
     case printedTooMuch, tookTooLong
   }
 
-  /// Starts the command in `folder` with /dev/null as input. `environment` has entries
-  /// `NAME=VALUE`.
+  /// Input is /dev/null. `environment` has entries `NAME=VALUE`.
   package init(
     _ words: [String], in folder: String, environment: [[UInt8]] = Environment.entries()
   ) throws(Errno) {
@@ -73,8 +71,8 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Waits for the end and returns the output, at most `limit` + 1 bytes. Its remaining children
-  /// are left alone: one may be an agent that holds keys.
+  /// Returns at most `limit` + 1 bytes. Remaining children are left alone: one may be an agent that
+  /// holds keys.
   package mutating func finish(
     limit: Int, patienceSeconds: Int64
   ) throws(Errno) -> (End, printed: [UInt8]) {
@@ -87,7 +85,7 @@ package struct PrintingCommand: ~Copyable {
       let left = deadline - Clock.monotonicNanoseconds
       if left <= 0 { return (try end(.tookTooLong), printed) }
       _ = try set.wait(nanoseconds: left)
-      // Checked before reading, so that all output of an ended process is read.
+      // First, so that all output of an ended process is read.
       let hasEnded = set.isReady(Slot.process)
       if try Self.read(output, into: &printed, limit: limit + 1) { set.clear(Slot.output) }
       if try Self.read(errors, into: &complaints, limit: Self.mostComplaintBytes) {
@@ -102,10 +100,10 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Ends it and what is below it. What cannot be ended is not waited for.
+  /// Does not wait for what cannot be ended.
   private mutating func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
-      // One that is gone needs no end.
+      // It is gone.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
       do throws(Errno) {
         try ProcessTree.send(.kill, through: descriptor.rawValue)
@@ -128,13 +126,13 @@ package struct PrintingCommand: ~Copyable {
     if let status = ProcessStatus.read(pid), !status.isZombie { survivors.append(status.title) }
   }
 
-  /// The end of an error message: `; process 4711 (sleep, user root) could not be ended`, or empty.
+  /// `; process 4711 (sleep, user root) could not be ended`, or empty.
   package var leftText: String {
     survivors.isEmpty
       ? "" : "; process \(survivors.joined(separator: ", ")) could not be ended"
   }
 
-  /// Reads what is there; what is beyond the limit is dropped. Returns whether that was the end.
+  /// What is beyond the limit is dropped. Returns whether that was the end.
   private static func read(
     _ stream: borrowing Descriptor, into bytes: inout [UInt8], limit: Int
   ) throws(Errno) -> Bool {

@@ -8,16 +8,16 @@ struct WorkerTree {
   /// The readiness command; 0 for none.
   var probePID: Int32 = 0
   private(set) var usage = Usage()
-  /// Processes that could not be killed, ignored from then on.
+  /// They could not be killed and are ignored from then on.
   private var abandoned: Set<Int32> = []
-  /// The names of processes that were alive when the task's main process ended.
+  /// By name: alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
   private var leftKilled: [String] = []
   /// Those of the task that could not be ended.
   private var survivors: [(title: String, mark: ProcessMark)] = []
 
   struct Reaped {
-    /// The status of the task's main process, if it was reaped now.
+    /// Of the task's main process, if it was reaped now.
     var status: ExitStatus?
     var isGone = false
     var count = 0
@@ -35,8 +35,7 @@ struct WorkerTree {
     survivors = []
   }
 
-  /// Records the processes that are alive after the task's main process ended, except the readiness
-  /// command's.
+  /// Except the readiness command's.
   mutating func noteLeft() {
     var others = abandoned
     if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
@@ -49,7 +48,7 @@ struct WorkerTree {
   /// What was left behind and may still run; else what did not end by itself before it was killed.
   var left: LeftBehind? { LeftBehind(alive: survivors) ?? LeftBehind(leftKilled) }
 
-  /// Reaps ended processes and adds up their usage.
+  /// Adds up the usage of ended processes.
   mutating func reap() throws(Errno) -> Reaped {
     var reaped = Reaped()
     while true {
@@ -93,8 +92,8 @@ struct WorkerTree {
     }
   }
 
-  /// Signals all processes of the tree. Processes of a nested opflow run are left to that run,
-  /// unless the signal cannot be handled: it gets the signal and stops its tasks by its own rules.
+  /// Processes of a nested opflow run are left to that run, unless the signal cannot be handled: it
+  /// gets the signal and stops its tasks by its own rules.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
     ProcessTree.signalAll(signal, exempt: abandoned, sparing: isOfRunWithin, &delivery)
@@ -104,8 +103,7 @@ struct WorkerTree {
     ProcessStatus.environment(of: pid).map { RunsAround.isWithin(run, $0) } == true
   }
 
-  /// Gives up on processes that cannot be killed: those of other users and those stuck in the
-  /// kernel.
+  /// Processes of other users, or stuck in the kernel.
   mutating func abandon() {
     let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
     abandoned.formUnion(left)

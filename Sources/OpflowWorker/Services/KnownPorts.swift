@@ -1,11 +1,11 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// The ports of the services that tasks of this worker use, and of the service it runs.
+/// Of the services that tasks of this worker use, and of the service it runs.
 struct KnownPorts {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
-  /// Received from the coordinator.
+  /// By the coordinator.
   private var told: [TaskID: [UInt16]] = [:]
   private var own: [ReservedPort] = []
 
@@ -24,12 +24,12 @@ struct KnownPorts {
 
   var ownNumbers: [UInt16] { own.map(\.number) }
 
-  /// Releases the reserved sockets right before the service binds the ports.
+  /// Right before the service binds the ports.
   func open() { for port in own { port.open() } }
 
   mutating func release() { own = [] }
 
-  /// A task's environment variables for ports: of the services that it needs, and its own.
+  /// For the ports of the services that the task needs, and its own.
   func variables(of task: TaskID) -> [String] {
     guard plan.hasServices else { return [] }
     var ports: [ServicePorts.Port] = []

@@ -5,19 +5,17 @@ internal import OpflowSystem
 struct ProbeOutput: ~Copyable {
   private let command: String
   private let pipe: Descriptor
-  /// The output of the command's previous run.
+  /// Of the command's previous run.
   private let earlier: [UInt8]
   private var masker: Masker?
   private var tail: [UInt8] = []
 
   private static let mostBytes = 4096
   private static let mostLines = 10
-  /// The limit for one call, so that endless output does not block the worker.
+  /// So that endless output does not block the worker.
   private static let mostChunks = 16
 
-  /// - Parameters:
-  ///   - words: the command, which is about to start.
-  ///   - earlier: the output of its previous run, used if this run prints nothing.
+  /// The command `words` is about to start. `earlier` is used if this run prints nothing.
   init(
     of words: [String], _ written: borrowing Pipe, _ masker: Masker?, earlier: [UInt8]
   ) throws(Errno) {
@@ -29,7 +27,7 @@ struct ProbeOutput: ~Copyable {
 
   var rawDescriptor: Int32 { pipe.rawValue }
 
-  /// Reads what is available. Returns false if all writers have closed the pipe.
+  /// False if all writers have closed the pipe.
   mutating func take() -> Bool {
     var chunk = [UInt8](repeating: 0, count: Self.mostBytes)
     for _ in 0..<Self.mostChunks {
@@ -56,8 +54,7 @@ struct ProbeOutput: ~Copyable {
     tail = Array((tail + text).suffix(Self.mostBytes))
   }
 
-  /// The last lines with a header that names the command; the earlier output if this run printed
-  /// nothing.
+  /// With a header that names the command; the earlier output if this run printed nothing.
   mutating func takeLastLines() -> [UInt8] {
     var text: [UInt8] = []
     masker?.finish { text += $0 }

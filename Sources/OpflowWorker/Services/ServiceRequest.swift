@@ -9,7 +9,7 @@ struct ServiceRequest: ~Copyable {
     case failed(String)
   }
 
-  /// The pause between two checks for an answer.
+  /// Between two checks for an answer.
   static let pauseMilliseconds: Int64 = 10
   private static let patienceMilliseconds: Int64 = 5_000
   private static let statusBytes = 12

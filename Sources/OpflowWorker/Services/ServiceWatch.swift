@@ -5,9 +5,9 @@ internal import OpflowSystem
 struct ServiceWatch: ~Copyable {
   enum Look {
     case again
-    /// The note is a message for the user; may be empty.
+    /// A message for the user; may be empty.
     case ready(note: String)
-    /// The service is not ready and the checks have ended.
+    /// The checks have ended.
     case gaveUp(what: String)
   }
 
@@ -24,7 +24,7 @@ struct ServiceWatch: ~Copyable {
   private var log: LogLines?
   private var request: ServiceRequest?
   private var hasAnswered = false
-  /// For `exec`: the running command; 0 for none.
+  /// For `exec`; 0 for none.
   private(set) var probePID: Int32 = 0
   private var isProbed = false
   /// When the running command times out.
@@ -32,10 +32,10 @@ struct ServiceWatch: ~Copyable {
   /// It was killed for the timeout.
   private var isOverdue = false
 
-  /// The timeout of one `exec` run, which is then repeated: a server may never answer a request.
+  /// Of one `exec` run, which is then repeated: a server may never answer a request.
   static let longestProbeMilliseconds: Int64 = 30_000
 
-  /// - Parameter ports: the ports reserved for the service.
+  /// `ports` are reserved for the service.
   init(_ plan: Plan, _ task: TaskID, _ ports: ServicePorts) {
     readiness = plan.readiness(of: task)
     self.ports = ports
@@ -78,7 +78,7 @@ struct ServiceWatch: ~Copyable {
     timeout = now.advanced(byMilliseconds: Int64(clamping: readiness.timeoutMilliseconds))
   }
 
-  /// Pauses the timeout while the service is paused.
+  /// The timeout pauses, too.
   mutating func pause(at now: Instant) { if !isOver, pausedAt == nil { pausedAt = now } }
 
   mutating func proceed(at now: Instant) {
@@ -112,7 +112,6 @@ struct ServiceWatch: ~Copyable {
       isProbed ? now : now.advanced(byMilliseconds: Int64(clamping: readiness.intervalMilliseconds))
   }
 
-  /// When `look` is due; nil for never.
   var deadline: Instant? {
     if isOver || pausedAt != nil { return nil }
     let end = probePID != 0 && !isOverdue ? probeUntil : timeout
@@ -122,8 +121,8 @@ struct ServiceWatch: ~Copyable {
   private static let noEnd =
     "it did not end within \(DurationText.text(milliseconds: longestProbeMilliseconds))"
 
-  /// Makes one step of the check. `start` starts a command beside the service; `kill` kills it with
-  /// its descendants, and `noteProbe` gets its status.
+  /// `start` starts a command beside the service; `kill` kills it with its descendants, and
+  /// `noteProbe` gets its status.
   mutating func look(
     at now: Instant, start: ([String]) throws(WatchFault) -> Int32, kill: (Int32) -> Void
   ) -> Look {
@@ -150,7 +149,7 @@ struct ServiceWatch: ~Copyable {
     return .gaveUp(what: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
   }
 
-  /// What the check waits for, for messages.
+  /// For messages.
   private var subject: String {
     switch readiness.probe {
     case .none: "nothing"
@@ -215,8 +214,7 @@ struct ServiceWatch: ~Copyable {
     }
   }
 
-  /// Describes a listening process that the service did not start, such as that of a container;
-  /// empty otherwise.
+  /// A listening process that the service did not start, such as that of a container.
   private static func outsider(of port: LocalPort) -> String {
     let listeners = port.listeners
     if listeners.isEmpty { return "" }
@@ -233,16 +231,15 @@ struct ServiceWatch: ~Copyable {
   }
 }
 
-/// Why checking further is useless, as a message for the user.
+/// Checking further is useless. A message for the user.
 struct WatchFault: Error {
   let what: String
 }
 
-/// The output's lines, and whether one has matched.
 private struct LogLines {
   private let glob: Glob
   private var line: [UInt8] = []
-  /// The line without colors and other escape sequences.
+  /// Without colors and other escape sequences.
   private var cleaned: [UInt8] = []
   private(set) var isFound = false
 
@@ -251,7 +248,7 @@ private struct LogLines {
 
   init(_ pattern: String) { glob = Glob("*\(pattern)*") }
 
-  /// Returns whether a line matches. An unfinished line counts too: a prompt has no newline.
+  /// An unfinished line counts too: a prompt has no newline.
   mutating func note(_ chunk: UnsafeRawBufferPointer) -> Bool {
     if isFound { return true }
     var rest = chunk[...]
@@ -267,7 +264,7 @@ private struct LogLines {
     return isFound
   }
 
-  /// Whether the pattern matches the raw or the cleaned line.
+  /// The raw or the cleaned line.
   private mutating func isFitting(_ line: UnsafeRawBufferPointer) -> Bool {
     if glob.matches(line) { return true }
     cleaned.removeAll(keepingCapacity: true)

@@ -1,7 +1,7 @@
 internal import OpflowCore
 package import OpflowSystem
 
-/// Why a value is not usable, as a message for the user.
+/// A message for the user.
 package struct ValueFault: Error, Equatable {
   package let what: String
   package init(what: String) { self.what = what }
@@ -43,12 +43,12 @@ package struct LeftValues {
     }
   }
 
-  /// Removes the values of an unsuccessful attempt, if any.
+  /// Of an unsuccessful attempt, if any.
   package func remove(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
     try Path.removeTree(ValueFolder.name(of: task, attempt: attempt), in: folder)
   }
 
-  /// Removes all folders of attempts except those with these names.
+  /// All folders of attempts except those with these names.
   package func removeAll(but kept: Set<String>) throws(Errno) {
     var names: [String] = []
     do throws(Errno) {
@@ -62,8 +62,7 @@ package struct LeftValues {
     for name in names where !kept.contains(name) { try Path.removeTree(name, in: folder) }
   }
 
-  /// Writes the values of an up-to-date task, which another run recorded. The folder does not
-  /// belong to any attempt.
+  /// Of an up-to-date task, recorded by another run. The folder does not belong to any attempt.
   func put(
     _ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer
   ) throws(ValueFault) {
@@ -87,7 +86,7 @@ package struct LeftValues {
     }
   }
 
-  /// The files of a task's values; throws if they changed since `collect`.
+  /// Throws if the values changed since `collect`.
   static func files(
     of values: [TaskValue], in path: String
   ) throws(ValueFault) -> [SuccessRecord.Value] {
@@ -103,12 +102,8 @@ package struct LeftValues {
     return files
   }
 
-  /// Reads and checks the values that a task left, sorted by name.
-  ///
-  /// - Parameters:
-  ///   - keepsTexts: keep the texts, for `if` conditions.
-  ///   - hasSecret: whether a text contains a secret.
-  ///   - lasts: sync the files, because the task will not run again.
+  /// Checks the values and sorts them by name. `keepsTexts`: for `if` conditions. `lasts`: sync the
+  /// files, because the task will not run again.
   static func collect(
     _ path: String, keepsTexts: Bool, lasts: Bool, hasSecret: ([UInt8]) -> Bool
   ) throws(ValueFault) -> [TaskValue] {
@@ -156,7 +151,7 @@ package struct LeftValues {
           + " letters, digits and _")
     }
     let path = folder + "/" + name
-    // Checked before opening: opening a device may have side effects.
+    // Opening a device may have side effects.
     let kind = try doing("read", name) { () throws(Errno) in try Path.linkStatus(path).kind }
     guard kind == .file else {
       throw ValueFault(what: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")

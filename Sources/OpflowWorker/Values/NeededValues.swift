@@ -8,7 +8,7 @@ package struct LateValues {
   package var words: [Int: [UInt8]] = [:]
   package var url: String?
   package var sha256: String?
-  /// The task wants all values of its dependencies as files.
+  /// All values of its dependencies as files.
   package var wantsFolder = false
 }
 
@@ -17,7 +17,7 @@ package struct NeededValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folder: String
-  /// By task with values: the attempt that left them, and their hashes by name.
+  /// The attempt that left them, and their hashes by name.
   private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
   package init(_ plans: WorkerPlan, runFolder: String) {
@@ -25,7 +25,6 @@ package struct NeededValues {
     folder = runFolder + "/" + ValueFolder.name
   }
 
-  /// Takes the values from a command.
   package mutating func note(_ order: WorkerOrder) {
     if case .values(let task, let attempt) = order {
       left[task] = attempt.map { ($0, [:]) }
@@ -33,7 +32,7 @@ package struct NeededValues {
     if case .value(let task, let name, let hash) = order { left[task]?.hashes[name] = hash }
   }
 
-  /// The values that a task reads; nil if it reads none.
+  /// nil if the task reads none.
   package func late(of task: TaskID) throws(ValueFault) -> LateValues? {
     guard plan.flags(task).contains(.readsValues) else { return nil }
     var late = LateValues()
@@ -74,7 +73,7 @@ package struct NeededValues {
     "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))/\(name)"
   }
 
-  /// The paths of all value files of the dependencies that a task reads from.
+  /// Of all dependencies that a task reads from.
   func files(readBy task: TaskID) -> [String] {
     guard plan.flags(task).contains(.readsValues) else { return [] }
     return plan.valueSources(of: task).flatMap { need in
@@ -82,7 +81,7 @@ package struct NeededValues {
     }
   }
 
-  /// Reads a value's file. Throws if it differs from the hash in the journal.
+  /// Throws if the value differs from the hash in the journal.
   private func read(
     _ name: String, of need: TaskID, _ attempt: Int32, _ hash: UInt64
   ) throws(ValueFault) -> [UInt8] {
@@ -102,8 +101,8 @@ package struct NeededValues {
     return bytes
   }
 
-  /// Makes a folder with copies of the values of a task's dependencies, which the task may change,
-  /// and returns its path: `ID/NAME`, or `ID/NAME/INSTANCE` for matrix tasks.
+  /// Copies of the values of a task's dependencies, which the task may change: `ID/NAME`, or
+  /// `ID/NAME/INSTANCE` for matrix tasks. Returns the path.
   func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
     let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
     let path = "\(folder)/\(name)"
@@ -164,7 +163,6 @@ package struct NeededValues {
     return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
   }
 
-  /// Checks and normalizes the SHA-256 of a download.
   private static func hash(_ text: [UInt8]) throws(ValueFault) -> String {
     let hash = String(decoding: text, as: UTF8.self).lowercased()
     let isHash =
