@@ -22,8 +22,8 @@ package struct Selection: Equatable, Sendable {
   /// Selects tasks with their dependencies.
   ///
   /// - Parameters:
-  ///   - tasks: if any, only these and the `finally` tasks that depend on one of them. Without these
-  /// and `only`, all tasks but `manual` ones.
+  ///   - tasks: if any, only these and the `finally` tasks that depend on one of them. Without
+  ///     these and `only`, all tasks but `manual` ones.
   ///   - only: if any, only these and all `finally` tasks; intersected with `tasks`.
   ///   - skip: overrides both, and does not select dependencies.
   package init(
