@@ -141,41 +141,6 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
           "  c\($0): { run: x, inputs: [f\($0)], outputs: [f\($0 + 1)] }\n"
         })
     },
-    Self("task.service", "a chain of which each wants some") { count in
-      Part(
-        top: "resources: { r: \(count + 1) }\n",
-        tasks: "  c0: { run: x, service: true }\n"
-          + list(count, "") {
-            "  c\($0 + 1): { run: x, service: true, needs: [c\($0)], resources: { r: 1 } }\n"
-          })
-    },
-    Self("task.service", "a chain of which each wants its own") { count in
-      Part(
-        top: "resources: { \(list(count) { "r\($0): 1" }) }\n",
-        tasks: "  c0: { run: x, service: true }\n"
-          + list(count, "") {
-            "  c\($0 + 1): { run: x, service: true, needs: [c\($0)], resources: { r\($0): 1 } }\n"
-          })
-    },
-    Self("task.service", "a chain of which each wants too much") { count in
-      Part(
-        top: "resources: { r: 1 }\n",
-        tasks: "  c0: { run: x, service: true }\n"
-          + list(count, "") {
-            "  c\($0 + 1): { run: x, service: true, needs: [c\($0)], resources: { r: 1 } }\n"
-          })
-    },
-    Self("task.service", "pairs that need both of the pair before") { count in
-      Part(
-        top: "resources: { r: \(count) }\n",
-        tasks: "  a0: { run: x, service: true }\n  b0: { run: x, service: true }\n"
-          + list(count / 2, "") { number in
-            ["a", "b"].map {
-              "  \($0)\(number + 1): { run: x, service: true, needs: [a\(number), b\(number)],"
-                + " resources: { r: 1 } }\n"
-            }.joined()
-          })
-    },
     Self("task.service", "one for each task") {
       Part(
         tasks: list($0, "") {
