@@ -213,6 +213,89 @@ struct CachedResultTests {
     #expect(again.told.contains("cache:"), "\(again.told)")
   }
 
+  @Test(arguments: [
+    "ln -s store/f out", "ln -s ../store/f sub/mid; ln -s sub/mid out", "ln -s $PWD/store/f out",
+    "ln -s store way; ln -s way/f out",
+  ])
+  func `a link comes back only where the file that it leads to is as it was`(_ links: String)
+    throws
+  {
+    let place = try place(
+      """
+      tasks:
+        a:
+          run: 'echo a >> trace; cat src > out'
+          inputs: [src]
+          outputs: out
+          cache: true
+      """)
+    try place.shell("mkdir store sub; touch store/f; \(links)")
+    for text in ["one\n", "two\n", "one\n"] {
+      try place.write("src", text)
+      let run = try run(place)
+      #expect(run.starts == ["a"], "\(run.told)")
+      #expect(try place.text("store/f") == text, "\(run.told)")
+    }
+    try place.shell("rm .opflow/records")
+    let back = try run(place)
+    #expect(back.starts == [], "\(back.told)")
+  }
+
+  @Test(arguments: [
+    ("out", false), ("[out, store]", true), ("[out, store/v]", true), ("[out, 'store/v/*']", false),
+    ("[out, 'store/v/**']", true), ("[out, 'store/v/f']", false),
+  ])
+  func `a link to a folder is kept only with all that it leads to`(
+    outputs: String, isKept: Bool
+  ) throws {
+    let place = try place(
+      """
+      tasks:
+        a:
+          run: 'echo a >> trace; mkdir -p out/in; cp src out/f; cp src out/in/g'
+          inputs: [src]
+          outputs: \(outputs)
+          cache: true
+      """)
+    try place.shell("mkdir -p store/v; ln -s store/v out")
+    for text in ["one\n", "two\n", "one\n"] {
+      try place.write("src", text)
+      let run = try run(place)
+      let told = "the link `out` leads to `store/v`, which is in neither `outputs` nor `inputs`"
+      #expect(run.told.contains(told) == !isKept, "\(run.told)")
+      #expect(try place.text("out/f") == text)
+      #expect(try place.text("out/in/g") == text)
+    }
+    #expect(place.lines().isEmpty == isKept)
+  }
+
+  @Test func `a link to an input is kept, since the key has its content`() throws {
+    let place = try place(
+      """
+      tasks:
+        a:
+          run: 'echo a >> trace; ln -sfn data out; ln -sfn data/x file'
+          inputs: [src, data]
+          outputs: [out, file]
+          cache: true
+      """)
+    try place.write("data/x", "1\n")
+    #expect(try run(place).starts == ["a"])
+    try place.write("data/x", "2\n")
+    #expect(try run(place).starts == ["a"])
+    try place.write("data/x", "1\n")
+    #expect(try run(place).starts == [])
+  }
+
+  @Test func `an output behind a link is not kept, and the message says so`() throws {
+    let place = try place(
+      "tasks: { a: { run: 'cp src way/o', inputs: [src], outputs: way/o, cache: true } }")
+    try place.shell("mkdir real; ln -s real way")
+    let told = try run(place).told
+    #expect(
+      told.contains("task a: `way/o` is not kept, since its path leads through a link"), "\(told)")
+  }
+
   @Test func `a cache that cannot be written is told, and nobody is the worse for it`() throws {
     let place = try place()
     try place.shell("mkdir .opflow; touch .opflow/cache")

@@ -29,7 +29,8 @@ import Testing
     let entry = CacheEntry(items: [
       item(.folder, "out"), item(.file, "out/a\tb\nc\\", size: 5),
       item(.executable, "out/x", size: 1),
-      item(.link, "out/l", size: 1), item(.value, "out", size: 2), item(.output, "", size: 9),
+      item(.link, "out/l", size: 1), item(.target, "out/l"), item(.value, "out", size: 2),
+      item(.output, "", size: 9),
     ])
     let bytes = entry.end(key: Self.key)
     #expect(read(bytes, contentBytes: 18) == entry)
@@ -61,6 +62,7 @@ import Testing
     for items in [
       [item(.file, "a"), item(.link, "a")], [item(.output, ""), item(.output, "")],
       [item(.value, "../a")], [item(.output, "a")], [item(.folder, "a", size: 1)],
+      [item(.target, "a"), item(.target, "a")], [item(.target, "a", size: 1)],
     ] {
       let size = items.reduce(0) { $0 + $1.sizeBytes }
       #expect(read(CacheEntry(items: items).end(key: Self.key), contentBytes: size) == nil)

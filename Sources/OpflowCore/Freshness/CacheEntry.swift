@@ -10,8 +10,10 @@
 //
 // KIND is `f` for a file, `x` for an executable file, `d` for a folder, `l` for a symbolic link and
 // `a` for a dangling one (the content is the link's text), `v` for a value and `o` for the task's
-// output log. MODE is octal, LENGTH has 16 hexadecimal digits. NAME is a path relative to the
-// manifest's folder, or a value's name, with the journal's escapes.
+// output log. `t` is the file that a link leads to and that is not part of the result: only its
+// SHA-256 counts, and SIZE is 0. MODE is octal, LENGTH has 16 hexadecimal digits. NAME is a path
+// relative to the manifest's folder (of `t` that of the link), or a value's name, with the
+// journal's escapes.
 //
 // The list comes last so that writing an entry reads the contents only once.
 
@@ -25,6 +27,7 @@ package struct CacheEntry: Equatable, Sendable {
       case folder = 100  // d
       case link = 108  // l
       case danglingLink = 97  // a
+      case target = 116  // t
       case value = 118  // v
       case output = 111  // o
     }
@@ -119,7 +122,7 @@ package struct CacheEntry: Equatable, Sendable {
         kind.isName(name), names.insert([kind.place] + name).inserted
       else { return nil }
       let (sum, isTooMuch) = total.addingReportingOverflow(size)
-      if isTooMuch || kind == .folder && size > 0 { return nil }
+      if isTooMuch || (kind == .folder || kind == .target) && size > 0 { return nil }
       total = sum
       items.append(
         Item(kind: kind, mode: mode, sizeBytes: size, digest: digest, name: name))
@@ -136,6 +139,7 @@ extension CacheEntry.Item.Kind {
     case .file, .executable, .folder, .link, .danglingLink: 0
     case .value: 1
     case .output: 2
+    case .target: 3
     }
   }
 
@@ -143,7 +147,7 @@ extension CacheEntry.Item.Kind {
     switch self {
     case .value: return ValueRules.isName(name)
     case .output: return name.isEmpty
-    case .file, .executable, .folder, .link, .danglingLink:
+    case .file, .executable, .folder, .link, .danglingLink, .target:
       if name.isEmpty || name.contains(0) { return false }
       return name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         .allSatisfy { part in

@@ -19,7 +19,8 @@ package enum CacheKey {
       add(content.high)
       add(content.low)
     }
-    add("opflow cache \(CacheEntry.version)".utf8)
+    // Not of entries that lack the targets of links.
+    add("opflow cache \(CacheEntry.version) with targets".utf8)
     add(architecture.utf8)
     add(name)
     add(keepsValues ? 1 : 0)

@@ -5,6 +5,8 @@ internal import OpflowSystem
 final class ResultKeeping {
   private enum Source {
     case project(ProjectFile)
+    /// What the link `link` leads to, where that is not part of the result.
+    case target(link: ProjectFile, path: [UInt8])
     case value(SuccessRecord.Value)
     case output(path: String, bytes: Int64)
   }
@@ -13,7 +15,9 @@ final class ResultKeeping {
   private let key: SHA256.Digest
   private let folder: FolderBeneath
   private let folderPath: String
-  private var leadsOut = false
+  private let reach: LinkReach
+  /// Why a link cannot be kept.
+  private var badLink: String?
   private var sources: [Source]
   private var draft: ResultCache.Draft?
   private var items: [CacheEntry.Item] = []
@@ -40,11 +44,12 @@ final class ResultKeeping {
   /// - Parameter folder: the manifest's folder.
   init(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, files: [ProjectFile],
-    values: [SuccessRecord.Value], output: (path: String, bytes: Int64)?
+    reach: LinkReach, values: [SuccessRecord.Value], output: (path: String, bytes: Int64)?
   ) throws(CacheFault) {
     self.cache = cache
     self.key = key
     folderPath = folder
+    self.reach = reach
     sources = files.map { .project($0) }
     sources += values.map { .value($0) }
     if let (path, bytes) = output { sources.append(.output(path: path, bytes: bytes)) }
@@ -78,11 +83,12 @@ final class ResultKeeping {
     switch source {
     case .project(let file):
       try reading(file.name) { () throws(Errno) in try begin(file) }
-      if leadsOut {
+      if let badLink {
         throw CacheFault(
-          what: "the link `\(file.name)` leads out of the manifest's folder, and is not kept",
-          isOfProject: true)
+          what: "the link `\(file.name)` leads \(badLink), and is not kept", isOfProject: true)
       }
+    case .target(let link, let path):
+      try reading(link.name) { () throws(Errno) in try beginContent(of: path, source) }
     case .value(let value):
       do throws(Errno) {
         try write(value.bytes)
@@ -110,21 +116,43 @@ final class ResultKeeping {
     case .link, .absent:
       let text = try folder.linkTarget(file.path)
       guard let target = String(validating: text, as: UTF8.self) else { throw .noSuchFile }
-      leadsOut = !LinkReach.isWithin(
-        target, at: String(decoding: file.path, as: UTF8.self), folder: folderPath)
-      if leadsOut { return }
+      try check(file, target)
+      if badLink != nil { return }
       guard SHA256.digest(of: text).high == file.seen.content else { throw .noSuchFile }
       try write(text)
       add(
         file.seen.kind == .link ? .link : .danglingLink, mode: 0o777, text, file.path)
-    case .file, .executable:
-      let open = try folder.open(file.path, [.readOnly, .nonblocking])
-      let status = try open.status()
-      guard status.kind == .file else { throw .noSuchFile }
-      copying = Copying(open, .project(file), mode: status.mode & 0o777, atMost: .max)
+    case .file, .executable: try beginContent(of: file.path, .project(file))
     // Devices, FIFOs and sockets cannot be cached.
     case .other: throw .notSupported
     }
+  }
+
+  private func check(_ link: ProjectFile, _ target: String) throws(Errno) {
+    if link.seen.kind == .absent {
+      if LinkReach.destination(of: target, at: link.path, folder: folderPath) == nil {
+        badLink = Self.leadsOut
+      }
+      return
+    }
+    switch try reach.end(of: target, at: link.path, in: folder) {
+    case .known: break
+    case .file(let path): sources.append(.target(link: link, path: path))
+    case .outside: badLink = Self.leadsOut
+    case .unknown(let path):
+      badLink =
+        "to `\(NameCharacters.text(path.isEmpty ? Array(".".utf8) : path))`, which is in neither "
+        + "`outputs` nor `inputs`"
+    }
+  }
+
+  private static let leadsOut = "out of the manifest's folder"
+
+  private func beginContent(of path: [UInt8], _ source: Source) throws(Errno) {
+    let open = try folder.open(path, [.readOnly, .nonblocking])
+    let status = try open.status()
+    guard status.kind == .file else { throw .noSuchFile }
+    copying = Copying(open, source, mode: status.mode & 0o777, atMost: .max)
   }
 
   private func add(
@@ -151,6 +179,10 @@ final class ResultKeeping {
           into: UnsafeMutableRawBufferPointer(
             UnsafeMutableBufferPointer(rebasing: room[..<wanted])))
       }
+    }
+    if got > 0, case .target = copying.source {
+      chunk.withUnsafeBytes { copying.hash.add(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
+      return
     }
     if got > 0 {
       guard cache.hasRoom(for: bytes + Int64(got)) else {
@@ -183,6 +215,7 @@ final class ResultKeeping {
         throw CacheFault(what: "`\(file.name)` changed while it was kept")
       }
       (kind, name) = (file.seen.kind == .executable ? .executable : .file, file.path)
+    case .target(let link, _): (kind, name) = (.target, link.path)
     case .value(let value): (kind, name) = (.value, Array(value.name.utf8))
     case .output: (kind, name) = (.output, [])
     }
@@ -203,13 +236,14 @@ final class ResultKeeping {
       throw cache.unwritten(error)
     }
     // The entry is not more readable than any of its files.
-    let files = items.lazy.filter { $0.kind == .file || $0.kind == .executable }
+    let files = items.lazy.filter { [.file, .executable, .target].contains($0.kind) }
     try cache.keep(draft, as: key, mode: files.reduce(0o666) { $0 & $1.mode })
   }
 
   private static func name(_ source: Source) -> String {
     switch source {
     case .project(let file): file.name
+    case .target(let link, _): link.name
     case .value(let value): "the value \(value.name)"
     case .output: "its log"
     }
@@ -221,7 +255,11 @@ final class ResultKeeping {
     do throws(Errno) {
       return try body()
     } catch {
-      throw CacheFault(what: "`\(name)` cannot be kept: \(error)")
+      throw CacheFault(
+        what: error == .tooManyLinks
+          ? "`\(name)` is not kept, since its path leads through a link"
+          : "`\(name)` cannot be kept: \(error)",
+        isOfProject: error == .tooManyLinks)
     }
   }
 }

@@ -77,8 +77,11 @@ final class ResultPlacing {
     do throws(Errno) {
       return try body()
     } catch {
+      let name = NameCharacters.text(path)
       throw CacheFault(
-        what: "a result cannot be brought back: `\(NameCharacters.text(path))`: \(error)",
+        what: error == .tooManyLinks
+          ? "nothing is brought back, since the path `\(name)` leads through a link"
+          : "a result cannot be brought back: `\(name)`: \(error)",
         isOfProject: true)
     }
   }
@@ -91,7 +94,7 @@ final class ResultPlacing {
       case .file: .file
       case .executable: .executable
       case .link, .danglingLink: .link
-      case .folder, .value, .output: .other
+      case .folder, .value, .output, .target: .other
       }
     guard SeenFile.Kind(status) == kind, status.sizeBytes == item.sizeBytes else { return false }
     return own.content(of: path, kind, .strong) == item.digest.high

@@ -135,14 +135,31 @@ final class ResultRestoring {
     return nil
   }
 
-  /// Fails if the target of a link, which existed when it was cached, is missing here.
+  /// Fails if the target of a link, which existed when it was cached, is missing here, or if its
+  /// content has changed since and is not part of the result.
   private func checkLinks() throws(CacheFault) {
-    for item in entry.items where item.kind == .link {
-      let path = String(decoding: item.name, as: UTF8.self)
-      if Path.exists(folder + "/" + path) { continue }
+    for item in entry.items where item.kind == .link || item.kind == .target {
+      let name = String(decoding: item.name, as: UTF8.self)
+      let path = folder + "/" + name
+      if item.kind == .link ? Path.exists(path) : (try? digest(path)) == item.digest { continue }
       throw CacheFault(
-        what: "the target of its link `\(path)` is missing, so that nothing is brought back",
+        what: item.kind == .link
+          ? "the target of its link `\(name)` is missing, so that nothing is brought back"
+          : "the target of its link `\(name)` has changed, so that nothing is brought back",
         isOfProject: true)
+    }
+  }
+
+  /// Of a file; links are followed.
+  private func digest(_ path: String) throws(Errno) -> SHA256.Digest {
+    let file = try File.openRegular(path, .readOnly, followsLink: true)
+    let hash = SHA256()
+    while true {
+      let got = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
+        try file.read(into: UnsafeMutableRawBufferPointer(room))
+      }
+      if got == 0 { return hash.digest }
+      chunk.withUnsafeBytes { hash.add(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
     }
   }
 
@@ -152,7 +169,7 @@ final class ResultRestoring {
 
   private func begin(_ item: CacheEntry.Item) throws(Errno) {
     switch item.kind {
-    case .folder: next += 1
+    case .folder, .target: next += 1
     case .link, .danglingLink:
       guard item.sizeBytes <= 4096 else { throw .nameTooLong }
       let text = try Self.read(file, at: offset, count: Int(item.sizeBytes))
@@ -160,7 +177,7 @@ final class ResultRestoring {
         let target = String(validating: text, as: UTF8.self), !text.contains(0), !text.isEmpty
       else { throw .damaged }
       let link = String(decoding: item.name, as: UTF8.self)
-      guard LinkReach.isWithin(target, at: link, folder: folder) else {
+      guard LinkReach.destination(of: target, at: item.name, folder: folder) != nil else {
         badLink = link
         throw .damaged
       }
@@ -206,7 +223,7 @@ final class ResultRestoring {
       case .value:
         brought.values.append((String(decoding: item.name, as: UTF8.self), path(place)))
       case .output: brought.output = path(place)
-      case .file, .executable, .folder, .link, .danglingLink: break
+      case .file, .executable, .folder, .link, .danglingLink, .target: break
       }
     }
     return brought
@@ -217,7 +234,7 @@ extension CacheEntry.Item.Kind {
   var isOfProject: Bool {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: true
-    case .value, .output: false
+    case .value, .output, .target: false
     }
   }
 }

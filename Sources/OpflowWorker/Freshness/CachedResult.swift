@@ -49,7 +49,7 @@ final class CachedResult {
     let byPath = Dictionary(files.map { ($0.path, $0.seen) }) { first, _ in first }
     return brought.entry.items.allSatisfy { item in
       switch item.kind {
-      case .value, .output: return true
+      case .value, .output, .target: return true
       case .folder: return byPath[item.name]?.kind == .folder
       case .link:
         return byPath[item.name].map { $0.kind == .link && $0.content == item.digest.high }
@@ -84,9 +84,21 @@ final class CachedResult {
           isOfProject: odd != nil)
       }
       keeping = try ResultKeeping(
-        cache, key, folder: folder, files: files, values: values ?? [], output: output)
+        cache, key, folder: folder, files: files, reach: reach(files), values: values ?? [],
+        output: output)
     }
     return try keeping?.goOn(until: deadline) ?? true
+  }
+
+  private func reach(_ files: [ProjectFile]) -> LinkReach {
+    var known: [[UInt8]] = []
+    if files.contains(where: { $0.seen.kind == .link }) {
+      known = files.map(\.path)
+      for read in [seen.inputs, seen.links] {
+        known += read.compactMap { declaring.projectPath($0.path) }
+      }
+    }
+    return LinkReach(folder: folder, known: known)
   }
 
   /// Removes the restored files, which turned out not to be a result.
