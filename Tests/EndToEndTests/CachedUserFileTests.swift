@@ -184,6 +184,25 @@ struct CachedUserFileTests {
     #expect(try place.text("o/NOTES") == "new\n")
   }
 
+  @Test func `an edit of a file that was there, and that is an input by a pattern, stays`() throws {
+    let place = try place(
+      """
+      tasks:
+        a:
+          inputs: [src, 'o/*/f']
+          outputs: 'o/d/*'
+          cache: true
+          run: 'echo a >> trace; echo made >> o/d/f; cp src o/d/own'
+      """)
+    try place.write("o/d/f", "mine\n")
+    #expect(try run(place).didRun)
+    try place.write("o/d/f", "edited\n")
+    let again = try run(place)
+    #expect(again.didRun, "\(again.told)")
+    #expect(again.told.contains("`o/d/f` is not what the task left there"), "\(again.told)")
+    #expect(try place.text("o/d/f") == "edited\nmade\n")
+  }
+
   @Test func `what stands in the way is named, whatever it is`() throws {
     let place = try place()
     #expect(try run(place).didRun)

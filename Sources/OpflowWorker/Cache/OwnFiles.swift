@@ -50,8 +50,8 @@ final class OwnFiles {
     }
     let file = files[place]
     switch file.seen.kind {
-    case .file, .executable: return status.kind == .file && !file.isUntouched
-    case .link, .absent: return status.kind == .link && !file.isUntouched
+    case .file, .executable: return status.kind == .file && !file.keepsEdits
+    case .link, .absent: return status.kind == .link && !file.keepsEdits
     case .folder, .other: return false
     }
   }

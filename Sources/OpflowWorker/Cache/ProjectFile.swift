@@ -6,8 +6,9 @@ struct ProjectFile {
   let path: [UInt8]
   /// What it was when it was looked at.
   let seen: SeenFile
-  /// It is older than the task's last attempt, which did not write it.
-  var isUntouched = false
+  /// Whether an edit of it is to stay: the task's last attempt did not write it, or it was there
+  /// before the first attempt and is an input as well.
+  var keepsEdits = false
   /// It was not there before the task's first attempt, so that it may be removed.
   var isMade = true
   /// Its path for people.

@@ -151,15 +151,17 @@ package struct DeclaringTask {
   /// The files of earlier attempts that are still declared as outputs: only these may be replaced
   /// or removed.
   func ownFiles(_ left: LeftFiles) throws(Errno) -> OwnFiles {
-    let leaves = leaves
+    let (leaves, reads) = (covers(outputs), covers(inputs))
     var paths: Set<[UInt8]> = []
     let files = left.made.compactMap { file -> ProjectFile? in
       guard let path = projectPath(file.path), leaves(path), paths.insert(path).inserted else {
         return nil
       }
+      let isChanged = left.changed.contains(file.path)
       return ProjectFile(
-        path: path, seen: file, isUntouched: left.untouched.contains(file.path),
-        isMade: !left.changed.contains(file.path))
+        path: path, seen: file,
+        keepsEdits: left.untouched.contains(file.path) || isChanged && reads(path),
+        isMade: !isChanged)
     }
     let strangers = left.strangersOfLost.map { Set($0.compactMap(projectPath)) }
     return try OwnFiles(
@@ -169,10 +171,12 @@ package struct DeclaringTask {
   private static let slash = UInt8(ascii: "/")
 
   /// Tells whether a path relative to the manifest's folder is an output or lies in one.
-  var leaves: ([UInt8]) -> Bool {
+  var leaves: ([UInt8]) -> Bool { covers(outputs) }
+
+  private func covers(_ items: [FileLook.Item]) -> ([UInt8]) -> Bool {
     let project = plan.string(plan.manifest.folder)
     var declared = DeclaredOutputs()
-    for output in outputs { declared.add(output, in: folder) }
+    for item in items { declared.add(item, in: folder) }
     return { [declared] in declared.contains($0, in: project) }
   }
 
