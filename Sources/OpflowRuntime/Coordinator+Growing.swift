@@ -100,10 +100,11 @@ extension Coordinator {
           + "keeps it")
     }
     guard segment.hasChecks, !plan.hasChecks else { return }
+    let state = StateFolder(holding: request.folder).path
     do throws(Errno) {
-      _ = try RecordBook(state: StateFolder(holding: request.folder).path)
+      _ = try RecordBook(state: state)
     } catch {
-      throw OrderRefusal(what: "the records of the state folder cannot be used: \(error)")
+      throw OrderRefusal(what: "cannot use \(RecordBook.badPath(in: state)): \(error)")
     }
   }
 

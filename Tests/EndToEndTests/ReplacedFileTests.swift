@@ -76,6 +76,32 @@ struct ReplacedFileTests {
     try place.opflow("run")
   }
 
+  @Test(arguments: [
+    "mkfifo", "mkdir", "ln -s gone", "ln -s /dev/zero",
+    "python3 -c 'import socket, sys;"
+      + " socket.socket(socket.AF_UNIX).bind(sys.argv[1])'",
+  ])
+  func `no older run takes the place of one whose journal cannot be opened`(_ make: String) throws {
+    let place = try Workplace("tasks: { a: { run: 'exit $X' } }")
+    try place.shell("X=0 $opflow run; X=1 $opflow run", status: 1)
+    let newest = try #require(place.entries(".opflow/runs").sorted().last)
+    try place.shell("cd .opflow/runs/\(newest); rm journal.log; \(make) journal.log")
+    for words in ["resume", "status", "status opflow.yaml", "status name", "run --resume"] {
+      let errors = try place.shell("$opflow \(words)", status: 74).errors
+      #expect(
+        errors.contains("\(newest)/journal.log: it is not a regular file; remove it"),
+        "\(words): \(errors)")
+    }
+  }
+
+  @Test func `the lock of the records is named where it is not a file`() throws {
+    let place = try Workplace("tasks: { a: { run: 'true', inputs: [], outputs: [] } }")
+    try place.shell("$opflow run; rm .opflow/records.lock; mkfifo .opflow/records.lock")
+    let told = ".opflow/records.lock: it is not a regular file; remove it"
+    #expect(try place.opflow("run", status: 74).errors.contains(told))
+    #expect(try place.opflow("clean", status: nil).errors.contains(told))
+  }
+
   @Test(arguments: ["ln -s /dev/zero", "mkfifo"])
   func `what stands in the place of a run's manifest is not read`(_ make: String) throws {
     let place = try Workplace("tasks: { a: { run: exit 1 } }")

@@ -195,7 +195,7 @@ package struct PreparedDrive: ~Copyable {
     do throws(Errno) {
       _ = try RecordBook(state: state)
     } catch {
-      throw CoordinatorError("cannot use \(RecordBook.path(in: state))", error)
+      throw CoordinatorError("cannot use \(RecordBook.badPath(in: state))", error)
     }
   }
 }

@@ -247,9 +247,14 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Whether the run ever began: it has a journal with something in it.
+  /// Whether the run ever began: it has a journal with something in it. True as well for one that
+  /// cannot be read, so that no older run takes its place.
   package var hasBegun: Bool {
-    guard let status = try? Path.status(journal) else { return false }
-    return status.sizeBytes > 0
+    do throws(Errno) {
+      let status = try Path.linkStatus(journal)
+      return status.kind != .file || status.sizeBytes > 0
+    } catch {
+      return error != .noSuchFile && error != .notADirectory
+    }
   }
 }

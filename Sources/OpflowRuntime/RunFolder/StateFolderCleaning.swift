@@ -192,7 +192,9 @@ private struct Work {
     do throws(Errno) {
       try RecordBook(state: state.path).shorten()
     } catch {
-      result.failures.append((path, .file(doing: "shorten", path: path, error)))
+      let bad = RecordBook.badPath(in: state.path)
+      result.failures.append(
+        (bad, .file(doing: bad == path ? "shorten" : "use", path: bad, error)))
     }
   }
 

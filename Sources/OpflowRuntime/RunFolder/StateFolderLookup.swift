@@ -22,11 +22,13 @@ extension StateFolder {
       if matches.count > 1 {
         throw .ambiguous(reference, runs: matches.map(\.description))
       }
-      if let named = try run(named: reference) { return named }
+      if let named = try newestRun(where: { $0.name == reference }) { return named }
     }
     if let run = try newestRun(ofManifest: reference) { return run }
     // A file or folder may have the name of a run without being a manifest of one.
-    if !reference.isEmpty, let named = try run(named: reference) { return named }
+    if !reference.isEmpty, let named = try newestRun(where: { $0.name == reference }) {
+      return named
+    }
     throw .noSuchRun(reference)
   }
 
@@ -52,13 +54,29 @@ extension StateFolder {
     return around != TaskAround.here
   }
 
-  /// Returns the newest run of a manifest (`-` for standard input) that `isWanted`. Skips runs with
-  /// unreadable journals, since their manifest is unknown.
+  /// Returns the newest run that `isWanted`. Skips runs with damaged journals.
+  ///
+  /// - Throws: If a journal cannot be opened, since that may be the wanted run's.
+  private func newestRun(
+    where isWanted: (OpenEntry) -> Bool
+  ) throws(RunFolderError) -> RunFolder? {
+    for id in try runs() {
+      let run = folder(of: id)
+      do throws(RunFolderError) {
+        if isWanted(try run.readOpen()) { return run }
+      } catch {
+        if case .file = error { throw error }
+      }
+    }
+    return nil
+  }
+
+  /// Returns the newest run of a manifest (`-` for standard input) that `isWanted`.
   package func newestRun(
-    ofManifest path: String, where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
+    ofManifest path: String, where isWanted: (OpenEntry) -> Bool = { _ in true }
   ) throws(RunFolderError) -> RunFolder? {
     let manifest = path == "-" ? path : Self.real(path)
-    return try runs(ofManifest: manifest, where: isWanted).first { _ in true }
+    return try newestRun { $0.isRun(ofManifest: manifest, stateFolder: self.path) && isWanted($0) }
   }
 
   /// Returns the runs of the manifest with that real path, newest first, lazily.

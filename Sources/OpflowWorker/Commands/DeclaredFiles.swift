@@ -73,7 +73,7 @@ final class DeclaredFiles {
     stage = "\(run)/\(CacheSetting.stageName)/\(ProcessID.own)"
     cache = plan.hasCaches ? Self.cache(state: state, run: run) : nil
     values = LeftValues(folder: run + "/" + ValueFolder.name)
-    let book = try WorkerFailure.naming("cannot open the records in \(state)") {
+    let book = try WorkerFailure.naming("cannot use \(RecordBook.badPath(in: state))") {
       () throws(Errno) in try RecordBook(state: state, sharesLocks: true)
     }
     self.book = book

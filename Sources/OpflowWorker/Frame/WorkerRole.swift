@@ -77,12 +77,12 @@ package struct WorkerFailure: Error {
 
   /// Returns the result of `body`, or throws a failure that names the operation.
   package static func naming<Result: ~Copyable>(
-    _ what: String, _ body: () throws(Errno) -> Result
+    _ what: @autoclosure () -> String, _ body: () throws(Errno) -> Result
   ) throws(WorkerFailure) -> Result {
     do throws(Errno) {
       return try body()
     } catch {
-      throw WorkerFailure(what: "\(what): \(error)")
+      throw WorkerFailure(what: "\(what()): \(error)")
     }
   }
 }

@@ -27,6 +27,12 @@ package final class RecordBook {
   package static func path(in state: String) -> String { state + "/records" }
   package static func lockPath(in state: String) -> String { state + "/records.lock" }
 
+  /// The path of the file that cannot be opened, after an error.
+  package static func badPath(in state: String) -> String {
+    let lock = lockPath(in: state)
+    return (try? File.openRegular(lock, .readWrite)) == nil ? lock : path(in: state)
+  }
+
   /// Opens the records for reading only; nil if there are none.
   package init?(readingIn state: String) throws(Errno) {
     path = Self.path(in: state)
