@@ -11,7 +11,8 @@ internal import CLinux
 /// - Sticky folder (`/tmp`): only the owner can replace an entry, so the entry decides.
 /// - Current folder: the user chose it. Its owner and the entry decide, since another user can only
 ///   add own files.
-/// - Link: its owner and folder are checked, and also its target and the target's folder.
+/// - Link: its owner and folder are checked, as are those of all links on the way to its target,
+///   the target itself and the target's folder.
 package struct TrustedWriters: Equatable, Sendable {
   private var users: [UInt32]
   private var groups: [UInt32] = []
@@ -43,16 +44,57 @@ package struct TrustedWriters: Equatable, Sendable {
   /// Returns why a found file or folder is not trusted. For a missing one only its folder is
   /// checked; a file without a status cannot be opened either.
   package func doubt(_ path: String) -> ForeignFile? {
+    if let doubt = doubtOfFolder(of: path) { return doubt }
+    guard let status = try? Path.linkStatus(path) else { return nil }
+    guard status.kind == .link else { return doubt(path, status, isSafe: false) }
+    if let doubt = doubtOfLinks(behind: path, status) { return doubt }
+    return (try? Path.real(path)).flatMap(doubt)
+  }
+
+  private func doubtOfFolder(of path: String) -> ForeignFile? {
     let parent = Path.parent(of: path)
     guard let folder = try? Path.status(parent) else { return nil }
     let isHere = (try? Path.status("."))?.identity == folder.identity
-    if let doubt = doubt(parent, folder, isSafe: folder.isSticky || isHere) { return doubt }
-    guard let status = try? Path.linkStatus(path) else { return nil }
-    guard status.kind == .link else { return doubt(path, status, isSafe: false) }
-    // A link's permission bits mean nothing.
-    if let doubt = doubt(path, status, isSafe: true) { return doubt }
-    return (try? Path.real(path)).flatMap(doubt)
+    return doubt(parent, folder, isSafe: folder.isSticky || isHere)
   }
+
+  /// Follows a link like the kernel, and checks it and each link on the way.
+  private func doubtOfLinks(behind path: String, _ status: FileStatus) -> ForeignFile? {
+    guard var current = try? Path.real(Path.parent(of: path)) else { return nil }
+    var (link, status) = (path, status)
+    var left: [Substring] = []
+    for _ in 0..<Self.mostLinks {
+      // A link's permission bits mean nothing.
+      if let doubt = doubt(link, status, isSafe: true) ?? doubtOfFolder(of: link) { return doubt }
+      guard let target = try? Path.linkTarget(link) else { return nil }
+      if target.hasPrefix("/") { current = "/" }
+      left += target.split(separator: "/").reversed()
+      guard let next = nextLink(from: &current, &left) else { return nil }
+      (link, status) = next
+    }
+    return nil
+  }
+
+  /// Walks on to the next link; nil if there is no more.
+  private func nextLink(
+    from current: inout String, _ left: inout [Substring]
+  ) -> (String, FileStatus)? {
+    while let name = left.popLast() {
+      if name == "." { continue }
+      if name == ".." {
+        current = Path.parent(of: current)
+        continue
+      }
+      let next = current == "/" ? "/\(name)" : "\(current)/\(name)"
+      guard let status = try? Path.linkStatus(next) else { return nil }
+      if status.kind == .link { return (next, status) }
+      current = next
+    }
+    return nil
+  }
+
+  /// The kernel's limit for one path (path_resolution(7)).
+  private static let mostLinks = 40
 
   /// Whether others cannot change a checked file later. Another user's file in a sticky folder can
   /// change; elsewhere only those who may write there can replace it.

@@ -44,6 +44,10 @@ struct ForeignFileTests {
     ("chgrp OTHER .; chmod 775 .", "(mode 775)"),
     ("mv opflow.yaml m; ln -s m opflow.yaml; chown -h OTHER opflow.yaml", "belongs to user"),
     ("mkdir d; mv opflow.yaml d; ln -s d/opflow.yaml .; chmod 777 d", "/d (mode 777)"),
+    (
+      "mkdir d; mv opflow.yaml m; ln -s ../m d/m; ln -s d/m opflow.yaml; chown -h OTHER d d/m",
+      "/d/m belongs to user"
+    ),
   ])
   func `so is one that others may write, or replace`(change: String, told: String) throws {
     let place = try place()

@@ -61,6 +61,26 @@ struct TrustedWritersTests {
     #expect(Self.me.doubt(folder("link"))?.path == (try Path.real(folder("behind"))))
   }
 
+  @Test func `behind a link all folders of further links count`() throws {
+    try Path.makeDirectory(folder("one"))
+    try Path.makeDirectory(folder("two"))
+    try Path.symbolicLink("../two/link", at: folder("one/link"))
+    try Path.symbolicLink("./../file", at: folder("two/link"))
+    try Path.symbolicLink("\(folder.path)/one/link", at: folder("link"))
+    #expect(Self.me.doubt(folder("link")) == nil)
+    for name in ["one", "two"] {
+      try setMode(0o777, folder(name))
+      #expect(Self.me.doubt(folder("link"))?.path.hasSuffix("/\(name)") == true, "\(name)")
+      try setMode(0o755, folder(name))
+    }
+    // A folder in the path is a link.
+    try Path.symbolicLink("one", at: folder("way"))
+    try Path.symbolicLink("way/link", at: folder("around"))
+    #expect(Self.me.doubt(folder("around")) == nil)
+    try setMode(0o777, folder("two"))
+    #expect(Self.me.doubt(folder("around")) != nil)
+  }
+
   @Test func `whoever may write what the user named is trusted beside it`() throws {
     try File.put([], at: folder("found"), mode: 0o644)
     try setMode(0o664, folder("found"))
