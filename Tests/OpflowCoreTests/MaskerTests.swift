@@ -31,6 +31,21 @@ struct MaskerTests {
     #expect(try masked("no secret here", "secrets") == "no secret here")
   }
 
+  @Test(arguments: [
+    ("Sup3rSecretValu", "***"), ("x-Sup3rSecretVa, sleep (2)", "x-***, sleep (2)"),
+    ("4711 (Sup3rSecretVal, user root)", "4711 (***, user root)"),
+    ("Sup3rSecretValue99 (2)", "*** (2)"), ("Sup3", "***"), ("Sup, Sup (2)", "Sup, Sup (2)"),
+    ("ab, cdefghijklm", "***"), ("ab, cdef, sleep", "***, sleep"), ("ab, cx", "ab, cx"),
+  ])
+  func `the name of a process that ends within a secret is masked`(names: String, shown: String)
+    throws
+  {
+    let secrets = ["Sup3rSecretValue99", "ab, cdefghijklmnop"]
+    let masker = try #require(
+      Masker(secrets.map { SecretValue(name: "S", bytes: Array($0.utf8)) }))
+    #expect(masker.masked(names: names) == shown)
+  }
+
   @Test func `quotes in a row are undone as dash writes them`() throws {
     for (value, quoted) in [
       ("it's secret", #"'it'"'"'s secret'"#), ("two '' quotes", #"'two '"''"' quotes'"#),

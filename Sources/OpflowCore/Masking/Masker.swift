@@ -65,6 +65,29 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// Masks the names of processes. The kernel cuts a name at 15 bytes, so that it may end within a
+  /// secret.
+  package func masked(names: String) -> String {
+    var copy = self
+    copy.restart()
+    var result: [UInt8] = []
+    func isEnd(_ byte: UInt8) -> Bool { [",", " ", ")"].contains(Unicode.Scalar(byte)) }
+    var rest = Array(names.utf8)[...]
+    while let first = rest.first {
+      let part = [first] + rest.dropFirst().prefix { !isEnd($0) }
+      rest = rest.dropFirst(part.count)
+      part.withUnsafeBytes { bytes in copy.mask(bytes) { result.append(contentsOf: $0) } }
+      if copy.held.count >= Self.fewestOfCut {
+        Self.add(copy.place - copy.held.count..<copy.place, to: &copy.finds)
+      }
+    }
+    copy.finish { result.append(contentsOf: $0) }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Fewer bytes at the end of a name are mostly not of a secret.
+  private static let fewestOfCut = 4
+
   package func finds(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { finds(UnsafeRawBufferPointer($0)) }

@@ -110,7 +110,7 @@ extension WorkerReport {
     case .fetched(let task, let attempt, let record):
       return .fetched(task, attempt: attempt, FetchRecord(record.report.masked(by: masker)))
     case .left(let task, let attempt, var left):
-      left.names = masker.masked(left.names)
+      left.names = masker.masked(names: left.names)
       return .left(task, attempt: attempt, left)
     case .refused(let task, let attempt, let errorNumber, let what):
       return .refused(
