@@ -146,6 +146,26 @@ struct CleanedTaskTests {
     #expect(told.contains("lies behind a symbolic link"), "\(told)")
   }
 
+  @Test(arguments: ["", "echo 0 > in; \"$opflow\" run; rm -r out;"])
+  func `an output that is a link of the user's is told, and nothing behind it goes`(
+    _ before: String
+  ) throws {
+    let place = try place(
+      """
+      tasks:
+        a: { inputs: [in], outputs: [out], clean: true, run: 'mkdir -p out; touch out/$(cat in)' }
+      """)
+    try place.shell("\(before) mkdir store; ln -s store out")
+    let warning = "task a: `out` is a symbolic link, and `clean` removes nothing behind it"
+    for input in ["1\n", "2\n"] {
+      let told = try run(place, input)
+      #expect(told.contains(warning), "\(told)")
+    }
+    #expect(place.entries("store") == ["1", "2"])
+    try place.shell("rm out; mkdir out")
+    #expect(try !run(place, "3\n").contains(warning))
+  }
+
   @Test func `folders of the task go where they are empty, whatever their modes`() throws {
     let place = try place(
       """

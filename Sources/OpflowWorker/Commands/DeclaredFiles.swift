@@ -390,9 +390,8 @@ final class DeclaredFiles {
   private func clean(_ running: RecordKeeping, until deadline: Int64) {
     do throws(LookFault) {
       guard try running.clean(until: deadline) else { return }
-      if let path = running.behindLink {
-        let what = "lies behind a symbolic link, through which `clean` removes nothing"
-        news.append(.complained("task \(running.name): `\(path)` \(what)"))
+      if let what = running.keptByClean {
+        news.append(.complained("task \(running.name): \(what)"))
       }
       bringing = nil
       news.append(.notBroughtBack)

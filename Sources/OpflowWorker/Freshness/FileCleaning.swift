@@ -4,14 +4,25 @@ internal import OpflowSystem
 /// Removes unchanged files of the task's earlier attempts before it starts, one at a time.
 final class FileCleaning {
   private let own: OwnFiles
+  private let outputs: [[UInt8]]
   private let isOfOther: ([UInt8]) -> Bool
   private var left: Int
   /// A file that was kept because it is behind a link.
   private(set) var behindLink: String?
 
-  /// - Parameter isOfOther: whether another task may have left a file as well.
-  init(_ own: OwnFiles, isOfOther: @escaping ([UInt8]) -> Bool) {
+  /// An output that is a link, and was not the task's to remove.
+  var link: String? {
+    outputs.first { ((try? own.project.status($0)) ?? nil)?.kind == .link }.map {
+      NameCharacters.text($0)
+    }
+  }
+
+  /// - Parameters:
+  ///   - outputs: the paths that the task declares.
+  ///   - isOfOther: whether another task may have left a file as well.
+  init(_ own: OwnFiles, outputs: [[UInt8]], isOfOther: @escaping ([UInt8]) -> Bool) {
     self.own = own
+    self.outputs = outputs
     self.isOfOther = isOfOther
     left = own.files.count
     own.openFolders()

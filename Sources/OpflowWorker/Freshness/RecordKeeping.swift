@@ -56,8 +56,8 @@ final class RecordKeeping {
   private var found: FoundOutputs?
   private var earlier = LeftFiles()
   private var cleaning: FileCleaning?
-  /// A file that was kept because it is behind a link.
-  private(set) var behindLink: String?
+  /// What was kept because of a link, as a message for the user.
+  private(set) var keptByClean: String?
   /// The task's values; nil if they are not read.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
   /// The task failed with an allowed failure.
@@ -171,17 +171,26 @@ final class RecordKeeping {
   ///
   /// - Parameter isOfOther: whether another task may have left a file of the project as well.
   func beginCleaning(isOfOther: @escaping ([UInt8]) -> Bool) -> Bool {
-    guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier),
-      !own.files.isEmpty
-    else { return false }
-    cleaning = FileCleaning(own, isOfOther: isOfOther)
+    guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier) else {
+      return false
+    }
+    let outputs = declaring.outputs.compactMap { output in
+      if case .path(let path) = output { declaring.projectPath(Array(path.utf8)) } else { nil }
+    }
+    let cleaning = FileCleaning(own, outputs: outputs, isOfOther: isOfOther)
+    if own.files.isEmpty, cleaning.link == nil { return false }
+    self.cleaning = cleaning
     return true
   }
 
   /// Returns whether the removal is done.
   func clean(until deadline: Int64) throws(LookFault) -> Bool {
     guard let cleaning, try cleaning.goOn(until: deadline) else { return cleaning == nil }
-    behindLink = cleaning.behindLink
+    keptByClean =
+      cleaning.link.map { "`\($0)` is a symbolic link, and `clean` removes nothing behind it" }
+      ?? cleaning.behindLink.map {
+        "`\($0)` lies behind a symbolic link, through which `clean` removes nothing"
+      }
     self.cleaning = nil
     // Folders that the removal emptied may be gone.
     try makeFolders()
