@@ -223,6 +223,8 @@ import Testing
     let long = String(repeating: "x", count: 300_000)
     let text = "vars: { long: '\(long)' }\ntasks:\n  \(task)\n"
     let error = try #require(throws: ManifestError.self) { _ = try compile(text) }
+    let checked = #expect(throws: ManifestError.self) { _ = try check(bytes: Array(text.utf8)) }
+    #expect(checked == error)
     #expect(
       ["3:3: the plan grows too large", "3:3: the values of 2000 legs take too much memory"]
         .contains(first(error)))

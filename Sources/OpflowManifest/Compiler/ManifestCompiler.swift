@@ -50,8 +50,8 @@ package struct CompiledSegment: Sendable {
 ///
 /// Stages: bytes; nodes (`YAMLDocument`); declarations (`TaskDeclarations`); values of each task,
 /// with defaults and expressions applied (`TaskValues`); needs (`NeedResolver`); the plan
-/// (`PlanEmitter`). A check skips the last stage. Files are only accessed through closures of
-/// `CompileOptions`.
+/// (`PlanEmitter`). A check skips the last stage, unless the plan may be too large. Files are only
+/// accessed through closures of `CompileOptions`.
 package enum ManifestCompiler {
   /// The size limit of a manifest.
   package static let maximumBytes = 1 << 30
@@ -71,12 +71,21 @@ package enum ManifestCompiler {
   package static func check(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CheckedManifest {
-    try withFiles(source, options, run: nil) { files, mistakes in
+    var mayBeTooLarge = false
+    let checked = try withFiles(source, options, run: nil) {
+      (files, mistakes) -> CheckedManifest? in
       guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
+      var limit = PlanSizeLimit(
+        taskCount: reading.taskCount, byteCount: reading.byteCount + files.further.byteCount,
+        taken: 0)
+      var (bytes, tasks) = (0, 0)
       var manualCount = 0
       var mostDevices: (task: String, count: Int)?
       let resources = reading.manifest.resources
-      reading.forEachTask { task, _, _, defaults, _ in
+      reading.forEachTask { task, _, _, defaults, legsLeft in
+        tasks += 1
+        bytes += task.mostPlanBytes(defaults)
+        if limit.isExceeded(by: bytes, tasks: tasks, legsLeft: legsLeft) { mayBeTooLarge = true }
         if task.flags.contains(.manual) { manualCount += 1 }
         let demands = task.own.contains(.demands) ? task.lists.demands : defaults.lists.demands
         for demand in demands.items where resources.isGPUOfMachine(demand.resource) {
@@ -91,6 +100,9 @@ package enum ManifestCompiler {
         manualCount: manualCount, needCount: reading.needs.targets.count,
         mostDevices: mostDevices)
     }
+    // Only the plan shows how much it has in common.
+    if mayBeTooLarge { _ = try compile(source, options: options) }
+    return checked
   }
 
   /// - Throws: All errors of the manifest at once.

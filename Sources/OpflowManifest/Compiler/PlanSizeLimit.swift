@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Limits the texts and lists of a plan. Otherwise many tasks that repeat a long text would make it
 /// grow with the square of the manifest.
 struct PlanSizeLimit {
@@ -36,4 +38,60 @@ struct PlanSizeLimit {
     "its texts and lists may take \(bytes >> 20) MiB: 32 MiB, 8 KiB for each task and 64 times the "
       + "size of the manifest; put a long text into a file, or into the top-level `env`"
   }
+}
+
+extension TaskValues {
+  /// More bytes than the task adds to the texts and lists of a plan, which has equal texts once.
+  func mostPlanBytes(_ defaults: TaskDefaults) -> Int {
+    var bytes = Self.bytesPerItem + name.count
+    func add(_ text: Text) { bytes += Self.bytesPerItem + text.count }
+    func add(_ texts: [Scalar]) { for text in texts { add(text.text) } }
+    func add(_ path: DeclaredPath) {
+      add(path.text)
+      add(path.source)
+    }
+    if let script { add(script.text) }
+    add(words)
+    add(settings.directory.path)
+    if own.contains(.shell) { add(settings.shell) }
+    for text in TaskText.allCases { for value in texts[text] { add(value) } }
+    if let lateCondition { add(lateCondition) }
+    if let download {
+      add(download.urls)
+      for header in download.headers {
+        add(header.name)
+        add(header.value.text)
+      }
+      for text in [download.to?.text, download.sha256, download.sha512, download.lateSHA256] {
+        if let text { add(text) }
+      }
+    }
+    if let service {
+      add(service.words + service.ports)
+      if let text = service.text { add(text.text) }
+    }
+    for input in inputs {
+      switch input {
+      case .file(let path): add(path)
+      case .variable(let name): add(name.text)
+      case .command(let words): add(words)
+      }
+    }
+    for file in written { add(file.path) }
+    if own.contains(.environment) {
+      let base = defaults.lists.environment.variables
+      for (place, variable) in lists.environment.variables.enumerated() {
+        let isBase = place < base.count && base[place].value.text.isSame(as: variable.value.text)
+        if isBase, !variable.value.isLate { continue }
+        add(variable.name)
+        add(variable.value.text)
+      }
+    }
+    // What a task reads of others is there as text, and as steps.
+    return readsValues ? bytes * Self.stepsPerText : bytes
+  }
+
+  private static let bytesPerItem = 64
+  /// A step has 24 bytes, and at least 6 in the text.
+  private static let stepsPerText = 6
 }
