@@ -30,10 +30,11 @@ struct ResumeFates {
       plan: prepared.plan, initial: prepared.initial, addsAnew: { prepared.addsAnew($0) })
     for reason in prepared.reasons { fates.reasons[reason.task] = reason }
     let known = tasks.compactMap { prepared.plan.task(named: plan.nameString($0)) }
-    if known.contains(where: { fates.isOfFiles($0) }),
-      let foresight = Forecast.foresight(
-        prepared.plan, state: prepared.statePath, cache: nil, console)
-    {
+    let isOfFiles = known.contains { fates.isOfFiles($0) }
+    let foresight =
+      isOfFiles
+      ? Forecast.foresight(prepared.plan, state: prepared.statePath, cache: nil, console) : nil
+    if foresight != nil || known.contains(where: { fates.mayRun($0) }) {
       fates.foresee(prepared.entering, foresight)
     }
     return { [fates] in fates.fate(of: $0, in: plan) }
@@ -43,6 +44,10 @@ struct ResumeFates {
     self.addsAnew = addsAnew
     self.plan = plan
     self.initial = initial
+  }
+
+  private func mayRun(_ task: TaskID) -> Bool {
+    initial[task.index] == .run || initial[task.index] == .afterNeeds
   }
 
   private func isOfFiles(_ task: TaskID) -> Bool {
@@ -56,14 +61,14 @@ struct ResumeFates {
     }
   }
 
-  private mutating func foresee(_ entering: Entering, _ foresight: @escaping FileForesight) {
+  private mutating func foresee(_ entering: Entering, _ foresight: FileForesight?) {
     let forecast = RunForecast(
       plan: plan, options: SchedulerOptions(RunRequest(), plan), entering: entering,
       foresight: foresight)
     starts = Set(forecast.starts)
     upToDate = Set(forecast.files.upToDate)
     for transition in forecast.settled { settled[transition.task] = transition }
-    self.forecast = forecast
+    if foresight != nil { self.forecast = forecast }
   }
 
   private func fate(of task: TaskID, in other: Plan) -> ResumeFate? {
@@ -75,6 +80,7 @@ struct ResumeFates {
     switch initial[task.index] {
     case .interrupted: return .fails
     case .run, .afterNeeds:
+      if let blocked = blocked(task, in: other) { return blocked }
       return .runs(reasons[task].flatMap { $0.moved(from: plan, to: other) })
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream,
       .stillCancelled,
@@ -93,12 +99,8 @@ struct ResumeFates {
   private func fate(
     of task: TaskID, _ forecast: RunForecast, in other: Plan
   ) -> ResumeFate? {
-    switch settled[task]?.why {
-    case .ended(.input): return settled[task].map { .unfit($0.what) }
-    case .skipped(.upstream(let need)):
-      if let need = other.task(named: plan.nameString(need)) { return .blocked(need) }
-    default: break
-    }
+    if case .ended(.input) = settled[task]?.why { return settled[task].map { .unfit($0.what) } }
+    if let blocked = blocked(task, in: other) { return blocked }
     if let need = forecast.files.unsure[task] {
       return other.task(named: plan.nameString(need)).map { .runsUnless($0) }
     }
@@ -107,8 +109,12 @@ struct ResumeFates {
       return reasons[task] == nil && plan.isChecked(task) ? .runsChanged("") : nil
     }
     if upToDate.contains(task) { return .upToDate }
-    let state = initial[task.index]
-    return state == .run || state == .afterNeeds ? nil : .keeps
+    return mayRun(task) ? nil : .keeps
+  }
+
+  private func blocked(_ task: TaskID, in other: Plan) -> ResumeFate? {
+    guard case .skipped(.upstream(let need)) = settled[task]?.why else { return nil }
+    return other.task(named: plan.nameString(need)).map { .blocked($0) }
   }
 }
 

@@ -54,6 +54,29 @@ struct WhyTests {
     #expect(why.contains("  a resume would fail it, since it was interrupted"), "\(why)")
   }
 
+  @Test func `what only runs after a failure is skipped by a resume, and why says so`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "test -e ok" }
+        b: { needs: [{ task: a, on: failure }], run: "true" }
+        c: { needs: [b], run: "true" }
+        d: { needs: [a], run: "true" }
+      """)
+    try place.opflow("run", status: 1)
+    let why = try place.opflow("why", "b", "c", "d").output
+    let fates = why.split(separator: "\n").filter { $0.contains("a resume would") }
+    #expect(
+      fates == [
+        "  a resume would skip it, because of a", "  a resume would skip it, because of b",
+        "  a resume would run it: skipped before",
+      ])
+    try place.write("ok", "")
+    let resumed = try place.opflow("resume", "--output", "line").errors
+    #expect(
+      resumed.contains("b skipped: because of a") && resumed.contains("c skipped: because of b"))
+  }
+
   @Test func `a dead run tells what a resume would do, by the manifest as it is now`() throws {
     let place = try Workplace(
       """
