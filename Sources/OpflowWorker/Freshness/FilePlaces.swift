@@ -121,7 +121,8 @@ struct FilePlaces {
     }
     for place in 0..<found.linked.count where !found.linked.with(place, leftOut.path) {
       isMatched = true
-      try add(found.linked[place])
+      // Mostly a link itself; `follow` notices where it is none.
+      try add(found.linked[place], .link)
     }
     if !isMatched { unmatched.append(pattern) }
     unentered += found.unentered.map { (pattern, $0.link, $0.pattern) }
@@ -143,9 +144,11 @@ struct FilePlaces {
   }
 
   /// Adds a path; a folder with everything in it.
-  private mutating func add(_ path: [UInt8]) throws(LookFault) {
+  private mutating func add(
+    _ path: [UInt8], _ kind: FolderEntries.Kind = .unknown
+  ) throws(LookFault) {
     // Usually it is not a folder.
-    guard let folder = try addNamed(path) else { return }
+    guard let folder = try addNamed(path, kind) else { return }
     var open = try entries(of: folder)
     while let entry = open.popLast() {
       if entry.kind == .file, entry.real == nil {
@@ -156,13 +159,15 @@ struct FilePlaces {
     }
   }
 
-  private mutating func addNamed(_ path: [UInt8]) throws(LookFault) -> Folder? {
+  private mutating func addNamed(
+    _ path: [UInt8], _ kind: FolderEntries.Kind
+  ) throws(LookFault) -> Folder? {
     let isPlain = path.withUnsafeBytes { bytes -> Bool? in
       if leftOut.path(bytes) { return nil }
       return !follows || hashes.links.isPlain(bytes, from: start)
     }
     guard let isPlain else { return nil }
-    if isPlain { return try addItself(Entry(path: path, kind: .unknown, real: nil)) }
+    if isPlain { return try addItself(Entry(path: path, kind: kind, real: nil)) }
     return try add(LinkWalk.found(at: path, from: start), path, isLink: nil)
   }
 
