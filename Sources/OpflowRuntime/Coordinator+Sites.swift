@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 extension Coordinator {
   // MARK: - Joining
@@ -23,7 +24,11 @@ extension Coordinator {
         lose(launcher, "nothing was heard of it in time")
       case .lost(let launcher, let site, let until, let complaint)
       where until <= now && launcher.killerDeadline.map({ $0 <= now }) ?? true:
-        bury(index, launcher, site, complaint, sites, now)
+        if let next = endOrphans(index, behind: launcher, sites, now) {
+          sites.places[index].state = .lost(launcher, site, until: next, complaint: complaint)
+        } else {
+          bury(index, launcher, site, complaint, sites, now)
+        }
       default: break
       }
     }
@@ -135,6 +140,59 @@ extension Coordinator {
     {
       launcher.endAgent(words, complaints: sites.complaints, at: now)
     }
+  }
+
+  /// How long workers may take to end their tasks after the heartbeat timeout.
+  private static let leavingMilliseconds: Int64 = 4_000
+  private static let orphanIntervalMilliseconds: Int64 = 20
+
+  /// Ends what the workers of a lost agent left on this machine, in steps.
+  ///
+  /// - Returns: When to continue; nil once it is over and the engine knows the survivors.
+  private func endOrphans(
+    _ index: Int, behind launcher: RelayLauncher, _ sites: Sites, _ now: Instant
+  ) -> Instant? {
+    let notes = SurvivorFiles.read(request.folder.path)
+    let lost = links.compactMap { link -> (WorkerLink, Orphans.Lost, [SurvivorNote])? in
+      guard let link, link.site == launcher.number, let entry = link.entry else { return nil }
+      let task = engine.runningTask(of: link.id)
+      if task.isNone { return (link, Orphans.Lost(entry: entry, attempt: nil, noted: []), []) }
+      let attempt = engine.attempt(of: task)
+      let own = notes.filter { $0.isAbout(task, attempt, of: entry) }
+      let mark = AttemptAround(
+        run: request.folder.id.description, task: plan.nameString(task), attempt: attempt)
+      return (link, Orphans.Lost(entry: entry, attempt: mark, noted: own.flatMap(\.processes)), own)
+    }
+    if lost.isEmpty { return nil }
+    let next = now.advanced(byMilliseconds: Self.orphanIntervalMilliseconds)
+    let leaveBy = sites.end(ofWorkersHeardAt: launcher.heardAt)
+      .advanced(byMilliseconds: Self.leavingMilliseconds)
+    if now < leaveBy, Orphans.areAlive(lost.map(\.1.entry)) { return next }
+    var search = sites.places[index].orphans ?? OrphanSearch()
+    let isOver = Orphans.end(
+      lost.map(\.1), sparing: children(beside: launcher), &search)
+    sites.places[index].orphans = isOver ? nil : search
+    guard isOver else { return next }
+    for (link, worker, notes) in lost {
+      let here = Orphans.survivors(search.survivors, of: worker, among: lost.map(\.1))
+      let elsewhere = notes.last { !Orphans.isHere($0.worker) }
+      if let left = LeftBehind(alive: here) ?? elsewhere?.left { tell(.survived(link.id, left)) }
+    }
+    (launchers[0] as? LocalLauncher)?.spare(search.survivors.map(\.mark.pid))
+    return nil
+  }
+
+  /// The children of this process that are not orphans of this agent; nil if its orphans cannot be
+  /// children, since it runs under another kernel.
+  private func children(beside launcher: RelayLauncher) -> Set<Int32>? {
+    guard let bootID = launcher.hello?.bootID, !bootID.isEmpty, bootID == Machine.bootID else {
+      return nil
+    }
+    let others = links.compactMap { link in
+      link?.site == launcher.number ? nil : link?.entry
+    }
+    return ((launchers[0] as? LocalLauncher)?.children ?? StartedProcess.unreaped)
+      .union(Orphans.children(of: others))
   }
 
   private func bury(

@@ -130,6 +130,66 @@ struct ProcessTests {
     place.expectNothingAlive()
   }
 
+  /// Starts a run that leaves a process that opflow may not end when `killed` dies, and kills that.
+  /// Returns how the run ended, and the pid of the process.
+  private func killed(
+    _ killed: String, _ flags: String, _ place: Workplace
+  ) throws -> (Finished, pid: String) {
+    let here = try place.gate("here")
+    let live = try place.startShell(
+      "echo $$ > coordinator; exec \(Self.asOther) ./opflow run --output line \(flags)")
+    let pid = try here.next()
+    try place.write("ok", "")
+    try place.shell("kill -KILL $(cat \(killed))")
+    return (try live.finish(), pid)
+  }
+
+  private func placeThatWaits(_ starter: String) throws -> Workplace {
+    try foreignPlace(
+      """
+      tasks:
+        upgrade:
+          stop: { grace: 0s }
+          run: |
+            test -e ok && exit
+            echo start >> count
+            echo $PPID > worker
+            ps -o ppid= -p $PPID > agent
+            ./root --reuid=0 \(starter) -c 'echo $$ > here; exec tail -f /dev/null' &
+            exec tail -f /dev/null
+      """)
+  }
+
+  @Test(needsRoot, arguments: ["agent", "agent worker"])
+  func `a task whose agent is killed does not start beside what opflow may not end`(
+    _ killed: String
+  ) throws {
+    let place = try placeThatWaits("sh")
+    let (run, pid) = try self.killed(killed, Self.onAgent, place)
+    #expect(run.status == 1, "\(run)")
+    #expect(run.errors.contains("may still run: \(pid) (tail, user root)"), "\(run)")
+    try expectResumeRefused(place, pid, Self.onAgent)
+    try place.shell("kill -KILL \(pid)")
+    try place.shell("\(Self.asOther) ./opflow resume \(Self.onAgent)")
+    #expect(place.lines("count") == ["start"])
+    place.expectNothingAlive()
+  }
+
+  @Test(needsRoot, arguments: ["", Self.onAgent])
+  func `a resume finds what a worker left in a session of its own after opflow was killed`(
+    _ on: String
+  ) throws {
+    let place = try placeThatWaits("setsid sh")
+    let (_, pid) = try killed("coordinator", on, place)
+    try expectResumeRefused(place, pid, on)
+    // Still, though nothing new was noted.
+    try expectResumeRefused(place, pid, on)
+    try place.shell("kill -KILL \(pid)")
+    try place.shell("\(Self.asOther) ./opflow resume \(on)")
+    #expect(try place.shell("ls .opflow/runs/*/survivors", status: 2).output == "")
+    place.expectNothingAlive()
+  }
+
   private static let onAgent = "--on 'exec:exec ./opflow agent'"
 
   /// Leaves a process that opflow may not end, and returns its pid. A resume does not start the

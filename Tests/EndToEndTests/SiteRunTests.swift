@@ -288,6 +288,55 @@ struct SiteRunTests {
     place.expectNothingAlive()
   }
 
+  @Test(arguments: ["", "setsid"])
+  func `a task whose agent and worker are killed starts when its processes have ended`(
+    _ starter: String
+  ) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          run: |
+            exec 9>> held; flock -n 9 || echo twice >> trace
+            echo run >> trace
+            test -e again && exit
+            ps -o ppid= -p $PPID > agent
+            trap '' TERM
+            \(starter) sh -c "echo $PPID > up; exec tail -f /dev/null" &
+            wait
+      """)
+    let up = try place.gate("up")
+    let run = try place.start("run", "--on", Self.agent, environment: ["OPFLOW_LEASE": "300ms"])
+    let worker = try up.next()
+    try place.shell("touch again; kill -9 $(cat agent) \(worker)")
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["run", "run"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `a worker of this machine that is killed costs no other machine`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        there: { run: 'echo there > up; read word < go; echo there >> trace' }
+        here:
+          local: true
+          run: 'test -e again || { echo $PPID > up; touch again; exec tail -f /dev/null; }'
+      """)
+    let up = try place.gate("up")
+    try place.shell("mkfifo go")
+    let run = try place.start("run", "--output", "line", "--on", Self.agent)
+    let worker = try #require(try up.next(2).first { $0 != "there" })
+    try place.shell("kill -9 \(worker)")
+    try run.waitForError("here succeeded")
+    try place.shell("echo on > go")
+    let end = try run.finish()
+    #expect(end.status == 0 && !end.errors.contains(" is lost "), "\(end)")
+    #expect(place.lines() == ["there"])
+    place.expectNothingAlive()
+  }
+
   @Test func `when the coordinator is killed its agents end what runs, and a resume goes on`()
     throws
   {

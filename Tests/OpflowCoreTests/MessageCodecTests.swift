@@ -27,6 +27,14 @@ import Testing
     (.bye, "bye\n"),
   ]
 
+  static var identified: WorkerHello {
+    var hello = WorkerHello(
+      planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: .run), host: "n")
+    hello.startTime = 123
+    hello.autogroup = 45
+    return hello
+  }
+
   static var keeping: TaskCheck {
     var check = TaskCheck(
       task: TaskID(3), serial: 5, with: nil, needs: 0xab, isAsked: false, after: 7)
@@ -64,6 +72,10 @@ import Testing
       .hello(
         WorkerHello(planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: []), host: "")),
       "hello\t10\t\(key)\t42\tcores=1\tactions=\n"
+    ),
+    (
+      .hello(identified),
+      "hello\t10\t\(key)\t42\tcores=1\tactions=run\tstart=123\tgroup=45\thost=n\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -353,5 +365,29 @@ import Testing
       Issue.record("1,000 bytes without an end")
       return
     }
+  }
+
+  @Test func `what a worker notes of survivors is read back, and invalid lines are skipped`() throws
+  {
+    let left = try #require(
+      LeftBehind(alive: [("4711 (sleep, user root)", ProcessMark(pid: 4711, startTime: 88))]))
+    let worker = WorkerEntry(
+      pid: 42, startTime: 12, bootID: "boot", autogroup: 3, host: "a\tb")
+    let note = SurvivorNote(task: TaskID(7), attempt: 2, worker: worker, left: left)
+    var writer = FieldWriter()
+    note.write(into: &writer)
+    let line = "7\t2\t42\t12\t3\ta\\tb\tboot\talive 1 4711 (sleep, user root)\t4711:88\n"
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
+    let bad = ["", "x", "7\t2", "-2" + line.dropFirst(), String(line.dropLast(12)), "1 sleep"]
+    let text = (bad + [line, "-1\t0" + line.dropFirst(3)]).joined(separator: "\n")
+    let notes = SurvivorNote.read(Array(text.utf8))
+    #expect(notes.map(\.task) == [TaskID(7), .none] && notes[0] == note)
+    #expect(note.processes.map(\.pid) == [4711] && note.processes[0].bootID == "boot")
+    #expect(note.isAbout(TaskID(7), 2, of: worker))
+    #expect(!note.isAbout(TaskID(7), 3, of: worker) && !note.isAbout(TaskID(6), 2, of: worker))
+    #expect(notes[1].isAbout(TaskID(6), 1, of: worker))
+    var other = worker
+    other.host = "c"
+    #expect(!notes[1].isAbout(TaskID(6), 1, of: other))
   }
 }

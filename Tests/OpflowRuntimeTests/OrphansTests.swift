@@ -1,8 +1,9 @@
 import Foundation
 import OpflowCore
-import OpflowRuntime
 import OpflowSystem
 import Testing
+
+@testable import OpflowRuntime
 
 @Suite struct OrphansTests {
   private func entry(_ worker: WorkerHarness) throws -> WorkerEntry {
@@ -151,6 +152,40 @@ import Testing
 
   @Test func `a run that left nothing is done at once, its folder there or not`() {
     #expect(Orphans.end(run: "none such", workersLock: "/nowhere/workers.lock", workers: []) == [])
+  }
+
+  @Test(arguments: ["env -i sh", "setsid sh", "env -i setsid sh"])
+  func `what a worker behind an agent left is found, and other workers are spared`(
+    _ starter: String
+  ) throws {
+    let task = WorkerTask("a", "\(starter) -c 'echo $$ > say; exec sleep 1000' & wait")
+    let (dead, other) = (try WorkerHarness([task]), try WorkerHarness([task]))
+    let entry = try entry(dead)
+    let orphan = try orphan(dead)
+    try other.run("a")
+    let bystander = try other.heardPID()
+    let mark = try WorkerEntry(
+      pid: orphan, startTime: #require(ProcessStatus.read(orphan)).startTime,
+      bootID: Machine.bootID)
+    func end(run: String, _ attempt: Int32, noted: [WorkerEntry] = []) {
+      let lost = Orphans.Lost(
+        entry: entry, attempt: AttemptAround(run: run, task: "a", attempt: attempt), noted: noted)
+      var search = OrphanSearch()
+      while !Orphans.end([lost], sparing: nil, &search) {}
+      #expect(search.survivors == [])
+    }
+    #expect(!Orphans.areAlive([entry]))
+    #expect(try Orphans.areAlive([self.entry(other)]))
+    // By its session, by what its environment says, or by what its worker noted of it.
+    let isInSession = !starter.contains("setsid")
+    if !isInSession {
+      end(run: dead.run, 2)
+      end(run: other.run, 2)
+      #expect(dead.isAlive(orphan))
+    }
+    end(run: dead.run, 1, noted: starter == "env -i setsid sh" ? [mark] : [])
+    #expect(!dead.isAlive(orphan))
+    #expect(other.isAlive(bystander))
   }
 
   @Test func `what a killed worker leaves is ended, and other workers are spared`() async throws {

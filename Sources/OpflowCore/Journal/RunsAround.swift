@@ -71,6 +71,26 @@ package struct RunsAround: Equatable, Sendable {
   }
 }
 
+/// An attempt of a task, which the environment of its processes names.
+package struct AttemptAround: Equatable, Sendable {
+  private let entries: [[UInt8]]
+
+  package init(run: String, task: String, attempt: Int32) {
+    entries = [
+      "\(RunsAround.ownVariable)=\(run)", "\(TaskAround.variable)=\(task)",
+      "\(Self.variable)=\(attempt)",
+    ].map { Array($0.utf8) }
+  }
+
+  package static let variable = "OPFLOW_ATTEMPT"
+
+  /// - Parameter environment: the content of /proc/PID/environ.
+  package func isNamed(in environment: [UInt8]) -> Bool {
+    let named = environment.split(separator: 0)
+    return entries.allSatisfy { entry in named.contains { $0.elementsEqual(entry) } }
+  }
+}
+
 /// The tasks that enclose a process, by manifest and name. Prevents a task from running itself
 /// recursively.
 package struct TasksAround: Equatable, Sendable {

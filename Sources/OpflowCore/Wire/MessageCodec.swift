@@ -5,7 +5,7 @@
 // alphabet and escapes, at most 1,000 bytes including the LF. Tasks are numbers of the plan.
 //
 //   run|follow ID ATTEMPT               hello VERSION PLAN-KEY PID cores=N [memory=BYTES]
-//                                             actions=A,B [host=NAME]
+//                                             actions=A,B [start=TICKS] [group=N] [host=NAME]
 //   revoke ID ATTEMPT                   started ID ATTEMPT PID
 //   stop ID ATTEMPT REASON              progress ID DONE TOTAL SPEED TEXT
 //   suspend ID ATTEMPT                  ended ID ATTEMPT [exit=N|signal=N] [reason=…] [errno=N]
@@ -115,6 +115,8 @@ package enum MessageCodec {
       writer.tab()
       writer.number(hello.pid)
       writer.offer(hello.offer)
+      writer.fieldUnlessZero(.start, hello.startTime)
+      writer.fieldUnlessZero(.group, hello.autogroup)
       if !hello.host.isEmpty {
         writer.begin(.host)
         writer.cut(hello.host, lineStart: start)

@@ -173,6 +173,8 @@ struct MessageFields {
       case .host:
         guard let host = Field.text(field.value) else { return nil }
         hello.host = host
+      case .start: hello.startTime = Field.number(field.value) ?? 0
+      case .group: hello.autogroup = Field.number(field.value) ?? 0
       default: break
       }
     }

@@ -88,6 +88,9 @@ package struct WorkerHello: Equatable, Sendable {
   package var offer: WorkerOffer
   /// May be empty.
   package var host: String
+  /// See `WorkerEntry`; 0 if unknown.
+  package var startTime: UInt64 = 0
+  package var autogroup: UInt64 = 0
 
   package init(
     version: Int = WorkerHello.currentVersion, planKey: String, pid: Int32, offer: WorkerOffer,

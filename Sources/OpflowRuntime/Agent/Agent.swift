@@ -298,12 +298,26 @@ final class Agent {
         case .silent(let link, let complaint): end(link, complaint: complaint, now)
         case .gone(let link, let complaint, let warnings, let survivors):
           for warning in warnings { AgentMain.complain(warning) }
-          if let survivors { RelayLines.survived(link.id, survivors, into: &output) }
+          if let survivors {
+            note(survivors, of: link)
+            RelayLines.survived(link.id, survivors, into: &output)
+          }
           forget(link, complaint: complaint)
         // Only streams to other machines report these.
         case .joined, .heard, .leaving, .lost: break
         }
       }
+    }
+  }
+
+  /// Writes down what may still run. The message about it may have no reader.
+  private func note(_ survivors: LeftBehind, of link: WorkerLink) {
+    guard let folder, let worker = link.entry else { return }
+    do throws(Errno) {
+      try SurvivorFiles.add(
+        SurvivorNote(task: .none, attempt: 0, worker: worker, left: survivors), in: folder.path)
+    } catch {
+      AgentMain.complain("process \(survivors.names) cannot be written down: \(error)")
     }
   }
 

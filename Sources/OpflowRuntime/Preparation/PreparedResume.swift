@@ -310,10 +310,14 @@ package struct PreparedResume {
       mayHaveLeft
       ? Orphans.end(
         run: folder.id.description, workersLock: folder.workersLock, workers: history.workers,
-        left: history.processesLeft, freesNumbers: plan.hasServices)
+        left: history.processesLeft + SurvivorFiles.read(folder.path).flatMap(\.processes),
+        freesNumbers: plan.hasServices)
       : []
     guard survivors.isEmpty || takesOver else { throw .survivors(survivors) }
-    if mayHaveLeft { TaskFolder.removeLeft(run: folder.id.description) }
+    if mayHaveLeft {
+      SurvivorFiles.remove(folder.path)
+      TaskFolder.removeLeft(run: folder.id.description)
+    }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
       try folder.makeLogs()

@@ -15,8 +15,9 @@ internal import OpflowSystem
 /// - *joined*: a node that gets tasks.
 /// - *lost*: the stream has ended, but the agent may still live. The node gets no tasks, and its
 ///   workers keep theirs until the heartbeat timeout has certainly expired; on Slurm the agent is
-///   also killed, and opflow waits for that. Then the engine counts the node as lost and runs its
-///   tasks elsewhere.
+///   also killed, and opflow waits for that. If the workers were on this machine, opflow then ends
+///   what they left. On another machine nobody can, if agent and worker died at once. Then the
+///   engine counts the node as lost and runs its tasks elsewhere.
 /// - After a loss the place is tried again a limited number of times, as a new node on the same
 ///   machine.
 final class Sites {
@@ -30,6 +31,8 @@ final class Sites {
     var shortages = 0
     /// How often it was lost.
     var losses = 0
+    /// For what its lost workers left on this machine; nil before it begins.
+    var orphans: OrphanSearch?
     var complaint = ""
     /// What delays it; nil for nothing, or if an answer is due at any moment.
     var awaited: String?

@@ -269,12 +269,21 @@ final class LocalLauncher: Launcher {
     return ["worker \(worker.pid) could not be ended"] + [survivors].compactMap { $0 }
   }
 
+  /// The children of this process that are not orphans of a worker that just ended.
+  var children: Set<Int32> {
+    var children = Set(workers.compactMap { $0?.pid }).union(immortals)
+    if let pid = ahead?.process.pid { children.insert(pid) }
+    return children.union(StartedProcess.unreaped)
+  }
+
+  /// Notes orphans that could not be ended, so that they count for no other worker.
+  func spare(_ orphans: [Int32]) { immortals.formUnion(orphans) }
+
   /// Ends the orphans of a worker. Returns newly found ones that survived; a worker that left by
   /// itself has reported them.
   private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> LeftBehind? {
     workers[worker.link.id.index] = nil
-    var others = Set(workers.compactMap { $0?.pid }).union(immortals)
-    if let pid = ahead?.process.pid { others.insert(pid) }
+    let others = children
     worker.child.endRest()
     defer {
       worker.child.removeGroup()

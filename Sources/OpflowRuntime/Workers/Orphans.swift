@@ -4,11 +4,14 @@ internal import OpflowSystem
 /// Processes of a run that outlived their worker and coordinator.
 ///
 /// While a coordinator lives, orphans of a killed worker become its children, since it is the
-/// subreaper: `endAdopted`. If both were killed, the next session finds orphans by the run's mark
-/// in their environment, by the session of a worker in the journal, or by control groups: `end`.
+/// subreaper: `endAdopted`. If an agent on its machine was killed, `end(_:_:_:)` also finds orphans
+/// that another process adopted. If the coordinator was killed, the next session finds orphans by
+/// the run's mark in their environment, by the session of a worker in the journal, by control
+/// groups, or by the notes of workers that left: `end`.
 ///
 /// Out of reach are processes of other users, those in uninterruptible sleep, and those that shed
-/// both mark and session. The first two are reported where they are seen.
+/// both mark and session while nobody lives who could note them. The first two are reported where
+/// they are seen.
 package enum Orphans {
   /// A process that could not be ended.
   package struct Survivor: Hashable, Sendable {
@@ -20,7 +23,7 @@ package enum Orphans {
   }
 
   /// How long to wait for SIGKILL to work, or for workers to leave by themselves.
-  private static let patienceNanoseconds: Int64 = 5_000_000_000
+  fileprivate static let patienceNanoseconds: Int64 = 5_000_000_000
 
   /// Waits for workers of an earlier session on other machines, which leave by their agents'
   /// heartbeat timeout.
@@ -44,15 +47,16 @@ package enum Orphans {
   /// worker of this session starts.
   ///
   /// - Parameters:
-  ///   - left: Processes that the earlier session could not end. Those on another or an unknown
-  ///     host count as alive.
+  ///   - left: Processes that the earlier session could not end; called after its workers have
+  ///     left. Those on another or an unknown host count as alive.
   ///   - freesNumbers: Waits a few seconds until the process numbers are free. A database checks a
   ///     number in a file and takes a zombie for an earlier instance that runs.
   package static func end(
-    run: String, workersLock: String, workers: [WorkerEntry], left: [WorkerEntry] = [],
-    freesNumbers: Bool = false
+    run: String, workersLock: String, workers: [WorkerEntry],
+    left findLeft: @autoclosure () -> [WorkerEntry] = [], freesNumbers: Bool = false
   ) -> [Survivor] {
     waitForWorkers(workersLock)
+    let left = findLeft()
     let groups = RunGroups.left(by: run)
     for group in groups { KillGroup.kill(group) }
     defer { for group in groups { RunGroups.remove(group) } }
@@ -69,9 +73,11 @@ package enum Orphans {
             || isInSession(of: sessions, status)
             || leftHere.contains(ProcessMark(pid: status.pid, startTime: status.startTime)))
       }, &ended)
-    survivors += left.filter { place(of: $0, bootID) == .elsewhere }.map {
-      let host = $0.host.isEmpty ? "another machine" : $0.host
-      return Survivor(mark: mark($0), title: "\($0.pid) on \(host)", host: host)
+    for entry in left where place(of: entry, bootID) == .elsewhere {
+      let host = entry.host.isEmpty ? "another machine" : entry.host
+      let survivor = Survivor(
+        mark: mark(entry), title: "\(entry.pid) on \(host)", host: host)
+      if !survivors.contains(survivor) { survivors.append(survivor) }
     }
     if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
@@ -85,14 +91,14 @@ package enum Orphans {
 
   /// Returns the sorted machines of workers that `end` cannot check.
   package static func machinesBeyondReach(of workers: [WorkerEntry]) -> [String] {
-    Set(workers.lazy.filter { !isHere($0) }.map(\.host)).sorted()
+    Set(workers.lazy.filter { !isOfThisHost($0) }.map(\.host)).sorted()
   }
 
   private static func mark(_ entry: WorkerEntry) -> ProcessMark {
     ProcessMark(pid: entry.pid, startTime: entry.startTime)
   }
 
-  private static func isHere(_ worker: WorkerEntry) -> Bool {
+  private static func isOfThisHost(_ worker: WorkerEntry) -> Bool {
     worker.host.isEmpty || worker.host == Machine.hostName
   }
 
@@ -101,7 +107,7 @@ package enum Orphans {
   /// Where a process of the journal is. Its pid and start time mean something only under the same
   /// boot and host name: a container has its own pids under the same boot.
   private static func place(of entry: WorkerEntry, _ bootID: String) -> Place {
-    guard isHere(entry), !entry.bootID.isEmpty, !bootID.isEmpty else { return .elsewhere }
+    guard isOfThisHost(entry), !entry.bootID.isEmpty, !bootID.isEmpty else { return .elsewhere }
     return entry.bootID == bootID ? .here : .ofEarlierBoot
   }
 
@@ -112,12 +118,7 @@ package enum Orphans {
     let own = ProcessID.own
     var ended: Set<Int32> = []
     return endAll(
-      find: {
-        let children = ProcessTree.children(of: own).filter { !workers.contains($0) }
-        // Their descendants are reparented to this process as they end. ECHILD: already reaped.
-        for child in children { _ = try? EndedProcess.reap(.pid(child), block: false) }
-        return children
-      },
+      find: { reapAdopted(but: workers) },
       isPrey: { $0.parent == own && !workers.contains($0.pid) }, &ended)
   }
 
@@ -131,6 +132,96 @@ package enum Orphans {
         return error != .noChild
       }
     }
+  }
+
+  // MARK: Behind a lost stream
+
+  /// A worker that was lost with its agent.
+  struct Lost {
+    let entry: WorkerEntry
+    /// The attempt that it ran; nil if it ran none.
+    let attempt: AttemptAround?
+    /// Processes of it that it or its agent could not end.
+    let noted: [WorkerEntry]
+
+    fileprivate func owns(_ status: ProcessStatus, _ bootID: String) -> Bool {
+      if place(of: entry, bootID) == .here, isInSession(of: [entry], status) { return true }
+      let mark = ProcessMark(pid: status.pid, startTime: status.startTime)
+      if noted.contains(where: { place(of: $0, bootID) == .here && Orphans.mark($0) == mark }) {
+        return true
+      }
+      guard let attempt, let environment = ProcessStatus.environment(of: status.pid) else {
+        return false
+      }
+      return attempt.isNamed(in: environment)
+    }
+  }
+
+  /// Whether its pid and start time mean a process of this machine.
+  static func isHere(_ entry: WorkerEntry) -> Bool {
+    place(of: entry, Machine.bootID) == .here
+  }
+
+  /// Returns the children of this process that are in the session of one of `workers`.
+  static func children(of workers: [WorkerEntry]) -> [Int32] {
+    let bootID = Machine.bootID
+    let here = workers.filter { place(of: $0, bootID) == .here }
+    return ProcessTree.children(of: ProcessID.own).filter { child in
+      ProcessStatus.read(child).map { isInSession(of: here, $0) } == true
+    }
+  }
+
+  /// Whether any of the workers is on this machine and has not left yet.
+  static func areAlive(_ workers: [WorkerEntry]) -> Bool {
+    let bootID = Machine.bootID
+    return workers.contains { entry in
+      guard place(of: entry, bootID) == .here, let status = ProcessStatus.read(entry.pid) else {
+        return false
+      }
+      return status.startTime == entry.startTime && !status.isZombie
+    }
+  }
+
+  /// Ends what workers that were lost with their agent left on this machine, and what this process
+  /// adopted of them. Never blocks: call it again until it returns true.
+  ///
+  /// - Parameter children: The children of this process to spare; nil if it adopted nothing.
+  static func end(
+    _ lost: [Lost], sparing children: Set<Int32>?, _ search: inout OrphanSearch
+  ) -> Bool {
+    let (own, bootID) = (ProcessID.own, Machine.bootID)
+    if let children { reapAdopted(but: children) }
+    return search.isOver(find: processes) { status in
+      if status.pid == own { return false }
+      if let children, status.parent == own { return !children.contains(status.pid) }
+      return lost.contains { $0.owns(status, bootID) }
+    }
+  }
+
+  /// Returns those of `survivors` that belong to a lost worker, or may: those that none of `all`
+  /// owns.
+  static func survivors(
+    _ survivors: Set<Survivor>, of worker: Lost, among all: [Lost]
+  ) -> [(title: String, mark: ProcessMark)] {
+    let bootID = Machine.bootID
+    return survivors.compactMap { survivor in
+      guard let status = ProcessStatus.read(survivor.mark.pid),
+        status.startTime == survivor.mark.startTime, !status.isZombie
+      else { return nil }
+      guard worker.owns(status, bootID) || !all.contains(where: { $0.owns(status, bootID) }) else {
+        return nil
+      }
+      return (survivor.title, survivor.mark)
+    }
+  }
+
+  /// Returns the adopted children of this process that are left after their zombies were reaped.
+  @discardableResult
+  private static func reapAdopted(but children: Set<Int32>) -> [Int32] {
+    let adopted = ProcessTree.children(of: ProcessID.own).filter { !children.contains($0) }
+    // Their descendants are reparented to this process as they end. ECHILD: already reaped.
+    for child in adopted { _ = try? EndedProcess.reap(.pid(child), block: false) }
+    return adopted
   }
 
   // MARK: Finding
@@ -208,26 +299,14 @@ package enum Orphans {
   private static func endAll(
     find: () -> [Int32], isPrey: (ProcessStatus) -> Bool, _ ended: inout Set<Int32>
   ) -> [Survivor] {
-    let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
-    var refused: Set<Survivor> = []
-    // Two empty passes, since a process that ends during a pass may have left a child.
-    var emptyPasses = 0
-    while emptyPasses < 2 {
-      let killed = killPass(find(), isPrey, &refused)
-      if killed.isEmpty {
-        emptyPasses += 1
-        continue
-      }
-      emptyPasses = 0
-      ended.formUnion(killed.map(\.mark.pid))
-      if Clock.monotonicNanoseconds >= deadline { return Array(refused.union(killed)) }
-      pause()
-    }
-    return Array(refused)
+    var search = OrphanSearch()
+    while !search.isOver(find: find, isPrey: isPrey) { pause() }
+    ended.formUnion(search.ended)
+    return Array(search.survivors)
   }
 
   /// Sends SIGKILL once to each. Returns the processes that got it.
-  private static func killPass(
+  fileprivate static func killPass(
     _ candidates: [Int32], _ isPrey: (ProcessStatus) -> Bool, _ refused: inout Set<Survivor>
   ) -> Set<Survivor> {
     var killed: Set<Survivor> = []
@@ -247,5 +326,31 @@ package enum Orphans {
       }
     }
     return killed
+  }
+}
+
+/// A search for processes to kill, in passes: the caller waits a moment between them.
+struct OrphanSearch {
+  private let deadline = Clock.monotonicNanoseconds + Orphans.patienceNanoseconds
+  private var refused: Set<Orphans.Survivor> = []
+  /// Killed in the last pass.
+  private var killed: Set<Orphans.Survivor> = []
+  /// The killed process IDs.
+  private(set) var ended: Set<Int32> = []
+
+  var survivors: Set<Orphans.Survivor> { refused.union(killed) }
+
+  /// Kills what `find` returns and `isPrey` confirms. Returns whether nothing is left to kill, or
+  /// time has run out.
+  mutating func isOver(find: () -> [Int32], isPrey: (ProcessStatus) -> Bool) -> Bool {
+    // Two empty passes, since a process that ends during a pass may have left a child.
+    for _ in 0..<2 {
+      killed = Orphans.killPass(find(), isPrey, &refused)
+      guard killed.isEmpty else {
+        ended.formUnion(killed.map(\.mark.pid))
+        return Clock.monotonicNanoseconds >= deadline
+      }
+    }
+    return true
   }
 }

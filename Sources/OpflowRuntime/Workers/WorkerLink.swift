@@ -126,11 +126,12 @@ extension WorkerLink {
 }
 
 extension WorkerEntry {
-  /// For a worker started by another process, perhaps on another machine. Without a start time, its
-  /// session is never searched: its agent ends it.
+  /// For a worker started by another process, perhaps on another machine.
   ///
   /// - Parameter bootID: Of its agent's machine.
   init(behindStream hello: WorkerHello, bootID: String) {
-    self.init(pid: hello.pid, startTime: 0, bootID: bootID, host: hello.host)
+    self.init(
+      pid: hello.pid, startTime: hello.startTime, bootID: bootID, autogroup: hello.autogroup,
+      host: hello.host)
   }
 }

@@ -484,8 +484,24 @@ final class CommandWorker: WorkerRole {
     if plan.hasMemoryLimits { endLimit(of: task, attempt, &outcome) }
     running = .none
     if let left = tree.left {
+      if left.areAlive { note(left, of: task, attempt) }
       frame.say(.left(task, attempt: attempt, left))
     }
     frame.say(.ended(task, attempt: attempt, outcome))
+  }
+
+  /// Writes down what may still run. The report of it may have no reader.
+  private func note(_ left: LeftBehind, of task: TaskID, _ attempt: Int32) {
+    let own = ProcessID.own
+    let worker = WorkerEntry(
+      pid: own, startTime: ProcessStatus.read(own)?.startTime ?? 0, bootID: Machine.bootID,
+      autogroup: ProcessStatus.autogroup(of: own) ?? 0, host: Machine.hostName)
+    do throws(Errno) {
+      try SurvivorFiles.add(
+        SurvivorNote(task: task, attempt: attempt, worker: worker, left: left),
+        in: frame.runFolder)
+    } catch {
+      frame.complain("process \(left.names) cannot be written down: \(error)")
+    }
   }
 }

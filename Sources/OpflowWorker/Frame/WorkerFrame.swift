@@ -78,10 +78,11 @@ package final class WorkerFrame {
     let memory = Int64(clamping: Machine.memoryBytes)
     let offer = WorkerOffer(
       cores: Machine.cores, memoryBytes: memory > 0 ? memory : nil, actions: trade.actions)
-    say(
-      .hello(
-        WorkerHello(
-          planKey: plan.key.description, pid: ProcessID.own, offer: offer, host: Machine.hostName)))
+    var hello = WorkerHello(
+      planKey: plan.key.description, pid: ProcessID.own, offer: offer, host: Machine.hostName)
+    hello.startTime = ProcessStatus.read(hello.pid)?.startTime ?? 0
+    hello.autogroup = ProcessStatus.autogroup(of: hello.pid) ?? 0
+    say(.hello(hello))
     send()
     role.prepare()
     while !isDone {

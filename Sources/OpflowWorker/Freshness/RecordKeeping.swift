@@ -31,6 +31,10 @@ internal import OpflowSystem
 ///     coordinator at once                                 which dies with its worker, may live
 ///                                                         until a resume of that run ends them
 ///
+/// Behind a stream, the agent holds the lock instead of the coordinator. If worker and agent are
+/// killed at once, nobody holds it until the coordinator has ended these processes and starts the
+/// task again.
+///
 /// A process that cannot be ended, and a program that a task starts outside of its tree, never
 /// hold it: neither has the descriptor. A run killed before it discards the record has
 /// changed nothing; one killed after that leaves no record, and the next holder runs the task.

@@ -1,0 +1,77 @@
+/// Processes that a worker or its agent could not end, as a line of a file in the run's folder.
+/// Their messages about them have no reader if the coordinator or the agent is dead.
+///
+///     TASK ATTEMPT PID START GROUP HOST BOOT NAMES [PIDS]
+///
+/// Fields are separated by TAB. PID, START, GROUP, HOST and BOOT identify the worker. TASK is -1 if
+/// the writer does not know it.
+package struct SurvivorNote: Equatable, Sendable {
+  package var task: TaskID
+  package var attempt: Int32
+  package var worker: WorkerEntry
+  package var left: LeftBehind
+
+  package init(task: TaskID, attempt: Int32, worker: WorkerEntry, left: LeftBehind) {
+    self.task = task
+    self.attempt = attempt
+    self.worker = worker
+    self.left = left
+  }
+
+  /// Whether it is about this attempt of a worker that `other` names, or may be.
+  package func isAbout(_ task: TaskID, _ attempt: Int32, of other: WorkerEntry) -> Bool {
+    worker.pid == other.pid && worker.host == other.host
+      && (self.task.isNone || self.task == task && self.attempt == attempt)
+  }
+
+  /// Each is the worker's entry with the pid and start time of the process.
+  package var processes: [WorkerEntry] {
+    left.processes.map { mark in
+      var process = worker
+      process.pid = mark.pid
+      process.startTime = mark.startTime
+      return process
+    }
+  }
+
+  package func write(into writer: inout FieldWriter) {
+    let start = writer.bytes.count
+    writer.number(task.rawValue)
+    writer.tab()
+    writer.number(attempt)
+    writer.tab()
+    writer.number(worker.pid)
+    writer.tab()
+    writer.number(worker.startTime)
+    writer.tab()
+    writer.number(worker.autogroup)
+    writer.tab()
+    writer.escaped(worker.host)
+    writer.tab()
+    writer.escaped(worker.bootID)
+    writer.left(left, lineStart: start)
+    writer.endLine()
+  }
+
+  /// Parses complete lines; skips invalid ones.
+  package static func read(_ bytes: [UInt8]) -> [SurvivorNote] {
+    bytes.split(separator: Field.lineFeed).compactMap { line in
+      line.withUnsafeBytes { SurvivorNote($0) }
+    }
+  }
+
+  private init?(_ line: UnsafeRawBufferPointer) {
+    var fields = MessageFields(line)
+    guard let task = fields.number(as: Int32.self), task >= TaskID.none.rawValue,
+      let attempt = fields.attempt(), let pid = fields.natural(as: Int32.self), pid > 1,
+      let start = fields.natural(as: UInt64.self), let group = fields.natural(as: UInt64.self),
+      let host = fields.text(), let boot = fields.text(), let left = fields.left(),
+      left.areAlive, fields.isWholeMessage
+    else { return nil }
+    self.init(
+      task: TaskID(task), attempt: attempt,
+      worker: WorkerEntry(
+        pid: pid, startTime: start, bootID: boot, autogroup: group, host: host),
+      left: left)
+  }
+}
