@@ -13,6 +13,9 @@ extension Coordinator {
     for index in sites.places.indices {
       switch sites.places[index].state {
       case .waiting(let until) where until <= now && !isDismissed: connect(index, sites, now)
+      case .connecting(let launcher, _) where launcher.exitDeadline.map { $0 <= now } ?? false:
+        launcher.loseAtExitDeadline()
+        hear(launcher, at: 0)
       case .connecting(let launcher, let by) where by <= now:
         lose(launcher, "no agent answered within \(Sites.connectMilliseconds / 1_000) s")
       case .connecting(_, let by)

@@ -269,6 +269,15 @@ struct SiteRunTests {
     #expect(lines.count == 1 && lines[0].contains("with exit 255"), "\(run)")
   }
 
+  @Test func `the exit code of a transport is reported, though its stream ends first`() throws {
+    let place = try Workplace("tasks: { a: { run: 'echo a >> trace' } }\n")
+    // It ends when opflow has seen the end of its output and closes its input.
+    let run = try place.opflow(
+      "run", "--on", "exec:exec >&-; cat > /dev/null; exit 255", status: 143)
+    #expect(run.errors.contains("ended with exit 255 before an agent answered"), "\(run)")
+    place.expectNothingAlive()
+  }
+
   @Test func `an agent that is killed loses its tasks, which run behind another`() throws {
     let place = try Workplace(
       """
@@ -306,7 +315,7 @@ struct SiteRunTests {
             wait
       """)
     let up = try place.gate("up")
-    let run = try place.start("run", "--on", Self.agent, environment: ["OPFLOW_LEASE": "300ms"])
+    let run = try place.start("run", "--on", Self.agent, environment: ["OPFLOW_LEASE": "2s"])
     let worker = try up.next()
     try place.shell("touch again; kill -9 $(cat agent) \(worker)")
     let end = try run.finish()

@@ -175,7 +175,8 @@ final class Sites {
     places.compactMap { place -> Instant? in
       switch place.state {
       case .waiting(let until): until
-      case .connecting(_, let by): place.awaited == nil ? Self.awaited(from: by) : by
+      case .connecting(let launcher, let by):
+        min(launcher.exitDeadline ?? by, place.awaited == nil ? Self.awaited(from: by) : by)
       case .joined(let launcher, _): end(ofLeaseHeardAt: launcher.heardAt)
       case .lost(let launcher, _, let until, _): max(until, launcher.killerDeadline ?? until)
       case .givenUp: nil

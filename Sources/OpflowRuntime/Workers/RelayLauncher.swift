@@ -47,7 +47,9 @@ final class RelayLauncher: Launcher {
   private var survivors: [WorkerID: LeftBehind] = [:]
   /// Their messages wait for room.
   private var waiting: [WorkerLink] = []
-  /// Since the last call of `next`.
+  /// Until when to wait for the exit code of a transport that ends before the hello.
+  private(set) var exitDeadline: Instant?
+  /// It was read since the last call of `next`.
   private var wasRead = false
   private var loss: Loss?
 
@@ -62,6 +64,7 @@ final class RelayLauncher: Launcher {
   private static let mostUnsentBytes = 65_536
   /// From `kill` to `gone`, before a worker counts as unkillable.
   private static let killPatienceMilliseconds: Int64 = 12_000
+  private static let exitPatienceMilliseconds: Int64 = 1_000
   private static let mostPreambleBytes = 2_000
   /// Before the hello: a command that prints without end is not an agent.
   private static let mostForeignBytes = 1 << 20
@@ -124,9 +127,10 @@ final class RelayLauncher: Launcher {
 
   func next(at place: UInt32) -> LinkNews? {
     if place == Place.transport {
-      // The transport's end proves nothing; the stream's end or the heartbeat timeout counts.
       if let transport { try? watch.remove(transport.rawDescriptor) }
-      return nil
+      // After the hello, its end proves nothing; end-of-file or the heartbeat timeout counts.
+      guard exitDeadline != nil else { return nil }
+      lose(wordless)
     }
     if place == Place.killer {
       if let killer, killer.process.reap() { try? watch.remove(killer.process.rawDescriptor) }
@@ -146,7 +150,12 @@ final class RelayLauncher: Launcher {
   private func nextOfRoom() -> LinkNews? {
     flush()
     if let writeFailure {
-      lose(hello == nil ? wordless : "its stream could not be written: \(writeFailure)")
+      if hello == nil {
+        closeOutput()
+        awaitExit()
+      } else {
+        lose("its stream could not be written: \(writeFailure)")
+      }
     }
     return nil
   }
@@ -207,7 +216,7 @@ final class RelayLauncher: Launcher {
   private func read() -> Bool {
     do throws(Errno) {
       let count = try lines.fill { room throws(Errno) in try input?.read(into: room) ?? 0 }
-      if count == 0 { lose(hello == nil ? wordless : "its stream ended") }
+      if count == 0 { endOfStream() }
       wasRead = count > 0
       return wasRead
     } catch .wouldBlock {
@@ -262,6 +271,24 @@ final class RelayLauncher: Launcher {
     outbox.removeAll()
   }
 
+  private func endOfStream() {
+    if hello != nil { return lose("its stream ended") }
+    close()
+    awaitExit()
+  }
+
+  /// The stream ended before an agent answered. The exit code, which may name the cause, often
+  /// follows a moment later.
+  private func awaitExit() {
+    if transport?.isOver ?? true { return lose(wordless) }
+    if exitDeadline != nil { return }
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    exitDeadline = now.advanced(byMilliseconds: Self.exitPatienceMilliseconds)
+  }
+
+  /// Gives up on the exit code.
+  func loseAtExitDeadline() { lose(wordless) }
+
   private var wordless: String {
     transport?.end()
     let end = transport?.exitCode.map { " with exit \($0)" } ?? ""
@@ -278,17 +305,21 @@ final class RelayLauncher: Launcher {
       complaint: complaint, untold: workers.values.sorted { $0.id.rawValue > $1.id.rawValue })
     workers.removeAll()
     waiting.removeAll()
-    outbox.removeAll()
-    sent = 0
   }
 
   private func close() {
     // What cannot be removed leaves the watch when it is closed.
     if let raw = input?.rawValue { try? watch.remove(raw) }
+    input = nil
+    closeOutput()
+  }
+
+  private func closeOutput() {
     if awaitsRoom, let raw = output?.rawValue { try? watch.remove(raw) }
     awaitsRoom = false
-    input = nil
     output = nil
+    outbox.removeAll()
+    sent = 0
   }
 
   func end(_ link: WorkerLink, at now: Instant) -> Instant {

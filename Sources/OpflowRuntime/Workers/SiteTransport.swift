@@ -45,7 +45,9 @@ final class SiteTransport {
 
   var rawDescriptor: Int32 { process.rawDescriptor }
 
-  /// Kills its children, too. Returns whether it has ended.
+  var isOver: Bool { process.isOver }
+
+  /// Kills the command and its children. Returns whether it has ended.
   @discardableResult
   func end() -> Bool {
     process.killGroup()

@@ -49,6 +49,12 @@ final class StartedProcess {
     return reap()
   }
 
+  /// Whether it has ended. Unlike `reap`, leaves its process group to be killed.
+  var isOver: Bool {
+    if hasEnded { return true }
+    return (try? process.waitForEnd(nanoseconds: 0)) ?? true
+  }
+
   func kill() {
     if !hasEnded { process.kill() }
   }
