@@ -1,11 +1,14 @@
 import OpflowCommandLine
 import OpflowCore
+import OpflowRuntime
 import OpflowSystem
 
 struct CommandError: Error {
   let code: ExitCode
   /// Complete lines for standard error.
   let text: String
+  /// Processes that must end first.
+  var survivors: [Orphans.Survivor] = []
 
   /// Without the program's name and the last newline.
   var message: String {

@@ -77,7 +77,9 @@ extension CommandError {
         .held,
         "task \(name) runs this command and would run again within itself, without end: run other "
           + "tasks, or leave it out with `--skip \(name)`")
-    case .survivors(let survivors): self.init(.held, Self.text(survivors))
+    case .survivors(let survivors):
+      self.init(.held, Self.text(survivors))
+      self.survivors = survivors
     case .noDescriptors(let count, let error):
       self.init(
         .io,

@@ -145,8 +145,10 @@ enum ResumeCommand {
   ) throws(CommandError) -> Set<TaskID> {
     let asked = RunRequest(arguments)
     do throws(PreparationError) {
-      return try PreparedResume(try ResumedRun(folder, nil, asked), asked, holding: held)
-        .stayingBefore
+      let prepared = try PreparedResume(
+        try ResumedRun(folder, nil, asked), asked, holding: held)
+      try prepared.expectNothingLeft()
+      return prepared.stayingBefore
     } catch {
       throw CommandError(error, colored: console.colorsError)
     }

@@ -14,6 +14,8 @@ struct WatchedRun: ~Copyable {
   private var complaint = ""
   /// The obstacle may depend on unknown files: check at every event and interval.
   private var isElsewhere = false
+  /// The obstacle: processes that an earlier round left.
+  private var survivors: [Orphans.Survivor] = []
   private var isWaitTold = false
 
   /// Continues after a session that ended by itself, with its options.
@@ -54,7 +56,9 @@ struct WatchedRun: ~Copyable {
       do throws(CommandError) {
         return .goesOn(keeping: try ResumeCommand.staying(held, folder, further, console))
       } catch {
-        return .obstacle(error.text)
+        return .obstacle(
+          error.survivors.isEmpty ? error.text : "opflow: \(waiting(for: error.survivors))\n",
+          passes: !error.survivors.isEmpty)
       }
     }
   }
@@ -84,6 +88,7 @@ struct WatchedRun: ~Copyable {
         isDue = false
         complaint = ""
         isElsewhere = false
+        survivors = []
         isWaitTold = false
         further.ifRunning = arguments.ifRunning
       } catch {
@@ -130,6 +135,7 @@ struct WatchedRun: ~Copyable {
           isWaitTold = true
           mayLook = isElsewhere
         }
+        if !survivors.isEmpty, !survivors.contains(where: \.isAlive) { return nil }
         try serving.look.watch.wait()
       }
     } catch {
@@ -143,7 +149,13 @@ struct WatchedRun: ~Copyable {
       guard case .same? = serving.look.watch.place?.look() else { return .isGone }
       return .needsOther("run \(folder.id) was removed: starting anew")
     }
+    survivors = error.survivors
     switch error.code {
+    case .held where !survivors.isEmpty:
+      let text = Self.waiting(for: survivors)
+      if text != complaint { say(text) }
+      complaint = text
+      return .stays
     case .held:
       try waitForHolder(error)
       return .isGone
@@ -222,6 +234,13 @@ struct WatchedRun: ~Copyable {
   private static func watching(_ count: Int) -> String {
     let files = count == 1 ? "the manifest" : "\(count) files"
     return "watching \(files) for changes; Ctrl-C leaves"
+  }
+
+  private static func waiting(for survivors: [Orphans.Survivor]) -> String {
+    let titles = survivors.map { CleanText.string($0.title) }.joined(separator: ", ")
+    let pids = survivors.map { " \($0.mark.pid)" }.joined()
+    return "waiting until process \(titles) ends, which an earlier round left"
+      + " (`sudo kill\(pids)`), so that no task runs twice at once; Ctrl-C leaves"
   }
 
   private static func changed(_ paths: [String], _ view: ViewArguments) -> String {

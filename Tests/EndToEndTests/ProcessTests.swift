@@ -89,7 +89,7 @@ struct ProcessTests {
           timeout: 200ms
           retry: 2
           stop: { grace: 0s }
-          run: "test -e ok || ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null'"
+          run: "test -e ok || ./root --reuid=0 sh -c 'echo start >> count; echo $$ > pid; exec tail -f /dev/null > /dev/null'"
       """)
     let run = try place.shell("\(Self.asOther) ./opflow run --json --output line", status: 1)
     let pid = try #require(place.lines("pid").last)
@@ -116,7 +116,7 @@ struct ProcessTests {
           run: |
             echo $PPID > worker
             ./root --reuid=0 sh -c '
-              echo start >> count; echo $$ > pid; echo here > here; exec tail -f /dev/null'
+              echo start >> count; echo $$ > pid; echo here > here; exec tail -f /dev/null > /dev/null'
       """)
     let here = try place.gate("here")
     let live = try place.startShell("exec \(Self.asOther) ./opflow run --output line \(on)")
@@ -155,7 +155,7 @@ struct ProcessTests {
             echo start >> count
             echo $PPID > worker
             ps -o ppid= -p $PPID > agent
-            ./root --reuid=0 \(starter) -c 'echo $$ > here; exec tail -f /dev/null' &
+            ./root --reuid=0 \(starter) -c 'echo $$ > here; exec tail -f /dev/null > /dev/null' &
             exec tail -f /dev/null
       """)
   }
@@ -190,6 +190,41 @@ struct ProcessTests {
     place.expectNothingAlive()
   }
 
+  @Test(needsRoot, arguments: ["", "web: { service: {}, run: exec tail -f /dev/null }"])
+  func `a watching run waits for a process that opflow may not end, then takes up the change`(
+    _ service: String
+  ) throws {
+    let place = try foreignPlace(
+      """
+      tasks:
+        upgrade:
+          inputs: [in]
+          outputs: []
+          run: |
+            echo start >> count
+            test -e ok && exit
+            ./root --reuid=0 sh -c 'echo $$ > pid; exec tail -f /dev/null > /dev/null' &
+            until test -s pid; do sleep 0.01; done
+        \(service)
+      """)
+    try place.write("in", "1")
+    let live = try place.startShell("exec \(Self.asOther) ./opflow run --watch --output line")
+    try live.waitForError("for changes; Ctrl-C leaves")
+    let pid = try #require(place.lines("pid").last)
+    try place.write("in", "2")
+    try live.waitForError(
+      "waiting until process \(pid) (tail, user root) ends, which an earlier round left"
+        + " (`sudo kill \(pid)`)")
+    #expect(place.lines("count") == ["start"])
+    try place.write("ok", "")
+    try place.shell("kill -KILL \(pid)")
+    try live.waitForError("upgrade succeeded", times: 2)
+    #expect(place.lines("count") == ["start", "start"])
+    live.send(SIGINT)
+    _ = try live.finish()
+    place.expectNothingAlive()
+  }
+
   private static let onAgent = "--on 'exec:exec ./opflow agent'"
 
   /// Leaves a process that opflow may not end, and returns its pid. A resume does not start the
@@ -220,7 +255,7 @@ struct ProcessTests {
           stop: { grace: 0s }
           run: |
             test -e ok || ./root --reuid=0 \(starter) -c '
-              echo start >> count; echo $$ > pid; exec tail -f /dev/null'
+              echo start >> count; echo $$ > pid; exec tail -f /dev/null > /dev/null'
       """)
   }
 
@@ -336,7 +371,7 @@ struct ProcessTests {
     let place = try Workplace(
       """
       tasks:
-        a: { run: "setsid sh -c 'echo up > here; exec tail -f /dev/null' & read x < here" }
+        a: { run: "setsid sh -c 'echo up > here; exec tail -f /dev/null > /dev/null' & read x < here" }
       """)
     _ = try place.gate("here")
     try place.opflow("run")

@@ -4,8 +4,10 @@ internal import OpflowSystem
 package enum ChangeOutlook: Sendable {
   /// The run can be resumed with the new state, and these services stay up.
   case goesOn(keeping: Set<TaskID>)
-  /// Why the run cannot be resumed; services keep running.
-  case obstacle(String)
+  /// The run cannot be resumed, for this reason; keep the services running.
+  ///
+  /// - Parameter passes: The reason may pass without a change of files.
+  case obstacle(String, passes: Bool)
 }
 
 /// Checks a run's files in a thread, since opening a file may block for long (file leases, dead

@@ -174,8 +174,8 @@ package final class ServingWatch {
       case .goesOn(let kept):
         complaint = ""
         return kept
-      case .obstacle(let text):
-        isDue = false
+      case .obstacle(let text, let passes):
+        isDue = passes
         if text != complaint { tell(text) }
         complaint = text
         return nil

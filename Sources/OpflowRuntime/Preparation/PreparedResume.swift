@@ -310,9 +310,8 @@ package struct PreparedResume {
       mayHaveLeft
       ? Orphans.end(
         run: folder.id.description, workersLock: folder.workersLock, workers: history.workers,
-        left: history.processesLeft + SurvivorFiles.read(folder.path).flatMap(\.processes),
-        freesNumbers: plan.hasServices)
-      : []
+        left: processesLeft, freesNumbers: plan.hasServices)
+      : isCopyOfLive ? [] : Orphans.alive(processesLeft)
     guard survivors.isEmpty || takesOver else { throw .survivors(survivors) }
     if mayHaveLeft {
       SurvivorFiles.remove(folder.path)
@@ -362,6 +361,17 @@ package struct PreparedResume {
       }
     }
     return drive
+  }
+
+  /// Processes of tasks that an earlier session could not end.
+  private var processesLeft: [WorkerEntry] {
+    history.processesLeft + SurvivorFiles.read(folder.path).flatMap(\.processes)
+  }
+
+  /// Checks that no process is alive that an earlier session could not end.
+  package func expectNothingLeft() throws(PreparationError) {
+    let survivors = takesOver ? [] : Orphans.alive(processesLeft)
+    guard survivors.isEmpty else { throw .survivors(survivors) }
   }
 
   /// Waits for agents and workers of a session that did not end.

@@ -20,6 +20,13 @@ package enum Orphans {
     package let title: String
     /// The machine of a process that cannot be checked from here; nil for this one.
     package var host: String?
+
+    /// Whether it may still run. A process that cannot be checked counts as alive.
+    package var isAlive: Bool {
+      guard host == nil else { return true }
+      guard let status = ProcessStatus.read(mark.pid) else { return false }
+      return status.startTime == mark.startTime && !status.isZombie
+    }
   }
 
   /// How long to wait for SIGKILL to work, or for workers to leave by themselves.
@@ -73,12 +80,7 @@ package enum Orphans {
             || isInSession(of: sessions, status)
             || leftHere.contains(ProcessMark(pid: status.pid, startTime: status.startTime)))
       }, &ended)
-    for entry in left where place(of: entry, bootID) == .elsewhere {
-      let host = entry.host.isEmpty ? "another machine" : entry.host
-      let survivor = Survivor(
-        mark: mark(entry), title: "\(entry.pid) on \(host)", host: host)
-      if !survivors.contains(survivor) { survivors.append(survivor) }
-    }
+    for survivor in alive(left) where !survivors.contains(survivor) { survivors.append(survivor) }
     if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
       if let status = ProcessStatus.read(pid), status.isZombie, isInSession(of: sessions, status) {
@@ -87,6 +89,24 @@ package enum Orphans {
     }
     waitForNumbers(of: ended)
     return survivors
+  }
+
+  /// Returns those of `left` that may still run. Those on another or an unknown host count as
+  /// alive.
+  package static func alive(_ left: [WorkerEntry]) -> [Survivor] {
+    let bootID = Machine.bootID
+    let found = left.compactMap { entry -> Survivor? in
+      switch place(of: entry, bootID) {
+      case .ofEarlierBoot: return nil
+      case .here:
+        guard let status = ProcessStatus.read(entry.pid) else { return nil }
+        return Survivor(mark: mark(entry), title: status.title)
+      case .elsewhere:
+        let host = entry.host.isEmpty ? "another machine" : entry.host
+        return Survivor(mark: mark(entry), title: "\(entry.pid) on \(host)", host: host)
+      }
+    }
+    return Set(found).filter(\.isAlive).sorted { $0.mark.pid < $1.mark.pid }
   }
 
   /// Returns the sorted machines of workers that `end` cannot check.
