@@ -185,6 +185,12 @@ extension Coordinator {
     return nil
   }
 
+  /// The children of this process that carry streams or keep allocations.
+  var startedChildren: [Int32] {
+    launchers.flatMap { ($0 as? RelayLauncher)?.children ?? [] }
+      + (sites?.allocations ?? []).compactMap { $0.allocation?.pid }
+  }
+
   /// The children of this process that are not orphans of this agent; nil if its orphans cannot be
   /// children, since it runs under another kernel.
   private func children(beside launcher: RelayLauncher) -> Set<Int32>? {
@@ -194,7 +200,7 @@ extension Coordinator {
     let others = links.compactMap { link in
       link?.site == launcher.number ? nil : link?.entry
     }
-    return ((launchers[0] as? LocalLauncher)?.children ?? StartedProcess.unreaped)
+    return ((launchers[0] as? LocalLauncher)?.children ?? [])
       .union(Orphans.children(of: others))
   }
 

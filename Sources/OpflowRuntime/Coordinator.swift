@@ -162,6 +162,7 @@ package final class Coordinator {
       throw CoordinatorError("cannot set up the view of the run", error)
     }
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
+    (launcher as? LocalLauncher)?.startedChildren = { [weak self] in self?.startedChildren ?? [] }
   }
 
   /// Takes all available tokens first, for tasks that want several.

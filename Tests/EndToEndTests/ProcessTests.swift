@@ -269,9 +269,10 @@ struct ProcessTests {
     place.expectNothingAlive()
   }
 
-  /// Makes the journal one of an older version, which wrote neither boot nor host for a worker
-  /// behind an agent on the same host.
+  /// Makes the run one of an older version, which wrote neither boot nor host for a worker behind
+  /// an agent on the same host, and no files about processes left alive.
   private func forgetBoots(_ place: Workplace) throws {
+    try place.shell("rm -r .opflow/runs/*/survivors")
     var lines = place.lines(try place.journalName)
     for index in lines.indices where JournalLine(lines[index])?.event == "worker" {
       let rest = lines[index].drop { $0 != "\t" }.dropFirst()

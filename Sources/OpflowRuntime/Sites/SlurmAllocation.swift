@@ -112,6 +112,9 @@ final class SlurmAllocation {
     }
   }
 
+  /// nil once it is reaped.
+  var pid: Int32? { process.pid }
+
   func release() { orders = nil }
 
   func waitUntilGone(nanoseconds: Int64) {

@@ -24,6 +24,8 @@ final class LocalLauncher: Launcher {
   private var ahead: WorkerChild?
   /// Indexed by worker number; nil once reaped.
   private var workers: [LocalWorker?] = []
+  /// The children of this process that are not workers, such as transports.
+  var startedChildren: () -> [Int32] = { [] }
   /// Process IDs that could not be killed.
   private var immortals: Set<Int32> = []
 
@@ -273,7 +275,7 @@ final class LocalLauncher: Launcher {
   var children: Set<Int32> {
     var children = Set(workers.compactMap { $0?.pid }).union(immortals)
     if let pid = ahead?.process.pid { children.insert(pid) }
-    return children.union(StartedProcess.unreaped)
+    return children.union(startedChildren())
   }
 
   /// Notes orphans that could not be ended, so that they count for no other worker.

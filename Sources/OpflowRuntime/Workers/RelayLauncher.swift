@@ -362,7 +362,10 @@ final class RelayLauncher: Launcher {
     try? watch.add(killer.process.rawDescriptor, .site(number), Place.killer)
   }
 
-  /// nil if the command has ended or never started.
+  /// The children of this process that it started.
+  var children: [Int32] { [transport?.pid, killer?.process.pid].compactMap { $0 } }
+
+  /// How long to wait for that command; nil if it has ended or never started.
   var killerDeadline: Instant? { killer?.deadline }
 
   func killTransport() { transport?.end() }

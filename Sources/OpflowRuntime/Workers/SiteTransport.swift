@@ -45,6 +45,8 @@ final class SiteTransport {
 
   var rawDescriptor: Int32 { process.rawDescriptor }
 
+  var pid: Int32? { process.pid }
+
   var isOver: Bool { process.isOver }
 
   /// Kills the command and its children. Returns whether it has ended.

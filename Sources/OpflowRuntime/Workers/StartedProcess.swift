@@ -1,5 +1,4 @@
 internal import OpflowSystem
-internal import Synchronization
 
 /// A child process that is waited for along with other events. Any check may reap it; afterwards
 /// nothing is sent to it.
@@ -8,23 +7,10 @@ final class StartedProcess {
   private(set) var hasEnded = false
   private(set) var status: EndedProcess.Status?
 
-  private static let living = Mutex<Set<Int32>>([])
-  /// The pids of all that are not reaped yet. The search for orphans spares these children.
-  static var unreaped: Set<Int32> { living.withLock { $0 } }
+  init(_ process: consuming SpawnedProcess) { self.process = process }
 
-  init(_ process: consuming SpawnedProcess) {
-    let pid = process.pid
-    self.process = process
-    Self.living.withLock { _ = $0.insert(pid) }
-  }
-
-  deinit { if !hasEnded { leave() } }
-
-  /// Call it once: another process may have the number later.
-  private func leave() {
-    let pid = process.pid
-    Self.living.withLock { _ = $0.remove(pid) }
-  }
+  /// nil once it is reaped: another process may have the number by then.
+  var pid: Int32? { hasEnded ? nil : process.pid }
 
   var rawDescriptor: Int32 { process.descriptor.rawValue }
 
@@ -37,7 +23,6 @@ final class StartedProcess {
       // Already reaped elsewhere.
     }
     hasEnded = true
-    leave()
     return true
   }
 
