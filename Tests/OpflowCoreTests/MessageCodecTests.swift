@@ -378,8 +378,9 @@ import Testing
     note.write(into: &writer)
     let line = "7\t2\t42\t12\t3\ta\\tb\tboot\talive 1 4711 (sleep, user root)\t4711:88\n"
     #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
-    let bad = ["", "x", "7\t2", "-2" + line.dropFirst(), String(line.dropLast(12)), "1 sleep"]
-    let text = (bad + [line, "-1\t0" + line.dropFirst(3)]).joined(separator: "\n")
+    let bad = ["", "x", "7\t2", "-2" + line.dropFirst(), String(line.dropLast(38)), "1 sleep"]
+    let torn = line.dropLast(12)
+    let text = (bad + [line, "-1\t0" + line.dropFirst(3)]).joined(separator: "\n") + torn
     let notes = SurvivorNote.read(Array(text.utf8))
     #expect(notes.map(\.task) == [TaskID(7), .none] && notes[0] == note)
     #expect(note.processes.map(\.pid) == [4711] && note.processes[0].bootID == "boot")

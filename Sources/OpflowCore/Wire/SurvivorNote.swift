@@ -55,7 +55,9 @@ package struct SurvivorNote: Equatable, Sendable {
 
   /// Parses complete lines; skips invalid ones.
   package static func read(_ bytes: [UInt8]) -> [SurvivorNote] {
-    bytes.split(separator: Field.lineFeed).compactMap { line in
+    // A writer that died may have left the start of a line.
+    let complete = bytes.prefix((bytes.lastIndex(of: Field.lineFeed) ?? -1) + 1)
+    return complete.split(separator: Field.lineFeed).compactMap { line in
       line.withUnsafeBytes { SurvivorNote($0) }
     }
   }
