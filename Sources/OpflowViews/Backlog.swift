@@ -1,4 +1,4 @@
-internal import OpflowCore
+package import OpflowCore
 
 /// Text queued for a reader that may be slow or never read: in order, bounded, with a count in
 /// place of dropped lines.
@@ -177,4 +177,17 @@ struct Backlog {
   private static func lines(_ bytes: [UInt8]) -> Int {
     bytes.reduce(0) { $0 + ($1 == Field.lineFeed ? 1 : 0) }
   }
+}
+
+/// The output of a try as a range of the task's log. A view that shows all of it reads it piece by
+/// piece, as fast as its own reader, and never holds all of it.
+package struct LogRange: Sendable {
+  package let task: TaskID
+  /// The try, whose header may stand at the start of the range.
+  let attempt: Int32
+  /// The bytes that are still to be read.
+  package internal(set) var bytes: Range<Int64>
+  var isNew = true
+  /// The path of the log, as shown to users.
+  let path: String
 }

@@ -140,3 +140,159 @@ struct ClosingSummary {
     text.endLine()
   }
 }
+
+/// Prints a failure in full, or in one line if the full text is still in sight.
+struct FailureBlock {
+  let palette: Palette
+  let heading: ProgressHeading
+
+  /// Writes `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
+  func writeLine(
+    _ failure: FailureRecord, _ model: DriveModel, columns: Int, into text: inout TextBuffer
+  ) {
+    writeTitle(failure, model, into: &text)
+    if failure.hasLog {
+      let task = failure.transition.task
+      let whole =
+        Self.words(failure, model).joined() + ", log: "
+        + CleanText.string(heading.logPath(task, model.plan))
+      if TextWidth.of(whole) <= columns {
+        text.add(", ")
+      } else {
+        text.endLine()
+        text.add("  ")
+      }
+      heading.writeLog(task, plan: model.plan, into: &text)
+    }
+    text.endLine()
+  }
+
+  private func writeTitle(
+    _ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer
+  ) {
+    let words = Self.words(failure, model)
+    text.add(palette.red(words[0]))
+    text.addSentence(words[1])
+  }
+
+  private static func words(_ failure: FailureRecord, _ model: DriveModel) -> [String] {
+    let place =
+      failure.transition.attempt > 0
+      ? MachineText.place(of: failure.transition.task, model) : ""
+    return [
+      "\(model.name(failure.transition.task)) failed",
+      place + OutcomeText.failure(failure.transition),
+    ]
+  }
+
+  func write(_ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer) {
+    let transition = failure.transition
+    writeTitle(failure, model, into: &text)
+    text.endLine()
+    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
+    for line in LineSlices(failure.tail) {
+      text.add(palette.dim("  | "))
+      text.addOutput(line, palette)
+      text.endLine()
+    }
+    TransitionLine(palette: palette).writeLeft(transition, into: &text)
+    if transition.outcome.reason == .interrupted {
+      text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
+      let name = QuotedWords.quoted(model.name(transition.task))
+      text.add("  \(heading.resumeCommand) --rerun \(name)\n")
+    }
+    if failure.hasLog {
+      text.add("  ")
+      heading.writeLog(transition.task, plan: model.plan, into: &text)
+      text.endLine()
+    }
+  }
+}
+
+extension FailureRecord {
+  fileprivate var hasLog: Bool { transition.outcome.usage.outputBytes > 0 || !tail.isEmpty }
+}
+
+/// The first failures of a session that are not allowed, for its closing summary.
+struct FailureList {
+  private(set) var first: [FailureRecord] = []
+
+  /// The number of failures in detail; the summary only counts the others.
+  static let maxDetailed = 20
+
+  /// - Parameter stillFailed: tasks that an earlier crash interrupted and that stay failed.
+  init(stillFailed: TaskSet, plan: Plan) {
+    if stillFailed.isEmpty { return }
+    for index in plan.tasks where stillFailed.contains(TaskID(index)) {
+      add(
+        FailureRecord(
+          transition: Transition(.failure, TaskID(index), reason: .interrupted), tail: []))
+    }
+  }
+
+  /// Returns the tasks in `state` when a view joins a session late, in the order of their ends.
+  static func joined(
+    _ history: RunModel, _ model: DriveModel, _ state: TaskState
+  ) -> [Transition] {
+    let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }
+    return failed.sorted { history[$0].settleSequence < history[$1].settleSequence }.map { task in
+      let record = history[task]
+      var outcome = Outcome(status: record.status, reason: record.why?.endReason)
+      outcome.usage.wallMicroseconds = record.wallMicroseconds
+      var transition = Transition(.failure, task, attempt: record.attempts)
+      transition.outcome = outcome
+      if let complaint = history.details.complaints[task] { transition.what = complaint }
+      return transition
+    }
+  }
+
+  /// Removes tasks that are retried.
+  mutating func remove(_ tasks: [TaskID]) {
+    first.removeAll { tasks.contains($0.transition.task) }
+  }
+
+  mutating func add(_ failure: FailureRecord) {
+    if first.count < Self.maxDetailed { first.append(failure) }
+  }
+}
+
+struct FailureRecord {
+  var transition: Transition
+  /// The last lines of output, each with its newline.
+  var tail: [UInt8]
+  /// The number of lines printed up to and including this failure; nil if it was not printed.
+  var toldLines: Int?
+}
+
+/// The last lines of a service, shown with a dependent's failure, because they often hold the
+/// cause.
+struct ServiceTail {
+  let service: TaskID
+  let bytes: [UInt8]
+
+  private static let mostLines = 10
+  /// The last bytes of output in which the lines are looked for.
+  static let mostBytes = 8192
+
+  /// Writes the lines; returns false if there are none.
+  func write(_ model: DriveModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
+    let lines = LastLines.of(bytes, count: Self.mostLines)
+    if lines.isEmpty { return false }
+    text.addSentence(palette.dim("  the last of \(model.name(service)), which it needs:"))
+    text.endLine()
+    for line in LineSlices(lines) {
+      text.addSentence(palette.dim("  \(model.name(service)) | "))
+      text.addOutput(line, palette)
+      text.endLine()
+    }
+    return true
+  }
+
+  /// Writes where the log is, if an earlier failure showed the lines already.
+  func writePointer(
+    _ path: String, _ model: DriveModel, _ palette: Palette, into text: inout TextBuffer
+  ) {
+    text.addSentence(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
+    text.endLine()
+  }
+}

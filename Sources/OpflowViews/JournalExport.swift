@@ -81,3 +81,80 @@ extension JournalEvent {
     }
   }
 }
+
+/// The output of `opflow journal verify`: the damage, and what it means for each task.
+package struct JournalVerdict {
+  private let path: String
+  private let recovery: JournalRecovery
+  /// The run is live, so its last line may be incomplete.
+  private let isHeld: Bool
+
+  package init(path: String, recovery: JournalRecovery, isHeld: Bool) {
+    self.path = path
+    self.recovery = recovery
+    self.isHeld = isHeld
+  }
+
+  /// Whether nothing is damaged, apart from the line that a live run is just writing.
+  package var isWhole: Bool { recovery.isIntact || isHeld && recovery.isOnlyTorn }
+
+  /// - Parameter plan: nil if it cannot be read; the text then omits tasks.
+  package func text(plan: Plan?, history: RunModel) -> String {
+    var text = "\(CleanText.string(path)): \(Self.count(recovery.lineCount, "line")), "
+    if isWhole {
+      text += recovery.isIntact ? "intact\n" : "intact so far; the run is writing\n"
+      return text
+    }
+    text += "\(Self.count(recovery.droppedLines, "damaged line")) "
+    text += "(\(recovery.droppedBytes) bytes) besides, \(recovery.missingLines) missing\n"
+    for damage in recovery.damage { text += "  \(damage.message)\n" }
+    if recovery.damage.count == JournalRecovery.placeLimit { text += "  and maybe more places\n" }
+    if let length = recovery.repair.truncateTo {
+      text +=
+        "A resume cuts off what follows byte \(length) and passes over the rest of the damage.\n"
+    } else {
+      text += "A resume passes over the damage.\n"
+    }
+    if let plan { text += Self.tasks(plan, history) }
+    return text
+  }
+
+  private static func tasks(_ plan: Plan, _ history: RunModel) -> String {
+    var request = ResumeRequest()
+    request.selected = RunScope.of(history, plan)
+    request.scope = request.selected
+    let decision = ResumeDecision(plan: plan, history: history, request: request)
+    var lines: [(name: String, meaning: String)] = []
+    for index in plan.tasks {
+      let task = TaskID(index)
+      let meaning: String
+      switch decision[task] {
+      case .outside, .leave, .keep, .stay: continue
+      case .check: meaning = "is looked at: it runs again where its inputs or outputs changed"
+      case .later: meaning = "keeps that, unless something that it needs runs again"
+      case .fail: meaning = "fails: a try may have been cut short, and it must not run twice"
+      case .run(.unproven):
+        meaning = "runs again: it ended, but a line that took its end back may be lost"
+      case .run(.interrupted): meaning = "runs again: no line tells how its last try ended"
+      case .run(.new): meaning = "runs: no line tells that it was ever started"
+      case .run(let reason):
+        meaning = "runs again: " + CleanText.string(ReasonText.text(.rerun(reason), plan: plan))
+      }
+      lines.append((CleanText.string(plan.nameString(task)), meaning))
+    }
+    let total = request.selected?.count ?? plan.taskCount
+    var text = "\(total - lines.count) of \(count(total, "task")) keep what they have.\n"
+    if lines.isEmpty { return text }
+    text += "Of the others, with what is left in the journal, a resume says:\n"
+    let width = min(lines.reduce(0) { max($0, $1.name.count) }, 40)
+    for line in lines {
+      let padding = String(repeating: " ", count: max(0, width - line.name.count))
+      text += "  \(line.name)\(padding)  \(line.meaning)\n"
+    }
+    return text
+  }
+
+  private static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+}

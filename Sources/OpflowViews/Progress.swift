@@ -484,3 +484,143 @@ package struct ProgressView: ~Copyable {
 
   mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
 }
+
+/// The nodes of a session.
+extension ProgressView {
+  /// Reports a change of a node.
+  package mutating func site(_ entry: SiteEntry, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    let before = model.machines[entry.site]?.state
+    model.machines.apply(entry)
+    if json {
+      ProgressJSON.machine(entry, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    if let change = MachineText.change(entry, from: before, model) {
+      tell(palette.yellow(change))
+    }
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Reports a new worker, so that tasks can be shown to start on its node.
+  package mutating func worker(_ entry: WorkerEntry) { model.machines.apply(entry) }
+
+  /// Reports that the run waits for nodes.
+  ///
+  /// - Parameters:
+  ///   - place: identifies the wait.
+  ///   - what: the message; nil ends the wait.
+  ///   - isNews: whether to print a line if no frame shows it.
+  package mutating func wait(
+    _ place: Int, for what: String?, isNews: Bool, atMilliseconds now: Int64
+  ) {
+    nowMilliseconds = now
+    guard model.machines.wait(place, for: what) else { return }
+    if json, let what {
+      ProgressJSON.wait(what, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    if live == nil, isNews, renderer.tellsWaits, let what { tell(CleanText.string(what)) }
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Ends a wait and reports its outcome.
+  package mutating func endWait(_ place: Int, _ came: String, atMilliseconds now: Int64) {
+    wait(place, for: nil, isNews: false, atMilliseconds: now)
+    if live == nil, renderer.tellsWaits { tell(CleanText.string(came)) }
+  }
+
+  /// Prints a line about the run as a whole.
+  private mutating func tell(_ clean: String) {
+    text.add(palette.dim(TransitionLine.counter(model)))
+    text.add(" ")
+    text.addSentence(clean)
+    text.endLine()
+    settle()
+  }
+}
+
+/// Tasks that are added to, or retracted from, a live session.
+extension ProgressView {
+  /// Reports tasks that were added to the run.
+  ///
+  /// - Parameters:
+  ///   - plan: includes them.
+  ///   - initial: the initial states of the tasks that the view does not know yet.
+  package mutating func extend(
+    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds now: Int64
+  ) {
+    nowMilliseconds = now
+    if !initial.isEmpty {
+      model.grow(to: plan, initial)
+      live?.grow()
+    }
+    model.apply(entry)
+    if json {
+      ProgressJSON.extend(entry, model, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    tellOrder(OrderText.text(entry))
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Reports retracted tasks, which have new names in `plan`.
+  package mutating func withdraw(
+    _ entry: WithdrawEntry, plan: Plan, atMilliseconds now: Int64
+  ) {
+    nowMilliseconds = now
+    let known = model.plan
+    let withdrawn = known.tasks.map { TaskID($0) }.filter {
+      !known.nameBytes($0).equals(plan.nameBytes($0))
+    }
+    model.withdraw(withdrawn, plan)
+    if json {
+      ProgressJSON.withdraw(
+        entry, withdrawn.map { known.nameString($0) }, model, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    tellOrder(OrderText.text(entry, plan: plan))
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Prints a request that was applied, if the renderer prints requests.
+  mutating func tellOrder(_ what: String) {
+    if renderer.tellsOrders {
+      text.add(palette.yellow("order: "))
+      text.addCleaned(what)
+      text.endLine()
+    }
+    settle()
+  }
+}
+
+/// The keys of the live view.
+extension ProgressView {
+  /// Turns the keys on or off.
+  package mutating func setKeys(_ isOn: Bool) { live?.setKeys(isOn) }
+
+  /// Handles the bytes of one read; the caller carries out the actions.
+  package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
+    let parallel = heading.parallel
+    return live?.type(typed, model, parallel: parallel) ?? []
+  }
+
+  /// Notes that the request of a key was sent.
+  package mutating func ask(_ request: OrderRequest) { live?.ask(request) }
+
+  /// Shows the outcome of a key.
+  package mutating func tellKey(_ message: String, of request: OrderRequest? = nil) {
+    live?.tell(message, of: request)
+  }
+
+  /// Returns the tasks whose last output is shown now, and how many bytes of each.
+  package func wantedTails(atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int) {
+    live?.wantedTails(model, atMilliseconds: now) ?? ([], 0)
+  }
+
+  /// - Parameter tails: the last bytes of each task's output, cut anywhere.
+  package mutating func setTails(_ tails: [TaskID: [UInt8]]) { live?.setTails(tails) }
+
+  /// - Parameter inner: the runs that tasks have started.
+  package mutating func setInner(_ inner: [TaskID: InnerRun]) { live?.setInner(inner) }
+}

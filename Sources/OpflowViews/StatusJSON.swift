@@ -198,3 +198,97 @@ extension JSONWriter {
     endObject()
   }
 }
+
+enum MachineJSON {
+  /// Writes the nodes of all sessions in the order in which they joined.
+  static func write(_ sites: SiteRecords, into json: inout JSONWriter) {
+    json.key("machines")
+    json.beginArray()
+    for site in sites.all {
+      json.beginObject()
+      json.key("host")
+      json.string(site.offer.host)
+      json.key("state")
+      json.string(site.state.rawValue)
+      json.key("drive")
+      json.number(site.drive)
+      writeOffer(of: site.offer, into: &json)
+      json.key("joined_ms")
+      json.number(site.joinedMilliseconds)
+      json.key("state_ms")
+      json.number(site.stateMilliseconds)
+      if !site.what.isEmpty {
+        json.key("what")
+        json.string(site.what)
+      }
+      json.endObject()
+    }
+    json.endArray()
+  }
+
+  /// Writes the resources of a node, with null for unknown amounts.
+  static func writeOffer(of entry: SiteEntry, into json: inout JSONWriter) {
+    json.key("cores")
+    json.optional(entry.cores > 0 ? entry.cores : nil)
+    json.key("memory_bytes")
+    json.optional(entry.memoryBytes > 0 ? entry.memoryBytes : nil)
+    json.key("gpus")
+    json.number(entry.gpus)
+  }
+}
+
+/// Writes the JSON keys that describe an addition of tasks to a live run.
+enum ExtendJSON {
+  static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
+    json.fields(of: entry.asker)
+    if !entry.adder.isNone {
+      json.key("task")
+      json.string(plan.nameBytes(entry.adder))
+      json.key("attempt")
+      json.number(entry.attempt)
+    }
+    json.key("file")
+    json.string(entry.manifestPath)
+    json.key("added")
+    json.number(entry.added)
+  }
+}
+
+/// The value of `download` in JSON. It always has all keys, with null for unknown values.
+struct DownloadJSON {
+  /// Set while the download runs.
+  var progress: DownloadProgress?
+  /// The time at which `progress` is evaluated.
+  var nowMilliseconds: Int64 = 0
+  /// Set after a success.
+  var report: FetchReport?
+  /// The size of the partial file of an interrupted or failed download.
+  var keptBytes: Int64?
+
+  func write(target: UnsafeRawBufferPointer, into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("to")
+    json.string(target)
+    json.key("done_bytes")
+    json.optional(progress?.doneBytes ?? report?.sizeBytes ?? keptBytes)
+    json.key("total_bytes")
+    json.optional(progress?.totalBytes ?? report?.sizeBytes)
+    json.key("resumed_bytes")
+    json.optional(progress?.resumedBytes ?? report?.resumedBytes)
+    json.key("bytes_per_second")
+    json.optional(progress?.bytesPerSecond(at: nowMilliseconds))
+    json.key("seconds_left")
+    json.optional(progress?.secondsLeft(at: nowMilliseconds))
+    json.key("kept")
+    if let report { json.bool(report.isKept) } else { json.null() }
+    json.key("sha256")
+    json.optional(Self.known(report?.sha256))
+    json.key("sha512")
+    json.optional(Self.known(report?.sha512))
+    json.key("url")
+    json.optional(Self.known(report?.url))
+    json.endObject()
+  }
+
+  private static func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
+}

@@ -328,3 +328,333 @@ package struct StatusView {
     }
   }
 }
+
+/// The tasks of a matrix in one row.
+struct FamilyStatus {
+  let name: String
+  private let counts: TaskCounts
+  /// The number of successes restored from the cache.
+  private var restored = 0
+  /// The number of pending tasks that began before the run's process died.
+  private var interrupted = 0
+
+  init(_ family: FamilyID, _ status: RunStatus) {
+    var counts = TaskCounts()
+    var interrupted = 0
+    for index in status.plan.legs(family) where status.included.contains(TaskID(index)) {
+      let task = TaskID(index)
+      counts.add(status.state(task), asks: status.plan.kind(task) == .approve)
+      if status.isCut(task) { interrupted += 1 }
+    }
+    self.init(name: status.plan.familyName(family), counts: counts)
+    self.interrupted = interrupted
+    restored = status.restoredCount(of: status.plan.legs(family))
+  }
+
+  init(name: String, counts: TaskCounts) {
+    self.name = name
+    self.counts = counts
+  }
+
+  var label: String { "\(name) \(counts.ended)/\(counts.total)" }
+
+  /// The state that most needs attention.
+  var state: TaskState {
+    if counts.running + counts.asking > 0 { return .running }
+    if counts.suspended > 0 { return .suspended }
+    if counts.failed > 0 { return .failed }
+    if counts.cancelled > 0 { return .cancelled }
+    if counts.pending > 0 { return .waiting }
+    if counts.failedAllowed > 0 { return .failedAllowed }
+    if counts.succeeded > 0 { return .succeeded }
+    return counts.upToDate > 0 ? .upToDate : .skipped
+  }
+
+  /// The number of tasks per state; empty if `state` says it all.
+  var words: String {
+    let parts = [
+      (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
+      (counts.failed, "failed"),
+      (counts.failedAllowed, "failed (allowed)"), (counts.cancelled, "cancelled"),
+      (interrupted, "interrupted"), (counts.pending - interrupted, "pending"),
+      (counts.succeeded, "succeeded" + restoredWords),
+      (counts.upToDate, "up to date"), (counts.skipped, "skipped"),
+    ].filter { $0.0 > 0 }
+    return parts.count > 1 || restored > 0 || interrupted > 0
+      ? parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") : ""
+  }
+
+  private var restoredWords: String {
+    if restored == 0 { return "" }
+    return restored == counts.succeeded ? " (restored)" : " (\(restored) restored)"
+  }
+
+  func write(into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("id")
+    json.string(name)
+    json.key("state")
+    json.string(state.word)
+    json.key("counts")
+    StatusJSON.write(counts, into: &json)
+    if restored > 0 {
+      json.key("restored")
+      json.number(restored)
+    }
+    json.endObject()
+  }
+}
+
+/// What `opflow status` shows about requests to a live run.
+struct StatusOrders {
+  let status: RunStatus
+  private var orders: OrderRecords { status.history.orders }
+
+  init(_ status: RunStatus) { self.status = status }
+
+  /// Returns `by opflow suspend (pid 12)` if a request caused the task's state; nil otherwise.
+  func words(_ task: TaskID, _ state: TaskState) -> String? {
+    switch state {
+    case .running: beingCancelled(task)
+    case .suspended: beingCancelled(task) ?? orders.holder(of: task).map(Self.by)
+    case .waiting, .ready, .checking: status.state == .running ? waiting(task) : nil
+    case .cancelled: orders.of(task, .cancel).map { Self.by($0.asker) }
+    case .skipped:
+      status.history[task].why == .skipped(.order)
+        ? orders.of(task, .skip).map { Self.by($0.asker) } : nil
+    case .handed, .succeeded, .upToDate, .failedAllowed, .failed: nil
+    }
+  }
+
+  private func beingCancelled(_ task: TaskID) -> String? {
+    guard status.state == .running else { return nil }
+    return orders.of(task, .cancel).map { "being cancelled \(Self.by($0.asker))" }
+  }
+
+  private func waiting(_ task: TaskID) -> String? {
+    orders.ofPending(task).first.map { record, phrase in
+      "\(phrase.short(record.carried)) \(Self.by(record.asker))"
+    }
+  }
+
+  private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
+
+  /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
+  var extensions: [String] {
+    let all = status.history.extensions
+    let shown = all.suffix(Self.mostExtensions)
+    let lines = shown.map {
+      "\(CountText.tasks($0.added)) \($0.added == 1 ? "was" : "were") added \(Self.by($0.asker))"
+    }
+    let hidden = all.dropLast(shown.count)
+    if hidden.isEmpty { return lines }
+    let added = hidden.reduce(0) { $0 + $1.added }
+    let batches = hidden.count == 1 ? "one batch" : "\(CountText.grouped(hidden.count)) batches"
+    return [
+      "\(CountText.tasks(added)) \(added == 1 ? "was" : "were") added before that, in \(batches)"
+    ]
+      + lines
+  }
+
+  private static let mostExtensions = 3
+
+  /// `net is closed, by opflow parallel (pid 12)`: a line per resource set in this session.
+  var capacities: [String] {
+    guard status.state == .running else { return [] }
+    return orders.capacities.map { order in
+      let (name, value) = (order.carried.resource, order.carried.number ?? 0)
+      let amount = value == 0 ? "closed" : amount(value, of: name)
+      return "\(CleanText.string(name)) is \(amount), \(Self.by(order.asker))"
+    }
+  }
+
+  private func amount(_ value: Int64, of name: String) -> String {
+    let amount = UInt64(clamping: value)
+    guard let resource = resource(name) else { return "\(value)" }
+    return AmountText.text(amount, of: resource)
+  }
+
+  private func resource(_ name: String) -> UInt32? {
+    let plan = status.plan
+    return plan.resources.indices.first {
+      plan.text(plan.resources[$0].name).elementsEqual(name.utf8)
+    }.map { UInt32(truncatingIfNeeded: $0) }
+  }
+
+  // MARK: - JSON
+
+  func writeExtensions(into json: inout JSONWriter) {
+    let extensions = status.history.extensions
+    if extensions.isEmpty { return }
+    json.key("extensions")
+    json.beginArray()
+    for entry in extensions {
+      json.beginObject()
+      ExtendJSON.write(entry, plan: status.plan, into: &json)
+      json.endObject()
+    }
+    json.endArray()
+  }
+
+  /// Writes the requests to the run as a whole, if it is live.
+  func write(into json: inout JSONWriter) {
+    guard status.state == .running else { return }
+    json.key("stopped_by")
+    if let stop = orders.stoppedBy { Self.write(stop.asker, into: &json) } else { json.null() }
+    json.key("stop_signal")
+    if let signal = orders.stopSignal { json.number(signal) } else { json.null() }
+    json.key("paused_by")
+    if let pause = orders.pausedBy { Self.write(pause.asker, into: &json) } else { json.null() }
+    json.key("capacities")
+    json.beginArray()
+    for order in orders.capacities {
+      let (name, value) = (order.carried.resource, order.carried.number ?? 0)
+      json.beginObject()
+      json.key("resource")
+      json.string(name)
+      json.key("value")
+      json.string(
+        resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
+      json.key("by")
+      Self.write(order.asker, into: &json)
+      json.endObject()
+    }
+    json.endArray()
+  }
+
+  /// Writes the requester that caused a task's state, and its priority if a request set it.
+  func write(_ task: TaskID, into json: inout JSONWriter) {
+    let asker: OrderAsker? =
+      switch status.state(task) {
+      case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
+      case .cancelled: orders.of(task, .cancel)?.asker
+      case .skipped:
+        status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.asker : nil
+      case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
+      }
+    if let asker {
+      json.key("ordered_by")
+      Self.write(asker, into: &json)
+    }
+    if let priority = orders.of(task, .priority) {
+      json.key("priority")
+      json.number(priority.carried.priority)
+    }
+  }
+
+  static func write(_ asker: OrderAsker, into json: inout JSONWriter) {
+    json.beginObject()
+    json.fields(of: asker)
+    json.endObject()
+  }
+}
+
+extension JSONWriter {
+  mutating func fields(of asker: OrderAsker) {
+    key("by")
+    string(asker.name)
+    key("pid")
+    number(asker.pid)
+    key("uid")
+    number(asker.user)
+  }
+}
+
+package struct StatusMachines {
+  let status: RunStatus
+
+  private static let mostColumns = 200
+  private static let mostOthers = 3
+
+  init(_ status: RunStatus) { self.status = status }
+
+  private var sites: [SiteRecord] {
+    Array(status.history.sites.of(drive: status.history.drives))
+  }
+
+  /// What the run waits for, the nodes in use, and what became of the others.
+  var lines: [String] {
+    var lines: [String] = []
+    if status.state == .running, let awaited = status.awaited {
+      lines.append("waits: \(CleanText.string(awaited))")
+    }
+    let sites = sites
+    if sites.isEmpty { return lines }
+    var inUse: Set<String> = []
+    let hosts = sites.filter(\.isInUse).map(\.offer.host).filter { inUse.insert($0).inserted }
+    lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
+    // Of a node that came back, only the newest record counts.
+    let others = sites.filter { !$0.isInUse && !inUse.contains($0.offer.host) }
+    for site in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(site))") }
+    if others.count > Self.mostOthers {
+      lines.append("  … and \(others.count - Self.mostOthers) more that are not in use")
+    }
+    return lines
+  }
+
+  /// `n2 is lost (nothing was heard of it in time)`
+  package static func text(_ site: SiteRecord) -> String {
+    let what = CleanText.string(site.what)
+    return "\(MachineText.name(site.offer.host)) \(word(site.state))"
+      + (what.isEmpty ? "" : " (\(what))")
+  }
+
+  package static func word(_ state: SiteState) -> String {
+    switch state {
+    case .joined: "is in use"
+    case .readmitted: "is used again"
+    case .leaving: "is about to go"
+    case .shunned: "gets nothing more"
+    case .silent: "says nothing"
+    case .lost: "is lost"
+    }
+  }
+}
+
+extension RunStatus {
+  /// `stopped by SIGTERM`, for a run that was cancelled or interrupted.
+  package var stopWords: String {
+    guard let close = history.close else { return "cut off: the process that drove it died" }
+    if close.exitCode == 74 { return "stopped by an error of input or output" }
+    if let record = history.orders.stoppedBy {
+      return "stopped by \(CleanText.string(record.asker.text))"
+    }
+    let reason = history.orders.stopReason
+    if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
+    return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
+  }
+
+  /// Returns the journal's word for the reason, with its subject; nil if the state says it all.
+  func reasonWord(_ task: TaskID) -> String? {
+    let why = why(task)
+    switch why {
+    case nil: return nil
+    case .rerun(.changed), .rerun(.afterRerun): return words(history[task])
+    case .ended, .skipped, .rerun: return why?.word.description
+    }
+  }
+
+  func words(_ record: TaskRecord) -> String {
+    // A task that was taken back unstarted counts as never assigned.
+    record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
+  }
+}
+
+extension InnerRun {
+  /// `[12/40] 1 failed, 3 running`
+  var words: String {
+    let parts = [(counts.failed, "failed"), (counts.begun, "running")].filter { $0.0 > 0 }
+      .map { "\($0.0) \($0.1)" }
+    let head = "[\(counts.ended + counts.cancelled)/\(counts.total)]"
+    return parts.isEmpty ? head : "\(head) \(parts.joined(separator: ", "))"
+  }
+
+  func write(into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("run")
+    json.string(run.description)
+    json.key("counts")
+    StatusJSON.write(counts, into: &json)
+    json.endObject()
+  }
+}

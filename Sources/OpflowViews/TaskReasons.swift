@@ -1,4 +1,4 @@
-internal import OpflowCore
+package import OpflowCore
 
 /// Explains the states of a run's tasks from its journal and its plan.
 struct TaskReasons {
@@ -393,5 +393,359 @@ struct TaskReasons {
 extension [RerunReason] {
   fileprivate var culprits: [TaskID] {
     compactMap { if case .afterRerun(let task) = $0, !task.isNone { task } else { nil } }
+  }
+}
+
+/// One of the reasons for a task's state.
+struct TaskReason: Equatable {
+  enum Kind: String {
+    /// Waiting.
+    case paused, stopping, retry, needs, holdup, finally, terminal, offer
+    case resources, machine, unknown, queue, priority, handed
+    /// Running.
+    case running, suspended, gate
+    /// Ended, or not run before the run ended.
+    case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
+    /// Why the task ran again, and what a resume would do.
+    case rerun, stale, resume
+
+    var word: String { rawValue }
+  }
+
+  let kind: Kind
+  let text: String
+  /// The part of it that matrix tasks with other times and places share.
+  let shared: String
+  let tasks: [TaskID]
+
+  init(_ kind: Kind, _ text: String, shared: String? = nil, tasks: [TaskID] = []) {
+    self.kind = kind
+    self.text = text
+    self.shared = shared ?? text
+    self.tasks = tasks
+  }
+}
+
+/// What a resume would do with a task of the run.
+package enum ResumeFate: Sendable, Equatable {
+  /// It would run; the reason is set if it has a result or was interrupted.
+  case runs(Transition?)
+  /// It would run because of its files; the text says what changed, if that is known.
+  case runsChanged(String)
+  /// It would run, unless this dependency leaves its outputs as they are.
+  case runsUnless(TaskID)
+  case keeps
+  /// It is up to date, although this run has no result of it.
+  case upToDate
+  /// It keeps its result if its inputs and outputs are unchanged.
+  case checks
+  /// It keeps its result if all of its dependencies do.
+  case keepsLater
+  /// It would be skipped because of this dependency.
+  case blocked(TaskID)
+  /// It would fail before it starts, with this message.
+  case unfit(String)
+  /// It would fail at once: it was interrupted and must not run twice.
+  case fails
+  /// It stays failed until a user asks to run it again.
+  case staysFailed
+  /// The resume would leave it out.
+  case leaves
+  /// The manifest no longer has it.
+  case gone
+  /// The task that added it would run again.
+  case addedAnew
+  /// The manifest cannot be used; the reason is reported elsewhere.
+  case unknown
+}
+
+/// Explains why a task of a live run does not start on any node.
+struct MachineReasons {
+  private let status: RunStatus
+  private let durations: TaskDurations
+  private let nowMilliseconds: Int64
+  /// The nodes of the newest session.
+  private let sites: [SiteRecord]
+  private let groups: ServiceGroups
+  /// By node and resource.
+  private let held: [SiteID: [UInt64]]
+  private var plan: Plan { status.plan }
+
+  private static let mostNames = 5
+
+  /// Returns nil for a run that neither has nor waits for nodes.
+  ///
+  /// - Parameter running: the running tasks.
+  init?(
+    _ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64
+  ) {
+    sites = Array(status.history.sites.of(drive: status.history.drives))
+    if sites.isEmpty, status.awaited == nil { return nil }
+    self.status = status
+    self.durations = durations
+    self.nowMilliseconds = nowMilliseconds
+    groups = ServiceGroups(status.plan)
+    var held: [SiteID: [UInt64]] = [:]
+    for task in running {
+      guard let site = status.history.site(of: task)?.site else { continue }
+      for item in RunQueue.demand(of: task, status) {
+        let none = [UInt64](repeating: 0, count: status.plan.resources.count)
+        held[site, default: none][Int(item.resource)] &+= item.amount
+      }
+    }
+    self.held = held
+  }
+
+  /// Whether the task belongs on a node.
+  func apply(to task: TaskID) -> Bool {
+    guard plan.isService(task) || !plan.services(neededBy: task).isEmpty else {
+      return !plan.staysOnCoordinator(task)
+    }
+    return groups.group(of: task) != nil && home(of: task).map { $0.site != nil } ?? true
+  }
+
+  /// Returns a running task of the same service group, if possible a service that the task depends
+  /// on, and its node (nil: the coordinator's machine); nil if no such task runs.
+  private func home(of task: TaskID) -> (member: TaskID, site: SiteRecord?)? {
+    guard let group = groups.group(of: task) else { return nil }
+    let members = plan.tasks.lazy.map { TaskID($0) }.filter {
+      groups.group(of: $0) == group && status.state($0).isRunning
+    }
+    let own = Set(plan.services(neededBy: task))
+    guard let member = members.first(where: own.contains) ?? members.first else { return nil }
+    return (member, status.history.site(of: member))
+  }
+
+  /// Explains why a ready task waits; nil if a node has room and time for it.
+  func waiting(_ task: TaskID) -> TaskReason? {
+    if let (member, site) = home(of: task), let site { return waiting(task, for: member, on: site) }
+    let inUse = sites.filter(\.isInUse)
+    if inUse.isEmpty {
+      if let awaited = status.awaited {
+        return TaskReason(.machine, "waits for a machine: \(CleanText.string(awaited))")
+      }
+      let last = sites.last.map { ": \(StatusMachines.text($0))" } ?? ""
+      return TaskReason(.machine, "waits for a machine, and none is there\(last)")
+    }
+    let wanted = wanted(by: task)
+    let gpus = wanted.first { Int($0.resource) == plan.gpuResource }?.amount ?? 0
+    if gpus > (inUse.map { $0.offer.gpus * 1000 }.max() ?? 0) {
+      let amount = ResourceEntry.text(gpus, of: UInt32(clamping: plan.gpuResource ?? 0))
+      return TaskReason(.machine, "wants \(amount) of gpu, which no machine has")
+    }
+    let lacks = inUse.compactMap { lack(of: wanted, $0) }
+    if lacks.count == inUse.count {
+      let wants = wanted.map {
+        "\(AmountText.text($0.amount, of: $0.resource)) of \(name($0.resource))"
+      }
+      return TaskReason(
+        .resources,
+        "wants \(wants.joined(separator: ", ")), and no machine has room: \(list(lacks))",
+        shared: "no machine has room for it")
+    }
+    return lacksTime(task, inUse)
+  }
+
+  /// The same for a task that must start on the node of a member of its service group.
+  private func waiting(
+    _ task: TaskID, for member: TaskID, on site: SiteRecord
+  ) -> TaskReason? {
+    let lack =
+      site.isInUse ? lack(of: wanted(by: task), site) : StatusMachines.text(site)
+    guard let lack else { return lacksTime(task, [site]) }
+    let waits = "waits for the machine of \(plan.nameString(member))"
+    return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
+  }
+
+  /// Returns what a node lacks; nil if everything fits.
+  private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
+    for item in wanted {
+      let whole = site.capacity(of: item.resource)
+      let held = held[site.site]?[Int(item.resource)] ?? 0
+      let free = whole - min(whole, held)
+      // Demands that fit no node are reduced to the largest one, except for GPUs.
+      let isCut = Int(item.resource) != plan.gpuResource
+      if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
+      return
+        "\(MachineText.name(site.offer.host)) has \(AmountText.text(free, of: item.resource)) of"
+        + " \(AmountText.text(whole, of: item.resource)) \(name(item.resource)) free"
+    }
+    return nil
+  }
+
+  private func lacksTime(_ task: TaskID, _ inUse: [SiteRecord]) -> TaskReason? {
+    let isKnown = durations.areKnown && !durations.isGuess(task)
+    let timeout = Int64(clamping: plan.policy(task).timeoutMilliseconds)
+    let needed = isKnown ? durations[task] / 1000 : timeout
+    if needed == 0 { return nil }
+    let lacks = inUse.compactMap { site -> String? in
+      guard let left = site.offer.leftMilliseconds, isKnown || needed <= left else { return nil }
+      let rest = max(0, left - max(0, nowMilliseconds.minus(site.joinedMilliseconds)))
+      if needed <= rest { return nil }
+      return "\(MachineText.name(site.offer.host)) has \(DurationText.text(milliseconds: rest))"
+    }
+    if lacks.count < inUse.count { return nil }
+    let takes = DurationText.text(milliseconds: needed)
+    return TaskReason(
+      .machine,
+      (isKnown ? "took \(takes) before" : "may take \(takes)")
+        + ", and no machine has that much time left: \(list(lacks))",
+      shared: "no machine has the time left that it takes")
+  }
+
+  // MARK: - Amounts
+
+  /// Returns the demands for resources that each node has for itself.
+  private func wanted(by task: TaskID) -> [DemandItem] {
+    let gpu = plan.gpuResource ?? -1
+    return plan.demandList(plan.demand[task.index]).filter {
+      ResourceEntry.isOfMachine(Int($0.resource), gpu: gpu)
+    }
+  }
+
+  private func name(_ resource: UInt32) -> String {
+    plan.string(plan.resources[Int(resource)].name)
+  }
+
+  private func list(_ parts: [String]) -> String {
+    let more = parts.count - Self.mostNames
+    return parts.prefix(Self.mostNames).joined(separator: ", ")
+      + (more > 0 ? " and \(more) more" : "")
+  }
+}
+
+/// Explains why tasks ended as they did.
+package struct EndReasons {
+  private let status: RunStatus
+  private var plan: Plan { status.plan }
+
+  private static let longestChain = 8
+
+  package init(_ status: RunStatus) { self.status = status }
+
+  func of(_ task: TaskID) -> [TaskReason] {
+    let record = status.history[task]
+    let time = DurationText.text(microseconds: record.wallMicroseconds)
+    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
+    switch status.state(task) {
+    case .succeeded where plan.kind(task) == .approve:
+      let answer = status.history.orders.answer(to: task).map { GateText.answered($0) }
+      let words = "was \(answer ?? "approved")"
+      return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
+    case .succeeded where record.isRestored:
+      let came = "all it needs was met; its result was restored from the cache"
+      return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
+    case .succeeded:
+      let ran = "all it needs was met; it ran for \(time)\(tries)"
+      return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)
+    case .upToDate: return [TaskReason(.succeeded, "is up to date")]
+    case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
+    case .skipped where status.hasEmptyMatrix(task):
+      return [
+        TaskReason(
+          .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
+      ] + reused(record)
+    case .skipped: return [skipped(task)] + reused(record)
+    case .cancelled: return [cancelled(task, after: time)]
+    case .waiting, .ready, .checking, .handed, .running, .suspended: return []
+    }
+  }
+
+  private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
+    let asker = by(status.history.orders.of(task, .cancel)?.asker)
+    let record = status.history[task]
+    if record.wasCancelledPending {
+      let moment = record.attempts == 0 ? "it started" : "its next try"
+      return TaskReason(
+        .cancelled, "was cancelled\(asker) before \(moment)",
+        shared: "was cancelled before \(moment)")
+    }
+    if record.why == .ended(.workerLost) {
+      return TaskReason(
+        .cancelled, "was cancelled\(asker), and \(outcome(task)) after \(time)",
+        shared: "was cancelled")
+    }
+    return TaskReason(
+      .cancelled, "was stopped after \(time): \(outcome(task))\(asker)", shared: "was stopped")
+  }
+
+  /// Returns ` by opflow cancel (pid 12)`; empty if the requester is unknown.
+  private func by(_ asker: OrderAsker?) -> String {
+    asker.map { " by \(CleanText.string($0.text))" } ?? ""
+  }
+
+  package func outcome(_ task: TaskID) -> String {
+    let record = status.history[task]
+    return OutcomeText.text(
+      Outcome(status: record.status, reason: record.why?.endReason),
+      what: status.history.details.complaints[task] ?? "")
+  }
+
+  /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
+  package func triesFailed(_ task: TaskID) -> String {
+    let most = Int(plan.policy(task).retryMax) + 1
+    return "try \(status.history[task].attempts) of \(most) failed: \(outcome(task))"
+  }
+
+  private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
+    let record = status.history[task]
+    let most = Int(plan.policy(task).retryMax) + 1
+    let tries = most > 1 ? ", try \(record.attempts) of \(most)" : ""
+    var text = "\(outcome(task)) after \(time)\(tries)"
+    var shared = outcome(task)
+    if record.attempts == 0 { text = outcome(task) }
+    if status.state(task) == .failedAllowed {
+      text += "; `allow_failure` covers that"
+      shared += "; `allow_failure` covers that"
+    }
+    var reasons = [TaskReason(.failed, text, shared: shared)]
+    if status.waitsForRerun(task) {
+      reasons.append(
+        TaskReason(.failed, "`on_interrupted: fail`: it runs again only when --rerun names it"))
+    }
+    return reasons
+  }
+
+  /// Explains a skip with the chain of dependencies that caused it.
+  private func skipped(_ task: TaskID) -> TaskReason {
+    if status.history[task].why == .skipped(.order),
+      let asker = status.history.orders.of(task, .skip)?.asker
+    {
+      return TaskReason(.skipped, "was skipped\(by(asker))", shared: "was skipped by an order")
+    }
+    var text = ReasonText.text(status.history[task].why, plan: plan)
+    var tasks: [TaskID] = []
+    var last = task
+    while case .skipped(.upstream(let need)) = status.history[last].why, !need.isNone,
+      tasks.count < Self.longestChain
+    {
+      tasks.append(need)
+      last = need
+      let words: String
+      switch status.state(need) {
+      case .failed, .failedAllowed: words = "failed: \(outcome(need))"
+      case .skipped:
+        let why = status.history[need].why
+        let isUpstream = why?.skipReason?.isUpstream ?? false
+        words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+        .cancelled:
+        words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
+      }
+      text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
+    }
+    return TaskReason(.skipped, text, tasks: tasks)
+  }
+
+  /// Says that the newest session took the result over from an earlier one.
+  private func reused(_ record: TaskRecord) -> [TaskReason] {
+    guard status.history.drives > 1, status.history.driveSequence > 0,
+      record.settleSequence < status.history.driveSequence
+    else { return [] }
+    return [
+      TaskReason(
+        .reused,
+        "the newest resume took that over: neither its definition nor what it needs has changed")
+    ]
   }
 }

@@ -277,3 +277,205 @@ struct PageData {
     return json.bytes
   }
 }
+
+/// Actions and descriptions of tasks in a page's data.
+struct PageTexts {
+  private let plan: Plan
+  /// The remaining bytes; the last tasks get no texts.
+  private var room = 800_000
+  private var (lastAction, lastDescription): ([UInt8], [UInt8]) = ([], [])
+
+  private static let longestDescription = 200
+
+  init(_ plan: Plan) { self.plan = plan }
+
+  mutating func write(_ tasks: ArraySlice<TaskID>, into json: inout JSONWriter) {
+    var actions = PageLines(after: lastAction)
+    var descriptions = PageLines(after: lastDescription)
+    for task in tasks {
+      let hasRoom = actions.byteCount + descriptions.byteCount < room
+      actions.add(hasRoom ? Array(ActionText.text(task, plan: plan).utf8) : [])
+      descriptions.add(hasRoom ? description(of: task) : [])
+    }
+    // The script has no texts of this block, and starts with an empty one.
+    lastAction = actions.hasText ? actions.last : []
+    lastDescription = descriptions.hasText ? descriptions.last : []
+    if actions.hasText {
+      actions.write("actions", heads: "actionHeads", tails: "actionTails", &json)
+      room -= actions.byteCount
+    }
+    if descriptions.hasText {
+      descriptions.write("words", heads: "wordHeads", tails: "wordTails", &json)
+      room -= descriptions.byteCount
+    }
+  }
+
+  private func description(of task: TaskID) -> [UInt8] {
+    let text = CleanText.string(plan.description(of: task))
+    let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let cut = line.prefix(Self.longestDescription)
+    return Array((cut.count < line.count ? cut + "…" : cut).utf8)
+  }
+}
+
+/// The reasons for the states of tasks, each text stored once.
+struct PageNotes {
+  /// Starts with an empty text.
+  private(set) var texts = [""]
+  private let numbers: [Int32]
+  /// The remaining bytes; later tasks get no text.
+  private var room = 400_000
+
+  private static let longest = 300
+
+  init(_ status: RunStatus, _ tasks: PageNumbers) {
+    var places: [String: Int32] = ["": 0]
+    var numbers: [Int32] = []
+    numbers.reserveCapacity(tasks.tasks.count)
+    for task in tasks.tasks {
+      let text = Self.text(task, status)
+      if let place = places[text] {
+        numbers.append(place)
+        continue
+      }
+      room -= text.utf8.count
+      guard room > 0 else {
+        numbers.append(0)
+        continue
+      }
+      let place = Int32(truncatingIfNeeded: texts.count)
+      texts.append(text)
+      places[text] = place
+      numbers.append(place)
+    }
+    self.numbers = numbers
+  }
+
+  func number(of task: Int) -> Int32 { numbers[task] }
+
+  private static func text(_ task: TaskID, _ status: RunStatus) -> String {
+    var text = TaskVerdict.reason(task, status).message
+    if let rerun = status.history.details.reruns[task] {
+      text += text.isEmpty ? "" : "; "
+      text += "the newest resume ran it again: \(ReasonText.text(.rerun(rerun), plan: status.plan))"
+    }
+    let clean = CleanText.string(text)
+    return clean.count > longest ? "\(clean.prefix(longest))…" : clean
+  }
+}
+
+/// The ends of unsuccessful attempts, each text stored once.
+struct PageOutcomes {
+  /// Starts with an empty text.
+  private(set) var texts = [""]
+  private var places: [String: Int] = ["": 0]
+
+  /// The rest shows only its state.
+  private static let mostTexts = 2000
+
+  init(_ attempts: [TaskAttempt]) {
+    for attempt in attempts where texts.count < Self.mostTexts {
+      let text = Self.text(attempt)
+      if places[text] != nil { continue }
+      places[text] = texts.count
+      texts.append(text)
+    }
+  }
+
+  func number(of attempt: TaskAttempt) -> Int { places[Self.text(attempt)] ?? 0 }
+
+  private static func text(_ attempt: TaskAttempt) -> String {
+    switch attempt.end {
+    case .none, .succeeded, .lost: ""
+    case .failed, .failedAllowed, .retried, .cancelled, .interrupted:
+      OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason))
+    }
+  }
+}
+
+/// The dependencies of tasks in a page's data.
+///
+/// Per task: the number of ranges of consecutive numbers. Per range: its distance from the task, or
+/// from the range before, with the lowest bit set if it has more than one number; then how many
+/// more. So a whole matrix takes a few bytes.
+enum PageNeeds {
+  /// - Parameter rows: task numbers of the page.
+  static func digits(_ rows: Range<Int>, _ status: RunStatus, _ numbers: PageNumbers) -> PageDigits
+  {
+    let plan = status.plan
+    var digits = PageDigits()
+    for row in rows {
+      let needs = plan.needs(numbers.tasks[row])
+        .compactMap { numbers[TaskID(plan.needTargets[$0])] }.sorted()
+      let runs = runs(of: needs)
+      digits.add(runs.count)
+      for (place, run) in runs.enumerated() {
+        let gap =
+          place == 0
+          ? PageDigits.signed(row - run.lowerBound)
+          : UInt64(run.lowerBound - runs[place - 1].upperBound)
+        digits.add(gap << 1 | (run.count > 1 ? 1 : 0))
+        if run.count > 1 { digits.add(run.count - 1) }
+      }
+    }
+    return digits
+  }
+
+  /// - Parameter numbers: sorted; may contain duplicates.
+  private static func runs(of numbers: [Int]) -> [ClosedRange<Int>] {
+    var runs: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = runs.last, last.upperBound + 1 >= number {
+        runs[runs.count - 1] = last.lowerBound...number
+      } else {
+        runs.append(number...number)
+      }
+    }
+    return runs
+  }
+}
+
+/// When attempts could have started: after all dependencies and the attempt before. From there on
+/// they waited for a worker, for resources or for a retry's delay.
+struct ReadyTimes {
+  /// Per entry, since the epoch; never after its start.
+  let milliseconds: [Int64]
+
+  init(_ status: RunStatus, _ entries: [AttemptLanes.Entry]) {
+    let (plan, attempts) = (status.plan, status.history.attempts.all)
+    let drives = Self.driveBeginnings(status, entries)
+    var ends = [Int64](repeating: .min, count: plan.taskCount)
+    var lastEnd = Int64.min
+    var ready: [Int64] = []
+    ready.reserveCapacity(entries.count)
+    for entry in entries {
+      let attempt = attempts[entry.attempt]
+      var time = drives[Int(attempt.drive)] ?? entry.begin
+      time = max(time, ends[attempt.task.index])
+      for edge in plan.needs(attempt.task) {
+        time = max(time, ends[Int(plan.needTargets[edge])])
+      }
+      if plan.flags(attempt.task).contains(.finally) { time = max(time, lastEnd) }
+      ready.append(min(time, entry.begin))
+      ends[attempt.task.index] = entry.end
+      lastEnd = max(lastEnd, entry.end)
+    }
+    milliseconds = ready
+  }
+
+  /// The starts of sessions; of some only the start of their first attempt is known. Only of
+  /// sessions with attempts, since their number in the journal is untrusted.
+  private static func driveBeginnings(
+    _ status: RunStatus, _ entries: [AttemptLanes.Entry]
+  ) -> [Int: Int64] {
+    let history = status.history
+    var beginnings: [Int: Int64] = [:]
+    for entry in entries {
+      let drive = Int(history.attempts.all[entry.attempt].drive)
+      beginnings[drive] = min(beginnings[drive] ?? .max, entry.begin)
+    }
+    if history.drives > 0 { beginnings[history.drives] = history.driveMilliseconds }
+    if history.drives > 1 { beginnings[1] = history.openedMilliseconds }
+    return beginnings
+  }
+}

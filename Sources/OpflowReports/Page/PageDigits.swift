@@ -1,3 +1,6 @@
+internal import OpflowCore
+internal import OpflowViews
+
 /// Numbers in a page's data: five bits per character of 64, lowest first; the sixth bit means that
 /// another character follows. Decoded by `PageScript.data`.
 struct PageDigits {
@@ -24,5 +27,80 @@ struct PageDigits {
   /// The sign in the lowest bit.
   static func signed(_ value: Int) -> UInt64 {
     value < 0 ? UInt64(clamping: -1 - value) << 1 | 1 : UInt64(clamping: value) << 1
+  }
+}
+
+/// Lines of text in a page's data, each stored as what differs from the one before, and the lengths
+/// of the equal start and end. Decoded by `readLines` of `PageScript.data`.
+struct PageLines {
+  private var heads = PageDigits()
+  private var tails = PageDigits()
+  private var rests: [UInt8] = []
+  private(set) var last: [UInt8]
+  private(set) var hasText = false
+
+  /// - Parameter last: of the block before; empty for none.
+  init(after last: [UInt8]) { self.last = last }
+
+  var byteCount: Int { heads.bytes.count + tails.bytes.count + rests.count }
+
+  /// - Parameter line: without a line feed.
+  mutating func add(_ line: [UInt8]) {
+    let (head, tail) = Self.shared(line, last)
+    heads.add(head)
+    tails.add(tail)
+    rests += line[head..<(line.count - tail)]
+    rests.append(Field.lineFeed)
+    last = line
+    if !line.isEmpty { hasText = true }
+  }
+
+  /// The equal bytes at start and end. ASCII only, so that they are the script's characters.
+  private static func shared(_ line: [UInt8], _ last: [UInt8]) -> (head: Int, tail: Int) {
+    let most = min(line.count, last.count)
+    var head = 0
+    while head < most, line[head] == last[head], line[head] < 128 { head += 1 }
+    var tail = 0
+    while tail < most - head, line[line.count - 1 - tail] == last[last.count - 1 - tail],
+      line[line.count - 1 - tail] < 128
+    { tail += 1 }
+    return (head, tail)
+  }
+
+  /// Requires at least one line.
+  func write(
+    _ key: StaticString, heads headsKey: StaticString, tails tailsKey: StaticString,
+    _ json: inout JSONWriter
+  ) {
+    json.key(key)
+    rests.dropLast().withUnsafeBytes { json.string($0) }
+    json.key(headsKey)
+    heads.bytes.withUnsafeBytes { json.string($0) }
+    json.key(tailsKey)
+    tails.bytes.withUnsafeBytes { json.string($0) }
+  }
+}
+
+/// The tasks of a page, numbered in plan order.
+struct PageNumbers {
+  let tasks: [TaskID]
+  /// Numbers by task of the plan; -1 for tasks not in the page.
+  private let numbers: [Int32]
+
+  init(_ status: RunStatus) {
+    var tasks: [TaskID] = []
+    var numbers = [Int32](repeating: -1, count: status.plan.taskCount)
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      numbers[task.index] = Int32(truncatingIfNeeded: tasks.count)
+      tasks.append(task)
+    }
+    self.tasks = tasks
+    self.numbers = numbers
+  }
+
+  /// Nil for other tasks.
+  subscript(task: TaskID) -> Int? {
+    guard numbers.indices.contains(task.index), numbers[task.index] >= 0 else { return nil }
+    return Int(numbers[task.index])
   }
 }

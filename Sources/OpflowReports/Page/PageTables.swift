@@ -130,3 +130,152 @@ extension PageReport {
     html.add(" more</p>\n")
   }
 }
+
+/// The differences from the run before.
+extension PageReport {
+  private static let mostNames = 20
+  private static let mostChanges = 10
+
+  mutating func writeComparison() {
+    guard let before, let comparison else { return }
+    html.add("<section id=\"before-now\">\n<h2>Compared with the run before</h2>\n<p>")
+    html.text("Run ")
+    html.code(before.run)
+    html.text(
+      " of \(UTCText.text(milliseconds: before.openedMilliseconds)) \(Self.sentence(before)).")
+    html.add("</p>\n")
+    names("Failed now, and did not before", comparison.broken)
+    names("Failed before, and went well now", comparison.fixed)
+    names("Failed both times", comparison.stillFailing)
+    names("New in the manifest", comparison.new)
+    if comparison.goneCount > 0 {
+      html.add("<p>")
+      html.text("The manifest no longer has \(Self.tasks(comparison.goneCount)) of that run.")
+      html.add("</p>\n")
+    }
+    changes(
+      Array(comparison.slower.prefix(Self.mostChanges) + comparison.faster.prefix(Self.mostChanges))
+    )
+    html.add("</section>\n")
+  }
+
+  private static func sentence(_ run: RunStatus) -> String {
+    let wall = DurationText.text(milliseconds: run.drivenMilliseconds(at: run.lastMilliseconds))
+    let counts = [
+      (run.counts.succeeded + run.counts.upToDate, "succeeded"), (run.counts.failed, "failed"),
+      (run.counts.failedAllowed, "failed (allowed)"), (run.counts.skipped, "skipped"),
+      (run.counts.cancelled, "cancelled"), (run.counts.pending, "had no end"),
+    ].filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }
+    let result = run.state == .running ? "goes on" : run.state.rawValue
+    let words = counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))"
+    return "\(result) after \(wall)\(run.driveWords)\(words)"
+  }
+
+  private mutating func names(_ title: String, _ tasks: [TaskID]) {
+    if tasks.isEmpty { return }
+    html.add("<p><b>")
+    html.text("\(title) (\(CountText.grouped(tasks.count)))")
+    html.add("</b> ")
+    for (place, task) in tasks.prefix(Self.mostNames).enumerated() {
+      if place > 0 { html.add(", ") }
+      html.code(status.plan.nameString(task))
+    }
+    html.add(tasks.count > Self.mostNames ? ", …</p>\n" : "</p>\n")
+  }
+
+  /// Of tasks that succeeded both times.
+  private mutating func changes(_ changes: [RunComparison.Change]) {
+    if changes.isEmpty { return }
+    html.add("<h3>Times that changed most</h3>\n<div class=\"scroll\"><table class=\"brief\">")
+    html.add("<thead><tr><th>task</th>")
+    html.add("<th class=\"n\">before</th><th class=\"n\">now</th><th class=\"n\">change</th>")
+    html.add("<th></th></tr></thead>\n<tbody>\n")
+    for change in changes {
+      row(of: change.task)
+      cell(Self.time(change.before))
+      cell(Self.time(change.now))
+      cell("\(change.difference < 0 ? "−" : "+")\(Self.time(abs(change.difference)))")
+      html.add("<td></td></tr>\n")
+    }
+    html.add("</tbody></table></div>\n")
+  }
+}
+
+/// The nodes of a run.
+extension PageReport {
+  private static let mostMachines = 100
+
+  mutating func writeMachines() {
+    let sites = status.history.sites.all
+    if sites.isEmpty { return }
+    begin("machines", "Machines")
+    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>machine</th>")
+    html.add("<th class=\"n\">processors</th><th class=\"n\">memory</th><th class=\"n\">GPUs</th>")
+    html.add("<th class=\"n\">joined</th><th class=\"n\">tries</th>")
+    html.add("<th>became</th></tr></thead>\n<tbody>\n")
+    var tries: [String: Int] = [:]
+    for attempt in status.history.attempts.all {
+      tries[status.history.attempts.host(of: attempt), default: 0] += 1
+    }
+    for site in sites.prefix(Self.mostMachines) {
+      html.add("<tr><td>")
+      html.code(MachineText.name(site.offer.host))
+      html.add("</td>")
+      cell(site.offer.cores == 0 ? "" : "\(site.offer.cores)")
+      cell(site.offer.memoryBytes == 0 ? "" : SizeText.text(bytes: site.offer.memoryBytes))
+      cell(site.offer.gpus == 0 ? "" : "\(site.offer.gpus)")
+      cell(since(site.joinedMilliseconds))
+      cell(CountText.grouped(tries[site.offer.host] ?? 0))
+      words(became(site))
+      html.add("</tr>\n")
+    }
+    html.add("</tbody></table></div>\n")
+    more(sites.count - Self.mostMachines)
+    html.add("</section>\n")
+  }
+
+  private func since(_ milliseconds: Int64) -> String {
+    let passed = max(0, milliseconds.minus(status.openedMilliseconds))
+    return "+\(DurationText.text(milliseconds: passed))"
+  }
+
+  /// Returns `is lost at +12s: its stream ended`; empty if it stayed.
+  private func became(_ site: SiteRecord) -> String {
+    if site.state == .joined { return "" }
+    let what = CleanText.string(site.what)
+    return "\(StatusMachines.word(site.state)), \(since(site.stateMilliseconds))"
+      + (what.isEmpty ? "" : ": \(what)")
+  }
+}
+
+/// What the newest session did with earlier results.
+struct ResumeEffects {
+  /// The number of results that stand.
+  private(set) var reused = 0
+  /// Tasks that run again by reason, largest group first.
+  let again: [(why: String, tasks: [TaskID])]
+
+  init(_ status: RunStatus) {
+    let plan = status.plan
+    for task in plan.tasks.lazy.map({ TaskID($0) })
+    where status.included.contains(task) && Self.isReused(task, status) { reused += 1 }
+    var groups: [String: [TaskID]] = [:]
+    for (task, reason) in status.history.details.reruns where status.included.contains(task) {
+      let why =
+        if case .afterRerun = reason { "what they need ran again" } else {
+          ReasonText.text(.rerun(reason), plan: plan)
+        }
+      groups[why, default: []].append(task)
+    }
+    again =
+      groups
+      .map { (why: $0.key, tasks: $0.value.sorted { $0.index < $1.index }) }
+      .sorted { ($1.tasks.count, $0.why) < ($0.tasks.count, $1.why) }
+  }
+
+  /// Whether the task's result is from a session before the newest.
+  static func isReused(_ task: TaskID, _ status: RunStatus) -> Bool {
+    let sequence = status.history.settleSequence(task)
+    return status.history.drives > 1 && sequence > 0 && sequence < status.history.driveSequence
+  }
+}

@@ -1,4 +1,4 @@
-internal import OpflowCore
+package import OpflowCore
 internal import OpflowViews
 
 /// A task in a test report.
@@ -56,5 +56,46 @@ enum TaskVerdict {
     case .exit: return "exit"
     case .signal: return "signal"
     }
+  }
+}
+
+/// The end of a task's output.
+package struct ReportedOutput: Sendable {
+  let bytes: [UInt8]
+  /// The length of the whole output, with earlier attempts.
+  let totalBytes: Int64
+  let path: String
+
+  package init(bytes: [UInt8], totalBytes: Int64, path: String) {
+    self.bytes = bytes
+    self.totalBytes = totalBytes
+    self.path = path
+  }
+
+  /// The attempt's part, from the start of a line if possible.
+  func tail(attempt: Int32) -> (bytes: [UInt8], isWhole: Bool) {
+    if attempt > 1 {
+      let own = AttemptHeader.dropped(before: bytes, attempt: attempt)
+      if own.count < bytes.count { return (own, true) }
+    }
+    if totalBytes <= Int64(bytes.count) { return (bytes, true) }
+    guard let end = bytes.firstIndex(of: Field.lineFeed), end + 1 < bytes.count else {
+      return (bytes, false)
+    }
+    return (Array(bytes[(end + 1)...]), false)
+  }
+}
+
+/// Returns up to `mostBytes` from the end of a task's log; nil without one.
+package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?
+
+/// Times for programs (RFC 3339, UTC).
+enum UTCText {
+  /// Returns `2026-01-02T03:04:05Z`.
+  static func text(milliseconds: Int64) -> String {
+    let digits = Array(RunID(seconds: milliseconds / 1000, serial: 0).description)
+    func part(_ range: Range<Int>) -> String { String(digits[range]) }
+    return "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
+      + "T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z"
   }
 }

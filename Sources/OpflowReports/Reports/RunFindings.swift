@@ -69,3 +69,39 @@ struct RunComparison {
     if change.difference > 0 { slower.append(change) } else { faster.append(change) }
   }
 }
+
+/// The critical path by measured durations.
+struct MeasuredPath {
+  /// In the order of execution; may be empty.
+  let tasks: [TaskID]
+  let microseconds: Int64
+
+  init(_ status: RunStatus) {
+    let (plan, history) = (status.plan, status.history)
+    let ran = plan.tasks.lazy.map { TaskID($0) }.filter {
+      status.included.contains($0) && history[$0].attempts > 0
+    }
+    var measured = [Int64](repeating: -1, count: plan.taskCount)
+    for task in ran { measured[task.index] = max(1, history[task].wallMicroseconds) }
+    let durations = TaskDurations(measured: measured, plan: plan)
+    tasks = CriticalPath(plan: plan, starts: Array(ran), durations: durations).tasks
+    microseconds = tasks.reduce(0) { $0.plus(history[$1].wallMicroseconds) }
+  }
+}
+
+/// The tasks whose last attempt took longest.
+enum SlowestTasks {
+  /// Longest first; no approvals.
+  static func of(_ status: RunStatus, most: Int) -> [(task: TaskID, wall: Int64)] {
+    var longest: [(task: TaskID, wall: Int64)] = []
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      if status.plan.kind(task) == .approve { continue }
+      let wall = status.history[task].wallMicroseconds
+      if wall <= longest.last?.wall ?? 0, longest.count == most || wall == 0 { continue }
+      let place = longest.firstIndex { $0.wall < wall } ?? longest.count
+      longest.insert((task, wall), at: place)
+      if longest.count > most { longest.removeLast() }
+    }
+    return longest
+  }
+}

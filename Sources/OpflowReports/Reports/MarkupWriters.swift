@@ -82,3 +82,73 @@ struct XMLWriter {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 }
+
+/// Untrusted text in XML or HTML.
+enum MarkupText {
+  /// Appends cleaned text (`CleanText`) with markup as references, and without control characters
+  /// and Unicode noncharacters, which documents must not contain.
+  static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    var clean: [UInt8] = []
+    CleanText.append(text, to: &clean)
+    for (index, byte) in clean.enumerated() {
+      switch byte {
+      case UInt8(ascii: "&"): bytes += "&amp;".utf8
+      case UInt8(ascii: "<"): bytes += "&lt;".utf8
+      // XML forbids `]]>` in text.
+      case UInt8(ascii: ">"): bytes += "&gt;".utf8
+      case UInt8(ascii: "\""): bytes += "&quot;".utf8
+      // An attribute's tab would become a space.
+      case 9: bytes += "&#9;".utf8
+      // The end of U+FFFE and U+FFFF.
+      case 0xBE, 0xBF:
+        if index > 1, clean[index - 2] == 0xEF, clean[index - 1] == 0xBF {
+          bytes.removeLast(2)
+          bytes += "\u{FFFD}".utf8
+        } else {
+          bytes.append(byte)
+        }
+      default: bytes.append(byte)
+      }
+    }
+  }
+}
+
+/// Writes HTML. Markup is a `StaticString`; other text is escaped (`MarkupText`). The caller closes
+/// every element.
+struct HTMLWriter {
+  private(set) var bytes: [UInt8] = []
+
+  /// Returns the bytes and empties the buffer.
+  mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
+
+  mutating func add(_ markup: StaticString) {
+    markup.withUTF8Buffer { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func text(_ text: String) {
+    var text = text
+    text.withUTF8 { MarkupText.append(UnsafeRawBufferPointer($0), to: &bytes) }
+  }
+
+  mutating func text(_ text: UnsafeRawBufferPointer) { MarkupText.append(text, to: &bytes) }
+
+  /// Writes a line, given without its line feed.
+  mutating func line(_ text: ArraySlice<UInt8>) {
+    text.withUnsafeBytes { self.text($0) }
+    bytes.append(Field.lineFeed)
+  }
+
+  mutating func number(_ value: some FixedWidthInteger) { bytes += "\(value)".utf8 }
+
+  /// Adds script, style, or escaped data.
+  mutating func embed(_ text: some Collection<UInt8>) { bytes += text }
+
+  mutating func code(_ name: String) {
+    add("<code>")
+    text(name)
+    add("</code>")
+  }
+}
