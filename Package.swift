@@ -68,6 +68,8 @@ let package = Package(
       name: "CHash", cSettings: [.unsafeFlags(["-O2"])],
       linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CLinux", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
+    // The page's script, style and markup, embedded as they are.
+    .target(name: "CPage", exclude: ["page"], cSettings: [.unsafeFlags(["-std=c23", "-Wall"])]),
     .target(
       name: "CYAML", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("yaml")]),
@@ -75,7 +77,7 @@ let package = Package(
     .target(name: "OpflowCore", dependencies: ["CHash"], swiftSettings: swiftSettings),
     .target(name: "OpflowViews", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
     .target(
-      name: "OpflowReports", dependencies: ["OpflowViews", "OpflowCore"],
+      name: "OpflowReports", dependencies: ["OpflowViews", "OpflowCore", "CPage"],
       swiftSettings: swiftSettings),
     .target(name: "OpflowDownload", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
     .target(
