@@ -1,4 +1,4 @@
-internal import OpflowCore
+package import OpflowCore
 
 /// Writes JSON (RFC 8259) piece by piece and adds the commas. The caller closes every bracket.
 package struct JSONWriter {
@@ -67,6 +67,75 @@ package struct JSONWriter {
   package mutating func optional(_ text: String?) {
     if let text { string(text) } else { null() }
   }
+
+  // MARK: - Keys and their values
+
+  package mutating func add(_ key: StaticString, _ value: String?) {
+    self.key(key)
+    optional(value)
+  }
+
+  package mutating func add(_ key: StaticString, _ value: UnsafeRawBufferPointer) {
+    self.key(key)
+    string(value)
+  }
+
+  package mutating func add(_ key: StaticString, _ value: (some FixedWidthInteger)?) {
+    self.key(key)
+    optional(value)
+  }
+
+  package mutating func add(_ key: StaticString, _ value: Bool?) {
+    self.key(key)
+    if let value { bool(value) } else { null() }
+  }
+
+  package mutating func add(_ key: StaticString, decimal: String) {
+    self.key(key)
+    self.decimal(decimal)
+  }
+
+  package mutating func add(_ key: StaticString, _ texts: [String]) {
+    array(key, texts) { $0.string($1) }
+  }
+
+  /// Writes `exit` and `signal`, one of which is null.
+  package mutating func add(_ status: ExitStatus) {
+    key("exit")
+    if case .exit(let code) = status { number(code) } else { null() }
+    key("signal")
+    if case .signal(let number) = status { self.number(number) } else { null() }
+  }
+
+  package mutating func object(_ body: (inout JSONWriter) -> Void) {
+    beginObject()
+    body(&self)
+    endObject()
+  }
+
+  package mutating func object(_ key: StaticString, _ body: (inout JSONWriter) -> Void) {
+    self.key(key)
+    object(body)
+  }
+
+  package mutating func array<Items: Sequence>(
+    _ key: StaticString, _ items: Items, _ body: (inout JSONWriter, Items.Element) -> Void
+  ) {
+    self.key(key)
+    beginArray()
+    for item in items { body(&self, item) }
+    endArray()
+  }
+
+  /// Returns an object as one line.
+  package static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter()
+    json.object(body)
+    json.endLine()
+    return json.bytes
+  }
+
+  // MARK: - Pieces
 
   /// Removes and returns the bytes written so far.
   package mutating func take() -> [UInt8] {

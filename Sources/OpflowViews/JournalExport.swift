@@ -19,16 +19,10 @@ package struct JournalExport {
 
   package mutating func add(_ line: JournalLine) {
     json.beginObject()
-    json.key("seq")
-    json.number(line.sequence)
-    json.key("time_ms")
-    json.number(line.milliseconds)
-    json.key("event")
-    json.string(line.event.word)
-    if !line.task.isEmpty {
-      json.key("task")
-      json.string(Field.text(line.task) ?? "")
-    }
+    json.add("seq", line.sequence)
+    json.add("time_ms", line.milliseconds)
+    json.add("event", line.event.word)
+    if !line.task.isEmpty { json.add("task", Field.text(line.task) ?? "") }
     var lists: [(key: Key, values: [String])] = []
     for field in line.fields {
       let key = field.key

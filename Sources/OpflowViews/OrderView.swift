@@ -22,15 +22,9 @@ package enum OrderView {
   package static func json(_ request: OrderRequest, run: String, _ answer: OrderAnswer) -> [UInt8] {
     switch answer {
     case .done(let count):
-      json(request.verb.rawValue, run: run, request.id, isDone: true) { json in
-        json.key("tasks")
-        json.number(count)
-      }
+      json(request.verb.rawValue, run: run, request.id, isDone: true) { $0.add("tasks", count) }
     case .refused(let what):
-      json(request.verb.rawValue, run: run, request.id, isDone: false) { json in
-        json.key("what")
-        json.string(what)
-      }
+      json(request.verb.rawValue, run: run, request.id, isDone: false) { $0.add("what", what) }
     }
   }
 
@@ -40,10 +34,7 @@ package enum OrderView {
   }
 
   static func json(_ verb: String, refused what: String) -> [UInt8] {
-    json(verb, run: nil, nil, isDone: false) { json in
-      json.key("what")
-      json.string(what)
-    }
+    json(verb, run: nil, nil, isDone: false) { $0.add("what", what) }
   }
 
   /// Returns the JSON object that answers a request.
@@ -52,20 +43,13 @@ package enum OrderView {
   static func json(
     _ verb: String, run: String?, _ id: OrderID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
   ) -> [UInt8] {
-    var json = JSONWriter()
-    json.beginObject()
-    json.key("run")
-    if let run { json.string(run) } else { json.null() }
-    json.key("order")
-    if let id { json.string(id.text) } else { json.null() }
-    json.key("verb")
-    json.string(verb)
-    json.key("done")
-    json.bool(isDone)
-    rest(&json)
-    json.endObject()
-    json.endLine()
-    return json.bytes
+    JSONWriter.line { json in
+      json.add("run", run)
+      json.add("order", id?.text)
+      json.add("verb", verb)
+      json.add("done", isDone)
+      rest(&json)
+    }
   }
 
   /// Describes a run without a session: `it failed 2 h ago`.
@@ -145,12 +129,9 @@ package enum AddView {
     run: String, _ id: OrderID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {
     OrderView.json(verb, run: run, id, isDone: true) { json in
-      json.key("tasks")
-      json.number(count)
-      json.key("ids")
-      json.strings(added)
-      json.key("unchanged")
-      json.strings(unchanged)
+      json.add("tasks", count)
+      json.add("ids", added)
+      json.add("unchanged", unchanged)
     }
   }
 
@@ -158,12 +139,4 @@ package enum AddView {
   package static func json(refused what: String) -> [UInt8] { OrderView.json(verb, refused: what) }
 
   private static let verb = "add"
-}
-
-extension JSONWriter {
-  fileprivate mutating func strings(_ texts: [String]) {
-    beginArray()
-    for text in texts { string(text) }
-    endArray()
-  }
 }

@@ -390,18 +390,12 @@ struct FamilyStatus {
   }
 
   func write(into json: inout JSONWriter) {
-    json.beginObject()
-    json.key("id")
-    json.string(name)
-    json.key("state")
-    json.string(state.word)
-    json.key("counts")
-    StatusJSON.write(counts, into: &json)
-    if restored > 0 {
-      json.key("restored")
-      json.number(restored)
+    json.object { json in
+      json.add("id", name)
+      json.add("state", state.word)
+      json.add("counts", counts)
+      if restored > 0 { json.add("restored", restored) }
     }
-    json.endObject()
   }
 }
 
@@ -486,40 +480,27 @@ struct StatusOrders {
   func writeExtensions(into json: inout JSONWriter) {
     let extensions = status.history.extensions
     if extensions.isEmpty { return }
-    json.key("extensions")
-    json.beginArray()
-    for entry in extensions {
-      json.beginObject()
-      ExtendJSON.write(entry, plan: status.plan, into: &json)
-      json.endObject()
+    json.array("extensions", extensions) { json, entry in
+      json.object { ExtendJSON.write(entry, plan: status.plan, into: &$0) }
     }
-    json.endArray()
   }
 
   /// Writes the requests to the run as a whole, if it is live.
   func write(into json: inout JSONWriter) {
     guard status.state == .running else { return }
-    json.key("stopped_by")
-    if let stop = orders.stoppedBy { Self.write(stop.asker, into: &json) } else { json.null() }
-    json.key("stop_signal")
-    if let signal = orders.stopSignal { json.number(signal) } else { json.null() }
-    json.key("paused_by")
-    if let pause = orders.pausedBy { Self.write(pause.asker, into: &json) } else { json.null() }
-    json.key("capacities")
-    json.beginArray()
-    for order in orders.capacities {
+    json.add("stopped_by", orders.stoppedBy?.asker)
+    json.add("stop_signal", orders.stopSignal)
+    json.add("paused_by", orders.pausedBy?.asker)
+    json.array("capacities", orders.capacities) { json, order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
-      json.beginObject()
-      json.key("resource")
-      json.string(name)
-      json.key("value")
-      json.string(
-        resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
-      json.key("by")
-      Self.write(order.asker, into: &json)
-      json.endObject()
+      json.object { json in
+        json.add("resource", name)
+        json.add(
+          "value",
+          resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
+        json.add("by", order.asker)
+      }
     }
-    json.endArray()
   }
 
   /// Writes the requester that caused a task's state, and its priority if a request set it.
@@ -532,31 +513,8 @@ struct StatusOrders {
         status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.asker : nil
       case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
       }
-    if let asker {
-      json.key("ordered_by")
-      Self.write(asker, into: &json)
-    }
-    if let priority = orders.of(task, .priority) {
-      json.key("priority")
-      json.number(priority.carried.priority)
-    }
-  }
-
-  static func write(_ asker: OrderAsker, into json: inout JSONWriter) {
-    json.beginObject()
-    json.fields(of: asker)
-    json.endObject()
-  }
-}
-
-extension JSONWriter {
-  mutating func fields(of asker: OrderAsker) {
-    key("by")
-    string(asker.name)
-    key("pid")
-    number(asker.pid)
-    key("uid")
-    number(asker.user)
+    if let asker { json.add("ordered_by", asker) }
+    if let priority = orders.of(task, .priority) { json.add("priority", priority.carried.priority) }
   }
 }
 
@@ -647,14 +605,5 @@ extension InnerRun {
       .map { "\($0.0) \($0.1)" }
     let head = "[\(counts.ended + counts.cancelled)/\(counts.total)]"
     return parts.isEmpty ? head : "\(head) \(parts.joined(separator: ", "))"
-  }
-
-  func write(into json: inout JSONWriter) {
-    json.beginObject()
-    json.key("run")
-    json.string(run.description)
-    json.key("counts")
-    StatusJSON.write(counts, into: &json)
-    json.endObject()
   }
 }

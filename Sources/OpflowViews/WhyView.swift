@@ -168,41 +168,23 @@ package struct WhyView {
   // MARK: - For programs
 
   package func json(_ tasks: [TaskID]) -> [UInt8] {
-    var json = JSONWriter()
-    json.beginObject()
-    json.key("run")
-    json.string(status.run)
-    json.key("state")
-    json.string(status.state.rawValue)
-    json.key("tasks")
-    json.beginArray()
-    for task in tasks {
-      json.beginObject()
-      json.key("id")
-      json.string(plan.nameBytes(task))
-      json.key("state")
-      json.string(status.state(task).word)
-      json.key("reasons")
-      json.beginArray()
-      for reason in all(of: task) {
-        json.beginObject()
-        json.key("kind")
-        json.string(reason.kind.word)
-        json.key("text")
-        json.string(reason.text)
-        json.key("tasks")
-        json.beginArray()
-        for task in reason.tasks { json.string(plan.nameBytes(task)) }
-        json.endArray()
-        json.endObject()
+    return JSONWriter.line { json in
+      json.add("run", status.run)
+      json.add("state", status.state.rawValue)
+      json.array("tasks", tasks) { json, task in
+        json.object { json in
+          json.add("id", plan.nameBytes(task))
+          json.add("state", status.state(task).word)
+          json.array("reasons", all(of: task)) { json, reason in
+            json.object { json in
+              json.add("kind", reason.kind.word)
+              json.add("text", reason.text)
+              json.add("tasks", reason.tasks, plan)
+            }
+          }
+        }
       }
-      json.endArray()
-      json.endObject()
     }
-    json.endArray()
-    json.endObject()
-    json.endLine()
-    return json.bytes
   }
 }
 

@@ -78,50 +78,31 @@ struct PageData {
   private var run: [UInt8] {
     var json = JSONWriter(isInMarkup: true)
     json.beginObject()
-    json.key("run")
-    json.string(status.run)
-    json.key("tasks")
-    json.number(numbers.tasks.count)
-    json.key("began")
-    json.number(status.openedMilliseconds)
-    json.key("ended")
-    json.number(status.lastMilliseconds)
-    json.key("drive")
-    json.number(status.history.drives)
-    json.key("driveBegan")
-    json.number(status.history.driveMilliseconds)
-    json.key("path")
-    json.beginArray()
-    for task in path.tasks { if let number = numbers[task] { json.number(number) } }
-    json.endArray()
-    json.key("lanes")
-    json.beginArray()
-    for lane in lanes.lanes {
+    json.add("run", status.run)
+    json.add("tasks", numbers.tasks.count)
+    json.add("began", status.openedMilliseconds)
+    json.add("ended", status.lastMilliseconds)
+    json.add("drive", status.history.drives)
+    json.add("driveBegan", status.history.driveMilliseconds)
+    json.array("path", path.tasks.compactMap { numbers[$0] }) { $0.number($1) }
+    json.array("lanes", lanes.lanes) { json, lane in
       json.beginArray()
       json.string(CleanText.string(lane.host))
       json.number(lane.worker == .none ? -1 : lane.worker.rawValue)
       json.number(lane.place)
       json.endArray()
     }
-    json.endArray()
     writeResources(into: &json)
-    json.key("notes")
-    json.beginArray()
-    for note in notes.texts { json.string(note) }
-    json.endArray()
-    json.key("outcomes")
-    json.beginArray()
-    for outcome in outcomes.texts { json.string(outcome) }
-    json.endArray()
+    json.add("notes", notes.texts)
+    json.add("outcomes", outcomes.texts)
     json.endObject()
     return json.bytes
   }
 
   private func writeResources(into json: inout JSONWriter) {
     let plan = status.plan
-    json.key("resources")
-    json.beginArray()
-    for (index, resource) in plan.resources.enumerated() {
+    json.array("resources", plan.resources.enumerated()) { json, place in
+      let (index, resource) = place
       let number = UInt32(truncatingIfNeeded: index)
       json.beginArray()
       json.string(CleanText.string(plan.string(resource.name)))
@@ -132,10 +113,7 @@ struct PageData {
       }
       json.endArray()
     }
-    json.endArray()
-    json.key("demands")
-    json.beginArray()
-    for index in 0..<plan.demandCount {
+    json.array("demands", 0..<plan.demandCount) { json, index in
       json.beginArray()
       for item in plan.demandList(UInt32(truncatingIfNeeded: index)) {
         json.beginArray()
@@ -145,7 +123,6 @@ struct PageData {
       }
       json.endArray()
     }
-    json.endArray()
   }
 
   /// Nil if unknown, and for what each of several nodes has its own of.
@@ -183,14 +160,14 @@ struct PageData {
     }
     lastName = names.last
     var json = JSONWriter(isInMarkup: true)
-    json.beginObject()
-    names.write("names", heads: "heads", tails: "tails", &json)
-    write(states, "states", &json)
-    write(why, "why", &json)
-    write(demands, "demands", &json)
-    if comparison != nil { write(before, "before", &json) }
-    texts.write(numbers.tasks[rows], into: &json)
-    json.endObject()
+    json.object { json in
+      names.write("names", heads: "heads", tails: "tails", &json)
+      write(states, "states", &json)
+      write(why, "why", &json)
+      write(demands, "demands", &json)
+      if comparison != nil { write(before, "before", &json) }
+      texts.write(numbers.tasks[rows], into: &json)
+    }
     return json.bytes
   }
 
@@ -248,20 +225,20 @@ struct PageData {
       lastTry = (number, begin)
     }
     var json = JSONWriter(isInMarkup: true)
-    json.beginObject()
-    write(tasks, "tries", &json)
-    write(begins, "begins", &json)
-    write(times, "times", &json)
-    write(waits, "waits", &json)
-    write(places, "lanes", &json)
-    write(ends, "ends", &json)
-    write(tries, "numbers", &json)
-    write(walls, "walls", &json)
-    write(processors, "processors", &json)
-    write(peaks, "peaks", &json)
-    write(stood, "stood", &json)
-    if hasOutcomes { write(outcomes, "outcomes", &json) }
-    json.endObject()
+    json.object { json in
+      write(tasks, "tries", &json)
+      write(begins, "begins", &json)
+      write(times, "times", &json)
+      write(waits, "waits", &json)
+      write(places, "lanes", &json)
+      write(ends, "ends", &json)
+      write(tries, "numbers", &json)
+      write(walls, "walls", &json)
+      write(processors, "processors", &json)
+      write(peaks, "peaks", &json)
+      write(stood, "stood", &json)
+      if hasOutcomes { write(outcomes, "outcomes", &json) }
+    }
     return json.bytes
   }
 
@@ -271,9 +248,9 @@ struct PageData {
     let digits = PageNeeds.digits(rows, status, numbers)
     needsRoom -= digits.bytes.count
     var json = JSONWriter(isInMarkup: true)
-    json.beginObject()
-    write(digits, "needs", &json)
-    json.endObject()
+    json.object { json in
+      write(digits, "needs", &json)
+    }
     return json.bytes
   }
 }

@@ -12,57 +12,34 @@ package enum DriveSummary {
   ) -> [UInt8] {
     let close = status.history.close
     let state = close?.state ?? .interrupted
-    var json = JSONWriter()
-    json.beginObject()
-    json.key("run")
-    json.string(status.run)
-    json.key("name")
-    json.string(status.name)
-    json.key("manifest")
-    json.string(status.history.open?.manifestPath ?? "")
-    json.key("state")
-    json.string(state.rawValue)
-    json.key("exit")
-    json.optional(close?.exitCode)
-    json.key("signal")
-    json.optional((close?.signal).flatMap { $0 == 0 ? nil : $0 })
-    json.key("started_ms")
-    json.number(status.openedMilliseconds)
-    json.key("ended_ms")
-    json.number(status.lastMilliseconds)
-    json.key("counts")
-    StatusJSON.write(status.counts, into: &json)
-    json.key("failed")
-    json.beginArray()
-    for task in RunFailures.of(status).prefix(mostFailures) {
-      write(task, status, logPath(task), into: &json)
+    return JSONWriter.line { json in
+      json.add("run", status.run)
+      json.add("name", status.name)
+      json.add("manifest", status.history.open?.manifestPath ?? "")
+      json.add("state", state.rawValue)
+      json.add("exit", close?.exitCode)
+      json.add("signal", (close?.signal).flatMap { $0 == 0 ? nil : $0 })
+      json.add("started_ms", status.openedMilliseconds)
+      json.add("ended_ms", status.lastMilliseconds)
+      json.add("counts", status.counts)
+      json.array("failed", RunFailures.of(status).prefix(mostFailures)) { json, task in
+        write(task, status, logPath(task), into: &json)
+      }
+      json.add("resume", state == .succeeded ? nil : resumeCommand)
     }
-    json.endArray()
-    json.key("resume")
-    json.optional(state == .succeeded ? nil : resumeCommand)
-    json.endObject()
-    json.endLine()
-    return json.bytes
   }
 
   private static func write(
     _ task: TaskID, _ status: RunStatus, _ log: String?, into json: inout JSONWriter
   ) {
     let record = status.history[task]
-    json.beginObject()
-    json.key("id")
-    json.string(status.plan.nameBytes(task))
-    json.key("attempts")
-    json.number(record.attempts)
-    json.key("exit")
-    if case .exit(let code) = record.status { json.number(code) } else { json.null() }
-    json.key("signal")
-    if case .signal(let number) = record.status { json.number(number) } else { json.null() }
-    json.key("what")
-    json.string(EndReasons(status).outcome(task))
-    json.key("log")
-    json.optional(log)
-    json.endObject()
+    json.object { json in
+      json.add("id", status.plan.nameBytes(task))
+      json.add("attempts", record.attempts)
+      json.add(record.status)
+      json.add("what", EndReasons(status).outcome(task))
+      json.add("log", log)
+    }
   }
 }
 

@@ -48,10 +48,8 @@ struct SpanWriter {
     beginList("scopeSpans")
     json.key("scope")
     json.beginObject()
-    json.key("name")
-    json.string("opflow")
-    json.key("version")
-    json.string(version)
+    json.add("name", "opflow")
+    json.add("version", version)
     json.endObject()
     json.key("spans")
     json.beginArray()
@@ -60,8 +58,7 @@ struct SpanWriter {
   mutating func endLine() {
     json.endArray()
     for _ in 0..<2 {
-      json.key("schemaUrl")
-      json.string(Self.schema)
+      json.add("schemaUrl", Self.schema)
       json.endObject()
       json.endArray()
     }
@@ -82,21 +79,15 @@ struct SpanWriter {
     _ place: Place, _ name: String, _ kind: Kind, milliseconds: ClosedRange<Int64>
   ) {
     json.beginObject()
-    json.key("traceId")
-    json.string(place.trace.text)
-    json.key("spanId")
-    json.string(place.span.text)
+    json.add("traceId", place.trace.text)
+    json.add("spanId", place.span.text)
     if let parent = place.parent {
-      json.key("parentSpanId")
-      json.string(parent.text)
+      json.add("parentSpanId", parent.text)
     }
     // Bit 9: a remote parent; bit 8: bit 9 is valid.
-    json.key("flags")
-    json.number(UInt32(place.flags) | (place.isRemote ? 0x300 : 0x100))
-    json.key("name")
-    json.string(name)
-    json.key("kind")
-    json.number(kind.rawValue)
+    json.add("flags", UInt32(place.flags) | (place.isRemote ? 0x300 : 0x100))
+    json.add("name", name)
+    json.add("kind", kind.rawValue)
     time("startTimeUnixNano", milliseconds.lowerBound)
     time("endTimeUnixNano", milliseconds.upperBound)
   }
@@ -151,8 +142,7 @@ struct SpanWriter {
     body(&self)
     json.endArray()
     if dropped > 0 {
-      json.key("droppedEventsCount")
-      json.number(UInt32(clamping: dropped))
+      json.add("droppedEventsCount", UInt32(clamping: dropped))
     }
   }
 
@@ -161,8 +151,7 @@ struct SpanWriter {
   ) {
     json.beginObject()
     time("timeUnixNano", milliseconds)
-    json.key("name")
-    json.string(name)
+    json.add("name", name)
     attributes(body)
     json.endObject()
   }
@@ -171,12 +160,9 @@ struct SpanWriter {
     json.key("links")
     json.beginArray()
     json.beginObject()
-    json.key("traceId")
-    json.string(trace.text)
-    json.key("spanId")
-    json.string(span.text)
-    json.key("flags")
-    json.number(UInt32(flags) | 0x100)
+    json.add("traceId", trace.text)
+    json.add("spanId", span.text)
+    json.add("flags", UInt32(flags) | 0x100)
     json.endObject()
     json.endArray()
   }
@@ -184,10 +170,8 @@ struct SpanWriter {
   mutating func error(_ message: String) {
     json.key("status")
     json.beginObject()
-    json.key("code")
-    json.number(2)
-    json.key("message")
-    json.string(message)
+    json.add("code", 2)
+    json.add("message", message)
     json.endObject()
   }
 

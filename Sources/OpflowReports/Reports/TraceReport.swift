@@ -114,18 +114,13 @@ package struct TraceReport {
 
   private mutating func writeHead() {
     events.json.beginObject()
-    events.json.key("displayTimeUnit")
-    events.json.string("ms")
+    events.json.add("displayTimeUnit", "ms")
     events.json.key("otherData")
     events.json.beginObject()
-    events.json.key("run")
-    events.json.string(status.run)
-    events.json.key("name")
-    events.json.string(CleanText.string(status.name))
-    events.json.key("state")
-    events.json.string(status.state.rawValue)
-    events.json.key("began_ms")
-    events.json.number(status.openedMilliseconds)
+    events.json.add("run", status.run)
+    events.json.add("name", CleanText.string(status.name))
+    events.json.add("state", status.state.rawValue)
+    events.json.add("began_ms", status.openedMilliseconds)
     events.json.endObject()
     events.json.key("traceEvents")
     events.json.beginArray()
@@ -154,43 +149,29 @@ package struct TraceReport {
       steps[attempt.task] = Step(lane: entry.lane, begin: begin, end: end)
     }
     events.json.beginObject()
-    events.json.key("ph")
-    events.json.string("X")
-    events.json.key("name")
-    events.json.string(CleanText.string(status.plan.nameString(attempt.task)))
-    events.json.key("cat")
-    events.json.string(Self.word(attempt.end))
-    events.json.key("ts")
-    events.json.number(begin)
-    events.json.key("dur")
-    events.json.number(end - begin)
-    events.json.key("pid")
-    events.json.number(process(lanes.lanes[entry.lane]))
-    events.json.key("tid")
-    events.json.number(entry.lane + 1)
+    events.json.add("ph", "X")
+    events.json.add("name", CleanText.string(status.plan.nameString(attempt.task)))
+    events.json.add("cat", Self.word(attempt.end))
+    events.json.add("ts", begin)
+    events.json.add("dur", end - begin)
+    events.json.add("pid", process(lanes.lanes[entry.lane]))
+    events.json.add("tid", entry.lane + 1)
     events.json.key("args")
     events.json.beginObject()
-    events.json.key("end")
-    events.json.string(Self.word(attempt.end))
+    events.json.add("end", Self.word(attempt.end))
     if attempt.end != .none, attempt.end != .succeeded, attempt.end != .lost {
-      events.json.key("outcome")
-      events.json.string(OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
+      events.json.add(
+        "outcome", OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
     }
-    events.json.key("attempt")
-    events.json.number(attempt.number)
-    events.json.key("drive")
-    events.json.number(attempt.drive)
+    events.json.add("attempt", attempt.number)
+    events.json.add("drive", attempt.drive)
     if attempt.wallMicroseconds > 0 {
-      events.json.key("wall_us")
-      events.json.number(attempt.wallMicroseconds)
-      events.json.key("cpu_us")
-      events.json.number(attempt.cpuMicroseconds)
-      events.json.key("peak_kib")
-      events.json.number(attempt.peakKibibytes)
+      events.json.add("wall_us", attempt.wallMicroseconds)
+      events.json.add("cpu_us", attempt.cpuMicroseconds)
+      events.json.add("peak_kib", attempt.peakKibibytes)
     }
     if attempt.suspendedMilliseconds > 0 {
-      events.json.key("suspended_ms")
-      events.json.number(attempt.suspendedMilliseconds)
+      events.json.add("suspended_ms", attempt.suspendedMilliseconds)
     }
     events.json.endObject()
     events.json.endObject()
@@ -256,85 +237,58 @@ struct TraceEvents {
 
   /// Of a process or thread.
   mutating func name(_ kind: String, process: Int, thread: Int, _ name: String) {
-    json.beginObject()
-    start("M", kind, process: process, thread: thread)
-    json.key("args")
-    json.beginObject()
-    json.key("name")
-    json.string(name)
-    json.endObject()
-    json.endObject()
+    event("M", kind, process: process, thread: thread) { json in
+      json.object("args") { $0.add("name", name) }
+    }
   }
 
   mutating func order(process: Int, thread: Int, _ place: Int) {
-    json.beginObject()
-    start("M", "thread_sort_index", process: process, thread: thread)
-    json.key("args")
-    json.beginObject()
-    json.key("sort_index")
-    json.number(place)
-    json.endObject()
-    json.endObject()
+    event("M", "thread_sort_index", process: process, thread: thread) { json in
+      json.object("args") { $0.add("sort_index", place) }
+    }
   }
 
   /// - Parameter value: a decimal number.
   mutating func counter(_ name: String, _ time: Int64, _ series: StaticString, _ value: String) {
-    json.beginObject()
-    json.key("ph")
-    json.string("C")
-    json.key("name")
-    json.string(name)
-    json.key("ts")
-    json.number(time)
-    json.key("pid")
-    json.number(1)
-    json.key("args")
-    json.beginObject()
-    json.key(series)
-    json.decimal(value)
-    json.endObject()
-    json.endObject()
+    json.object { json in
+      json.add("ph", "C")
+      json.add("name", name)
+      json.add("ts", time)
+      json.add("pid", 1)
+      json.object("args") { $0.add(series, decimal: value) }
+    }
   }
 
   /// An end of an arrow along the critical path.
   mutating func flow(
     _ phase: String, _ number: Int, at time: Int64, process: Int, _ thread: Int
   ) {
-    json.beginObject()
-    start(phase, "critical path", process: process, thread: thread)
-    json.key("cat")
-    json.string("critical path")
-    json.key("id")
-    json.number(number)
-    json.key("ts")
-    json.number(time)
-    // Binds to the enclosing slice, not to the next one.
-    if phase == "f" {
-      json.key("bp")
-      json.string("e")
+    event(phase, "critical path", process: process, thread: thread) { json in
+      json.add("cat", "critical path")
+      json.add("id", number)
+      json.add("ts", time)
+      // Binds to the enclosing slice, not to the next one.
+      if phase == "f" { json.add("bp", "e") }
     }
-    json.endObject()
   }
 
   /// An event of the whole run.
   mutating func instant(_ name: String, _ time: Int64) {
-    json.beginObject()
-    start("i", name, process: 1, thread: 0)
-    json.key("ts")
-    json.number(time)
-    json.key("s")
-    json.string("g")
-    json.endObject()
+    event("i", name, process: 1, thread: 0) { json in
+      json.add("ts", time)
+      json.add("s", "g")
+    }
   }
 
-  private mutating func start(_ phase: String, _ name: String, process: Int, thread: Int) {
-    json.key("ph")
-    json.string(phase)
-    json.key("name")
-    json.string(name)
-    json.key("pid")
-    json.number(process)
-    json.key("tid")
-    json.number(thread)
+  private mutating func event(
+    _ phase: String, _ name: String, process: Int, thread: Int, _ rest: (inout JSONWriter) -> Void
+  ) {
+    json.object { json in
+      json.add("ph", phase)
+      json.add("name", name)
+      json.add("pid", process)
+      json.add("tid", thread)
+      rest(&json)
+    }
   }
 }
