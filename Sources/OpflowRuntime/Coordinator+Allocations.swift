@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 /// Slurm allocations: requested by opflow, or around it.
 extension Coordinator {
@@ -26,7 +27,7 @@ extension Coordinator {
       case .pending(let job, let reason):
         let what = reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
         // Slurm gives no reason before it has scheduled the job, which may start at once.
-        progress.wait(index, for: what, isNews: reason != nil, atMilliseconds: wall)
+        show(.wait(index, for: what, isNews: reason != nil))
         noteAwaited(what, of: index, sites)
       case .granted(let job, let left): begin(job, left, index, sites)
       case .left(let seconds):
@@ -43,7 +44,7 @@ extension Coordinator {
     tellEnd(of: index, sites)
     if sites.allocations[index].awaited != nil {
       let nodes = job.nodes.map(\.name).joined(separator: ", ")
-      progress.endWait(index, "job \(job.id) of Slurm runs on \(nodes)", atMilliseconds: wall)
+      show(.waitEnded(index, "job \(job.id) of Slurm runs on \(nodes)"))
       noteAwaited(nil, of: index, sites)
     }
     let plans =
@@ -63,7 +64,7 @@ extension Coordinator {
   }
 
   private func end(_ index: Int, _ sites: Sites, _ complaint: String) {
-    progress.wait(index, for: nil, isNews: false, atMilliseconds: wall)
+    show(.wait(index, for: nil, isNews: false))
     noteAwaited(nil, of: index, sites)
     for (_, site) in sites.close(index, complaint: complaint) {
       tell(.siteLeaving(site, complaint: complaint))

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 internal import OpflowWorker
 
 /// Additions to the run (`RunGrowth`). Clients write segments into the run's folder; they are
@@ -62,7 +63,7 @@ extension Coordinator {
   func show(_ entry: ExtendEntry) {
     guard let place = unshownGrowths.firstIndex(where: { $0.entry.id == entry.id }) else { return }
     let growth = unshownGrowths.remove(at: place)
-    display.extend(entry, plan: growth.plan, initial: growth.initial, atMilliseconds: wall)
+    show(.extend(entry, growth.plan, growth.initial))
   }
 
   /// The initial states that the segment's tasks would have in a run of their own.

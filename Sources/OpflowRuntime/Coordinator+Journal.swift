@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 
 extension Coordinator {
   // MARK: - Showing
@@ -10,11 +11,13 @@ extension Coordinator {
     if let loan, loan.task == task, transition.event != .start { endLoan() }
     if transition.event != .start, !task.isNone { removeValues(of: transition) }
     downloads.running.apply(transition, plan: plan)
-    display.show(transition, atMilliseconds: wall)
+    show(.transition(transition))
     if transition.event == .start, plan.hasInteractive, plan.flags(task).contains(.interactive) {
       lendTerminal(to: task)
     }
   }
+
+  func show(_ event: DriveEvent) { display.show(event, atMilliseconds: wall) }
 
   func showStart(_ task: TaskID, attempt: Int32) {
     display.showStart(task, attempt: attempt, atMilliseconds: wall)

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 internal import OpflowWorker
 
 extension Coordinator {
@@ -85,7 +86,7 @@ extension Coordinator {
     if sites.places[index].awaited == what { return }
     sites.places[index].awaited = what
     let place = sites.allocations.count + index
-    progress.wait(place, for: what, isNews: true, atMilliseconds: wall)
+    show(.wait(place, for: what, isNews: true))
     writeAwaited(sites)
   }
 

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowViews
 internal import OpflowWorker
 
 extension Coordinator {
@@ -154,7 +155,7 @@ extension Coordinator {
   private func show(_ report: WorkerProgress) {
     let wall = Clock.wallMilliseconds
     guard let progress = downloads.running.take(report, atMilliseconds: wall) else { return }
-    self.progress.download(report.task, progress, atMilliseconds: wall)
+    show(.download(report.task, progress))
   }
 
   private func greet(_ hello: WorkerHello, from link: WorkerLink) {

@@ -301,12 +301,12 @@ package final class Coordinator {
     while let step = engine.next(at: Self.now) {
       switch step {
       case .tell(.transition(let transition)): show(transition)
-      case .tell(.order(let order)): progress.order(order, atMilliseconds: wall)
-      case .tell(.stop(let stop)): progress.stop(stop, atMilliseconds: wall)
-      case .tell(.site(let site)): progress.site(site, atMilliseconds: wall)
-      case .tell(.worker(let worker)): progress.worker(worker)
+      case .tell(.order(let order)): show(.order(order))
+      case .tell(.stop(let stop)): show(.stop(stop))
+      case .tell(.site(let site)): show(.site(site))
+      case .tell(.worker(let worker)): show(.worker(worker))
       case .tell(.extend(let entry)): show(entry)
-      case .tell(.withdraw(let entry)): display.withdraw(entry, plan: plan, atMilliseconds: wall)
+      case .tell(.withdraw(let entry)): show(.withdraw(entry, plan))
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
@@ -349,7 +349,7 @@ package final class Coordinator {
             ? ""
             : "; it may lack that \(count) task\(count == 1 ? "" : "s") succeeded, which a resume"
               + " then runs again"))
-      for order in engine.unrecordedOrders { progress.takeBack(order) }
+      for order in engine.unrecordedOrders { show(.orderFailed(order)) }
     }
     regainPassed()
     closing = entry

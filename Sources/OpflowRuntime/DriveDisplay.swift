@@ -38,20 +38,6 @@ final class DriveDisplay {
     }
   }
 
-  func extend(
-    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds wall: Int64
-  ) {
-    outputs.plan = plan
-    readLogs(of: plan)
-    progress.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
-  }
-
-  func withdraw(_ entry: WithdrawEntry, plan: Plan, atMilliseconds wall: Int64) {
-    outputs.plan = plan
-    readLogs(of: plan)
-    progress.withdraw(entry, plan: plan, atMilliseconds: wall)
-  }
-
   var nextWake: Instant? {
     let wakes = [progress.nextWake, progress.followsOutput ? outputs.nextWake : nil]
     return wakes.compactMap { $0 }.min()
@@ -72,8 +58,19 @@ final class DriveDisplay {
     }
   }
 
+  func show(_ event: DriveEvent, atMilliseconds wall: Int64) {
+    switch event {
+    case .transition(let transition): follow(transition)
+    case .extend(_, let plan, _), .withdraw(_, let plan):
+      outputs.plan = plan
+      readLogs(of: plan)
+    case .download, .order, .orderFailed, .stop, .site, .worker, .wait, .waitEnded: break
+    }
+    progress.show(event, atMilliseconds: wall)
+  }
+
   /// A prefetched start is shown only when its worker begins it.
-  func show(_ transition: Transition, atMilliseconds wall: Int64) {
+  private func follow(_ transition: Transition) {
     let task = transition.task
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
@@ -95,11 +92,10 @@ final class DriveDisplay {
         if case .tail(let bytes) = piece { progress.serviceTail(bytes, of: service) }
       }
     }
-    progress.transition(transition, atMilliseconds: wall)
   }
 
   func showStart(_ task: TaskID, attempt: Int32, atMilliseconds wall: Int64) {
-    progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
+    progress.show(.transition(Transition(.start, task, attempt: attempt)), atMilliseconds: wall)
   }
 
   /// Lines instead of a live frame: the terminal is for the output of services.

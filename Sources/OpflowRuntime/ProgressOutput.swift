@@ -96,8 +96,8 @@ final class ProgressOutput {
     }
     view.endJoin(atMilliseconds: wall)
   }
-  func transition(_ transition: Transition, atMilliseconds wall: Int64) {
-    view.transition(transition, atMilliseconds: wall)
+  func show(_ event: DriveEvent, atMilliseconds wall: Int64) {
+    view.show(event, atMilliseconds: wall)
   }
   func take(_ piece: TaskOutputFiles.Piece, of task: TaskID) {
     switch piece {
@@ -109,36 +109,6 @@ final class ProgressOutput {
     case .tail(let bytes): view.tail(bytes)
     case .log: break
     }
-  }
-  func order(_ order: OrderEntry, atMilliseconds wall: Int64) {
-    view.order(order, atMilliseconds: wall)
-  }
-
-  func extend(
-    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds wall: Int64
-  ) {
-    view.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
-  }
-
-  func withdraw(_ entry: WithdrawEntry, plan: Plan, atMilliseconds wall: Int64) {
-    view.withdraw(entry, plan: plan, atMilliseconds: wall)
-  }
-
-  func takeBack(_ order: OrderEntry) { view.takeBack(order) }
-
-  func stop(_ stop: StopEntry, atMilliseconds wall: Int64) {
-    view.stop(stop, atMilliseconds: wall)
-  }
-
-  func site(_ entry: SiteEntry, atMilliseconds wall: Int64) {
-    view.site(entry, atMilliseconds: wall)
-  }
-  func worker(_ entry: WorkerEntry) { view.worker(entry) }
-  func wait(_ place: Int, for what: String?, isNews: Bool, atMilliseconds wall: Int64) {
-    view.wait(place, for: what, isNews: isNews, atMilliseconds: wall)
-  }
-  func endWait(_ place: Int, _ came: String, atMilliseconds wall: Int64) {
-    view.endWait(place, came, atMilliseconds: wall)
   }
 
   // MARK: Keys
@@ -171,12 +141,6 @@ final class ProgressOutput {
   func warning(_ text: String) { view.warning(text) }
   func note(_ text: String) { view.note(text) }
   func passage(_ text: String) { view.passage(text) }
-
-  func download(
-    _ task: TaskID, _ progress: DownloadProgress, atMilliseconds wall: Int64
-  ) {
-    view.download(task, progress, atMilliseconds: wall)
-  }
 
   func resize() {
     if let (columns, rows) = Terminal.size(Terminal.standardError) {

@@ -129,29 +129,27 @@ package final class RunViewer {
   }
 
   private func show(_ line: JournalLine, _ model: RunModel, _ display: DriveDisplay) {
+    func show(_ event: DriveEvent) { display.show(event, atMilliseconds: line.milliseconds) }
     switch line.entry(plan: plan) {
     case .transition(let transition):
-      display.show(transition, atMilliseconds: line.milliseconds)
+      show(.transition(transition))
       let (begun, sequence) = model.begun
       if sequence == line.sequence {
         display.showStart(begun, attempt: model[begun].attempts, atMilliseconds: line.milliseconds)
       }
     case .extend(let entry):
-      display.extend(
-        entry, plan: plan,
-        initial: EnteredDrive.states(ofAdded: shownTasks..<plan.taskCount, plan),
-        atMilliseconds: line.milliseconds)
+      show(
+        .extend(entry, plan, EnteredDrive.states(ofAdded: shownTasks..<plan.taskCount, plan)))
       shownTasks = plan.taskCount
-    case .withdraw(let entry):
-      display.withdraw(entry, plan: plan, atMilliseconds: line.milliseconds)
-    case .order(let order): display.progress.order(order, atMilliseconds: line.milliseconds)
+    case .withdraw(let entry): show(.withdraw(entry, plan))
+    case .order(let order): show(.order(order))
     case .stop(let stop):
-      display.progress.stop(stop, atMilliseconds: line.milliseconds)
+      show(.stop(stop))
       if stop.what.isEmpty {
         display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
       }
-    case .site(let site): display.progress.site(site, atMilliseconds: line.milliseconds)
-    case .worker(let worker): display.progress.worker(worker)
+    case .site(let site): show(.site(site))
+    case .worker(let worker): show(.worker(worker))
     case .close(let entry): closing = (entry, line.milliseconds)
     case .open, .resume, nil: break
     }
@@ -165,8 +163,8 @@ package final class RunViewer {
     lookedForNotes = now
     if plan.hasDownloads { showDownloads(display) }
     if !journal.model.on.isEmpty {
-      display.progress.wait(
-        0, for: folder.readAwaited(), isNews: true, atMilliseconds: Clock.wallMilliseconds)
+      display.show(
+        .wait(0, for: folder.readAwaited(), isNews: true), atMilliseconds: Clock.wallMilliseconds)
     }
   }
 
@@ -174,8 +172,8 @@ package final class RunViewer {
     let told = folder.readProgress(plan: plan)
     for (task, entry) in told.sorted(by: { $0.key.index < $1.key.index })
     where toldDownloads[task] != entry && journal.model[task].attempts == entry.attempt {
-      display.progress.download(
-        task, entry.progress, atMilliseconds: entry.progress.toldMilliseconds)
+      display.show(
+        .download(task, entry.progress), atMilliseconds: entry.progress.toldMilliseconds)
     }
     toldDownloads = told
   }

@@ -1,10 +1,30 @@
 package import OpflowCore
 
+/// What happens in a session, as its views show it.
+package enum DriveEvent {
+  case transition(Transition)
+  case download(TaskID, DownloadProgress)
+  case order(OrderEntry)
+  /// The request could not be recorded, and its requester got an error.
+  case orderFailed(OrderEntry)
+  /// The plan includes the added tasks; the states are those of tasks that the view does not know.
+  case extend(ExtendEntry, Plan, [InitialState])
+  /// The plan has new names for the retracted tasks.
+  case withdraw(WithdrawEntry, Plan)
+  case stop(StopEntry)
+  case site(SiteEntry)
+  case worker(WorkerEntry)
+  /// The run waits for nodes, or no longer if the message is nil. News get a line if no frame shows
+  /// them. The number identifies the wait.
+  case wait(Int, for: String?, isNews: Bool)
+  case waitEnded(Int, String)
+}
+
 /// The progress of one session: turns transitions and output into bytes for standard error and
 /// standard output. Pure: the caller takes bytes when a reader is ready. What is queued is bounded,
 /// and only the newest frame is drawn.
 ///
-/// Order of calls: `begin`, or `join` for a session that already runs; then `transition`, `output`,
+/// Order of calls: `begin`, or `join` for a session that already runs; then `show`, `output`,
 /// `warning` and `tick` as things happen; then `end`. Output that belongs to the end of a try is
 /// passed before that transition.
 package struct ProgressView: ~Copyable {
@@ -48,7 +68,7 @@ package struct ProgressView: ~Copyable {
   private var laterTries: [TaskID: Int32] = [:]
   var text = TextBuffer()
   private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
-  private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
+  fileprivate var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
   var nowMilliseconds: Int64 = 0
 
   package static let failureLines = 20
@@ -89,10 +109,7 @@ package struct ProgressView: ~Copyable {
     live?.begin(atMilliseconds: now)
     renderer.begin(model, into: &text)
     settle()
-    if json {
-      ProgressJSON.open(heading, model, atMilliseconds: now, into: &text)
-      settleObject(.event)
-    }
+    if json { objects.add(ProgressJSON.open(heading, model, atMilliseconds: now), .event) }
   }
 
   /// Joins a session that already runs: takes over its state without printing it. Failures are
@@ -140,10 +157,38 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
-    // `withdraw` reports these together.
-    if transition.event == .skip(.withdrawn) { return }
+  package mutating func show(_ event: DriveEvent, atMilliseconds now: Int64) {
+    if case .transition(let transition) = event, transition.event == .skip(.withdrawn) { return }
+    if case .worker(let entry) = event { return model.machines.apply(entry) }
     nowMilliseconds = now
+    if apply(event) { live?.pass(toMilliseconds: now) }
+  }
+
+  /// Returns whether users see a difference.
+  private mutating func apply(_ event: DriveEvent) -> Bool {
+    switch event {
+    case .transition(let transition): return apply(transition)
+    case .download(let task, let progress): return apply(task, progress)
+    case .order(let order): apply(order)
+    case .orderFailed(let order):
+      warning("not done after all: \(OrderText.text(order, plan: model.plan))")
+      return false
+    case .extend(let entry, let plan, let initial): extend(entry, plan, initial)
+    case .withdraw(let entry, let plan): withdraw(entry, plan)
+    case .stop(let stop): apply(stop)
+    case .site(let entry): apply(entry)
+    case .worker: return false
+    case .wait(let place, let what, let isNews): return wait(place, for: what, isNews: isNews)
+    case .waitEnded(let place, let came):
+      let wasKnown = wait(place, for: nil, isNews: false)
+      if live == nil, renderer.tellsWaits { tell(CleanText.string(came)) }
+      return wasKnown
+    }
+    return true
+  }
+
+  private mutating func apply(_ transition: Transition) -> Bool {
+    let now = nowMilliseconds
     let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
     if live == nil || transition.task.isNone {
       model.apply(transition, atMilliseconds: now)
@@ -153,12 +198,12 @@ package struct ProgressView: ~Copyable {
       live?.move(transition, from: old, model)
     }
     // Users do not see that a task is prefetched, or taken back before it began.
-    if transition.isAhead || comesBack { return }
+    if transition.isAhead || comesBack { return false }
     if json {
-      ProgressJSON.transition(
-        transition, host: model.machines.machine(of: transition.task)?.host, plan: model.plan,
-        atMilliseconds: now, into: &text)
-      settleObject(.event)
+      objects.add(
+        ProgressJSON.transition(
+          transition, host: model.machines.machine(of: transition.task)?.host, plan: model.plan,
+          atMilliseconds: now), .event)
     }
     if transition.event == .start, transition.attempt > 1, followsOutput {
       laterTries[transition.task] = transition.attempt
@@ -168,7 +213,7 @@ package struct ProgressView: ~Copyable {
       endLine(of: transition.task)
     }
     tell(transition, kept: transition.endsTry ? takeTail(transition) : [])
-    live?.pass(toMilliseconds: now)
+    return true
   }
 
   private mutating func tell(_ transition: Transition, kept: [UInt8]) {
@@ -194,20 +239,15 @@ package struct ProgressView: ~Copyable {
     }
   }
 
-  /// Reports the progress of a running download.
-  package mutating func download(
-    _ task: TaskID, _ progress: DownloadProgress, atMilliseconds now: Int64
-  ) {
-    nowMilliseconds = now
-    guard let running = model.note(task, progress) else { return }
-    renderer.download(running, progress, model, atMilliseconds: now, into: &text)
+  private mutating func apply(_ task: TaskID, _ progress: DownloadProgress) -> Bool {
+    guard let running = model.note(task, progress) else { return false }
+    renderer.download(running, progress, model, atMilliseconds: nowMilliseconds, into: &text)
     settle()
-    live?.pass(toMilliseconds: now)
+    return true
   }
 
-  /// Reports a request that was applied.
-  package mutating func order(_ order: OrderEntry, atMilliseconds now: Int64) {
-    nowMilliseconds = now
+  private mutating func apply(_ order: OrderEntry) {
+    let now = nowMilliseconds
     model.apply(order, atMilliseconds: now)
     live?.order()
     if order.verb.row.effect == .retries {
@@ -215,28 +255,15 @@ package struct ProgressView: ~Copyable {
       warnings.remove(order.tasks)
     }
     if json {
-      ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
-      settleObject(.event)
+      objects.add(ProgressJSON.order(order, plan: model.plan, atMilliseconds: now), .event)
     }
     tellOrder(OrderText.text(order, plan: model.plan))
-    live?.pass(toMilliseconds: now)
   }
 
-  /// Takes a report back: the request could not be recorded, and its requester got an error.
-  package mutating func takeBack(_ order: OrderEntry) {
-    warning("not done after all: \(OrderText.text(order, plan: model.plan))")
-  }
-
-  /// Reports that the run is being stopped, with the reason if that was not a user's signal.
-  package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
-    nowMilliseconds = now
+  private mutating func apply(_ stop: StopEntry) {
     model.apply(stop)
-    if json {
-      ProgressJSON.stop(stop, atMilliseconds: now, into: &text)
-      settleObject(.event)
-    }
+    if json { objects.add(ProgressJSON.stop(stop, atMilliseconds: nowMilliseconds), .event) }
     if !stop.what.isEmpty { warning("the run is being stopped: \(stop.what)") }
-    live?.pass(toMilliseconds: now)
   }
 
   package mutating func warning(_ warning: String) {
@@ -282,10 +309,7 @@ package struct ProgressView: ~Copyable {
       toldLines: errors.lineCount, size: size, toldFailuresOnly: renderer.tellsFailuresOnly
     ).write(close, atMilliseconds: now, into: &text)
     settle(.closing)
-    if json {
-      ProgressJSON.close(close, heading, atMilliseconds: now, into: &text)
-      settleObject(.closing)
-    }
+    if json { objects.add(ProgressJSON.close(close, heading, atMilliseconds: now), .closing) }
   }
 
   // MARK: Output
@@ -481,57 +505,30 @@ package struct ProgressView: ~Copyable {
     errors.add(Array(bytes[output]), .output)
     errors.add(Array(bytes[output.upperBound...]), kind)
   }
-
-  mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
 }
 
 /// The nodes of a session.
 extension ProgressView {
-  /// Reports a change of a node.
-  package mutating func site(_ entry: SiteEntry, atMilliseconds now: Int64) {
-    nowMilliseconds = now
+  fileprivate mutating func apply(_ entry: SiteEntry) {
     let before = model.machines[entry.site]?.state
     model.machines.apply(entry)
-    if json {
-      ProgressJSON.machine(entry, atMilliseconds: now, into: &text)
-      settleObject(.event)
-    }
+    if json { objects.add(ProgressJSON.machine(entry, atMilliseconds: nowMilliseconds), .event) }
     if let change = MachineText.change(entry, from: before, model) {
       tell(palette.yellow(change))
     }
-    live?.pass(toMilliseconds: now)
   }
 
-  /// Reports a new worker, so that tasks can be shown to start on its node.
-  package mutating func worker(_ entry: WorkerEntry) { model.machines.apply(entry) }
-
-  /// Reports that the run waits for nodes.
-  ///
-  /// - Parameters:
-  ///   - place: identifies the wait.
-  ///   - what: the message; nil ends the wait.
-  ///   - isNews: whether to print a line if no frame shows it.
-  package mutating func wait(
-    _ place: Int, for what: String?, isNews: Bool, atMilliseconds now: Int64
-  ) {
-    nowMilliseconds = now
-    guard model.machines.wait(place, for: what) else { return }
+  fileprivate mutating func wait(_ place: Int, for what: String?, isNews: Bool) -> Bool {
+    guard model.machines.wait(place, for: what) else { return false }
     if json, let what {
-      ProgressJSON.wait(what, atMilliseconds: now, into: &text)
-      settleObject(.event)
+      objects.add(ProgressJSON.wait(what, atMilliseconds: nowMilliseconds), .event)
     }
     if live == nil, isNews, renderer.tellsWaits, let what { tell(CleanText.string(what)) }
-    live?.pass(toMilliseconds: now)
-  }
-
-  /// Ends a wait and reports its outcome.
-  package mutating func endWait(_ place: Int, _ came: String, atMilliseconds now: Int64) {
-    wait(place, for: nil, isNews: false, atMilliseconds: now)
-    if live == nil, renderer.tellsWaits { tell(CleanText.string(came)) }
+    return true
   }
 
   /// Prints a line about the run as a whole.
-  private mutating func tell(_ clean: String) {
+  fileprivate mutating func tell(_ clean: String) {
     text.add(palette.dim(TransitionLine.counter(model)))
     text.add(" ")
     text.addSentence(clean)
@@ -542,45 +539,30 @@ extension ProgressView {
 
 /// Tasks that are added to, or retracted from, a live session.
 extension ProgressView {
-  /// Reports tasks that were added to the run.
-  ///
-  /// - Parameters:
-  ///   - plan: includes them.
-  ///   - initial: the initial states of the tasks that the view does not know yet.
-  package mutating func extend(
-    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds now: Int64
-  ) {
-    nowMilliseconds = now
+  fileprivate mutating func extend(_ entry: ExtendEntry, _ plan: Plan, _ initial: [InitialState]) {
     if !initial.isEmpty {
       model.grow(to: plan, initial)
       live?.grow()
     }
     model.apply(entry)
     if json {
-      ProgressJSON.extend(entry, model, atMilliseconds: now, into: &text)
-      settleObject(.event)
+      objects.add(ProgressJSON.extend(entry, model, atMilliseconds: nowMilliseconds), .event)
     }
     tellOrder(OrderText.text(entry))
-    live?.pass(toMilliseconds: now)
   }
 
-  /// Reports retracted tasks, which have new names in `plan`.
-  package mutating func withdraw(
-    _ entry: WithdrawEntry, plan: Plan, atMilliseconds now: Int64
-  ) {
-    nowMilliseconds = now
+  fileprivate mutating func withdraw(_ entry: WithdrawEntry, _ plan: Plan) {
     let known = model.plan
     let withdrawn = known.tasks.map { TaskID($0) }.filter {
       !known.nameBytes($0).equals(plan.nameBytes($0))
     }
     model.withdraw(withdrawn, plan)
     if json {
-      ProgressJSON.withdraw(
-        entry, withdrawn.map { known.nameString($0) }, model, atMilliseconds: now, into: &text)
-      settleObject(.event)
+      let ids = withdrawn.map { known.nameString($0) }
+      objects.add(
+        ProgressJSON.withdraw(entry, ids, model, atMilliseconds: nowMilliseconds), .event)
     }
     tellOrder(OrderText.text(entry, plan: plan))
-    live?.pass(toMilliseconds: now)
   }
 
   /// Prints a request that was applied, if the renderer prints requests.

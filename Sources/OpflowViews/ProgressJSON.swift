@@ -3,10 +3,9 @@ internal import OpflowCore
 /// The lines of `--json`: one object per transition; the first and the last are about the run.
 enum ProgressJSON {
   static func open(
-    _ heading: ProgressHeading, _ model: DriveModel, atMilliseconds now: Int64,
-    into text: inout TextBuffer
-  ) {
-    line(heading.isResumed ? "reopen" : "open", now, into: &text) { json in
+    _ heading: ProgressHeading, _ model: DriveModel, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line(heading.isResumed ? "reopen" : "open", now) { json in
       json.add("run", heading.run)
       json.add("name", model.plan.text(model.plan.manifest.name))
       json.add("tasks", model.total)
@@ -15,10 +14,9 @@ enum ProgressJSON {
   }
 
   static func close(
-    _ close: CloseEntry, _ heading: ProgressHeading, atMilliseconds now: Int64,
-    into text: inout TextBuffer
-  ) {
-    line("close", now, into: &text) { json in
+    _ close: CloseEntry, _ heading: ProgressHeading, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line("close", now) { json in
       json.add("run", heading.run)
       json.add("state", close.state.rawValue)
       json.add("exit", close.exitCode)
@@ -26,12 +24,11 @@ enum ProgressJSON {
   }
 
   static func transition(
-    _ transition: Transition, host: String?, plan: Plan, atMilliseconds now: Int64,
-    into text: inout TextBuffer
-  ) {
+    _ transition: Transition, host: String?, plan: Plan, atMilliseconds now: Int64
+  ) -> [UInt8] {
     let isEmpty = transition.event == .success && plan.hasEmptyMatrix(transition.task)
     let event: TransitionKind = isEmpty ? .skip : transition.event.kind
-    line(event.word.description, now, into: &text) { json in
+    return line(event.word.description, now) { json in
       if !transition.task.isNone { json.add("task", plan.nameBytes(transition.task)) }
       if transition.attempt > 0 { json.add("attempt", transition.attempt) }
       if transition.event == .start, let host { json.add("host", host) }
@@ -57,9 +54,9 @@ enum ProgressJSON {
   }
 
   static func order(
-    _ order: OrderEntry, plan: Plan, atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {
-    line("order", now, into: &text) { json in
+    _ order: OrderEntry, plan: Plan, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line("order", now) { json in
       json.add("verb", order.verb.rawValue)
       json.fields(of: order.asker)
       json.add("tasks", order.tasks, plan)
@@ -70,10 +67,9 @@ enum ProgressJSON {
 
   /// Writes an addition: the requester, the number of tasks, and the session's new total.
   static func extend(
-    _ entry: ExtendEntry, _ model: DriveModel, atMilliseconds now: Int64,
-    into text: inout TextBuffer
-  ) {
-    line("extend", now, into: &text) { json in
+    _ entry: ExtendEntry, _ model: DriveModel, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line("extend", now) { json in
       ExtendJSON.write(entry, plan: model.plan, into: &json)
       json.add("tasks", model.total)
     }
@@ -81,10 +77,9 @@ enum ProgressJSON {
 
   /// Writes a retraction: the generator and its try, the IDs, and the session's new total.
   static func withdraw(
-    _ entry: WithdrawEntry, _ ids: [String], _ model: DriveModel, atMilliseconds now: Int64,
-    into text: inout TextBuffer
-  ) {
-    line("withdraw", now, into: &text) { json in
+    _ entry: WithdrawEntry, _ ids: [String], _ model: DriveModel, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line("withdraw", now) { json in
       if !entry.adder.isNone { json.add("task", model.plan.nameBytes(entry.adder)) }
       json.add("attempt", entry.attempt)
       json.add("ids", ids)
@@ -93,18 +88,18 @@ enum ProgressJSON {
   }
 
   static func stop(
-    _ stop: StopEntry, atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {
-    line("stop", now, into: &text) { json in
+    _ stop: StopEntry, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line("stop", now) { json in
       json.add("signal", stop.signal)
       if !stop.what.isEmpty { json.add("what", stop.what) }
     }
   }
 
   static func machine(
-    _ entry: SiteEntry, atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {
-    line("machine", now, into: &text) { json in
+    _ entry: SiteEntry, atMilliseconds now: Int64
+  ) -> [UInt8] {
+    line("machine", now) { json in
       json.add("host", entry.host)
       json.add("state", entry.state.rawValue)
       if entry.state == .joined { MachineJSON.writeOffer(of: entry, into: &json) }
@@ -112,15 +107,13 @@ enum ProgressJSON {
     }
   }
 
-  static func wait(_ what: String, atMilliseconds now: Int64, into text: inout TextBuffer) {
-    line("wait", now, into: &text) { $0.add("what", what) }
+  static func wait(_ what: String, atMilliseconds now: Int64) -> [UInt8] {
+    line("wait", now) { $0.add("what", what) }
   }
 
   /// Returns the line for lines that were dropped because the reader was slow.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
-    var text = TextBuffer()
-    line("missing", now, into: &text) { $0.add("lines", lines) }
-    return text.take()
+    line("missing", now) { $0.add("lines", lines) }
   }
 
   private static func end(_ transition: Transition, into json: inout JSONWriter) {
@@ -135,13 +128,12 @@ enum ProgressJSON {
   }
 
   private static func line(
-    _ event: String, _ now: Int64, into text: inout TextBuffer, _ body: (inout JSONWriter) -> Void
-  ) {
-    let line = JSONWriter.line { json in
+    _ event: String, _ now: Int64, _ body: (inout JSONWriter) -> Void
+  ) -> [UInt8] {
+    JSONWriter.line { json in
       json.add("time_ms", now)
       json.add("event", event)
       body(&json)
     }
-    text.add(line)
   }
 }

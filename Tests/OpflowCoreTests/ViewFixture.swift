@@ -116,7 +116,7 @@ struct ViewDriver: ~Copyable {
   mutating func start(_ name: String, attempt: Int32 = 1, worker: Int32? = nil) {
     var transition = Transition(.start, id(name), attempt: attempt)
     if let worker { transition.worker = WorkerID(worker) }
-    view.transition(transition, atMilliseconds: now)
+    view.show(.transition(transition), atMilliseconds: now)
   }
 
   /// Something becomes of a further machine.
@@ -124,20 +124,22 @@ struct ViewDriver: ~Copyable {
     var entry = SiteEntry(SiteID(number), state, host: host)
     entry.what = what
     entry.cores = 2
-    view.site(entry, atMilliseconds: now)
+    view.show(.site(entry), atMilliseconds: now)
   }
 
   mutating func worker(_ number: Int32, at site: Int32) {
     var entry = WorkerEntry(worker: WorkerID(number), pid: 1, startTime: 0, bootID: "")
     entry.site = SiteID(site)
-    view.worker(entry)
+    view.show(.worker(entry), atMilliseconds: now)
   }
 
   mutating func awaitMachines(_ what: String?, isNews: Bool = true) {
-    view.wait(0, for: what, isNews: isNews, atMilliseconds: now)
+    view.show(.wait(0, for: what, isNews: isNews), atMilliseconds: now)
   }
 
-  mutating func endWait(_ came: String) { view.endWait(0, came, atMilliseconds: now) }
+  mutating func endWait(_ came: String) {
+    view.show(.waitEnded(0, came), atMilliseconds: now)
+  }
 
   mutating func end(
     _ name: String, _ event: TransitionEvent, _ status: ExitStatus = .success,
@@ -156,7 +158,7 @@ struct ViewDriver: ~Copyable {
     }
     let tail = (printed.removeValue(forKey: name) ?? []).suffix(view.tailBytes(for: transition))
     tail.withUnsafeBytes { view.tail($0) }
-    view.transition(transition, atMilliseconds: now)
+    view.show(.transition(transition), atMilliseconds: now)
   }
 
   /// Types what a person types who has the keyboard.
@@ -186,7 +188,7 @@ struct ViewDriver: ~Copyable {
     guard let id = OrderID("o\(now)") else { return }
     var order = OrderEntry(id: id, verb: verb, asker: OrderAsker(pid: 7, user: 0, name: "me"))
     order.tasks = tasks.map { self.id($0) }
-    view.order(order, atMilliseconds: now)
+    view.show(.order(order), atMilliseconds: now)
   }
 
   /// Tasks were added, so that this is the plan.
@@ -197,18 +199,17 @@ struct ViewDriver: ~Copyable {
       id: id, asker: OrderAsker(pid: 7, user: 0, name: "opflow add"), taskCount: grown.taskCount,
       added: new)
     plan = grown
-    view.extend(
-      entry, plan: grown, initial: [InitialState](repeating: .run, count: new),
-      atMilliseconds: now)
+    view.show(
+      .extend(entry, grown, [InitialState](repeating: .run, count: new)), atMilliseconds: now)
   }
 
   mutating func withdraw(_ entry: WithdrawEntry, _ renamed: Plan) {
     plan = renamed
-    view.withdraw(entry, plan: renamed, atMilliseconds: now)
+    view.show(.withdraw(entry, renamed), atMilliseconds: now)
   }
 
   mutating func stop(by signal: Int32, what: String = "") {
-    view.stop(StopEntry(signal: signal, what: what), atMilliseconds: now)
+    view.show(.stop(StopEntry(signal: signal, what: what)), atMilliseconds: now)
   }
 
   /// The lines of the next frame, drawn on a terminal of its own.
@@ -222,7 +223,7 @@ struct ViewDriver: ~Copyable {
   }
 
   mutating func tell(_ transition: Transition) {
-    view.transition(transition, atMilliseconds: now)
+    view.show(.transition(transition), atMilliseconds: now)
   }
 
   mutating func output(_ name: String, _ text: String) { output(name, Array(text.utf8)) }
@@ -238,7 +239,7 @@ struct ViewDriver: ~Copyable {
     let progress = DownloadProgress(
       doneBytes: done, totalBytes: total, bytesPerSecond: speed, resumedBytes: resumed,
       toldMilliseconds: now)
-    view.download(id(name), progress, atMilliseconds: now)
+    view.show(.download(id(name), progress), atMilliseconds: now)
   }
 
   mutating func resize(columns: Int, rows: Int) {
