@@ -116,8 +116,7 @@ package enum AddView {
   }
 
   private static func names(_ ids: [String]) -> String {
-    let first = ids.prefix(mostNames).map { CleanText.string($0) }.joined(separator: ", ")
-    return ids.count > mostNames ? "\(first) and \(ids.count - mostNames) more" : first
+    NameList.text(ids, limit: mostNames) { CleanText.string($0) }
   }
 
   /// Returns one line of JSON.

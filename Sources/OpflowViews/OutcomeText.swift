@@ -4,53 +4,39 @@ package import OpflowCore
 package enum OutcomeText {
   /// `exit 2`, `signal 9 (KILL)`, `timeout`, `could not start: …`.
   package static func text(_ outcome: Outcome, what: String = "") -> String {
+    let said = what.isEmpty ? nil : CleanText.string(what)
     switch outcome.reason {
     case .timeout: return "timeout"
-    case .refused:
-      // The worker's message contains the error's name.
-      return what.isEmpty
-        ? "could not start\(errnoText(outcome.errorNumber))"
-        : "could not start: \(CleanText.string(what))"
-    case .output:
-      return what.isEmpty
-        ? "its output could not be written\(errnoText(outcome.errorNumber))"
-        : CleanText.string(what)
-    case .fetch, .fetchFinal:
-      // The downloader's message contains the error's name.
-      return what.isEmpty
-        ? "could not be downloaded\(errnoText(outcome.errorNumber))" : CleanText.string(what)
-    case .input: return what.isEmpty ? "an input is missing" : CleanText.string(what)
-    case .noOutput:
-      return what.isEmpty ? "it left an output out" : CleanText.string(what)
-    case .value:
-      return what.isEmpty ? "a value is missing or is none" : CleanText.string(what)
+    // The messages of workers and of the downloader contain the error's name.
+    case .refused: return "could not start" + (said.map { ": \($0)" } ?? errorText(outcome))
+    case .output: return said ?? "its output could not be written\(errorText(outcome))"
+    case .fetch, .fetchFinal: return said ?? "could not be downloaded\(errorText(outcome))"
+    case .input: return said ?? "an input is missing"
+    case .noOutput: return said ?? "it left an output out"
+    case .value: return said ?? "a value is missing or is none"
     case .workerLost:
       // The first line that the worker wrote before it was lost says the most.
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
-    case .memory:
-      return what.isEmpty ? "it used more than its memory_limit" : CleanText.string(what)
-    case .rejected: return what.isEmpty ? "rejected" : "rejected by \(CleanText.string(what))"
+    case .memory: return said ?? "it used more than its memory_limit"
+    case .rejected: return "rejected" + (said.map { " by \($0)" } ?? "")
     case .unready:
-      if !what.isEmpty { return CleanText.string(what) }
       let hint = outcome.status == .success ? ": a service stays in the foreground" : ""
-      return "it ended before it was ready, \(outcome.status.text)\(hint)"
+      return said ?? "it ended before it was ready, \(outcome.status.text)\(hint)"
     case .ended: return "it ended by itself, \(outcome.status.text)"
     case .stopped(.unneeded): return "not needed"
     case .stopped(.serviceLost):
-      return what.isEmpty
-        ? "a service that it needs is gone" : "service \(CleanText.string(what)) is gone"
+      return said.map { "service \($0) is gone" } ?? "a service that it needs is gone"
     case .stopped(.timeOver): return "the time of its machine is over"
     case .interrupted: return "interrupted"
     case .stopped(.cancel): return "cancelled"
     case .stopped(.signal): return "stopped by a signal"
     case .stopped(.kill): return "killed"
-    case .stopped(.ioError):
-      return "stopped with the run, of which a file could not be written"
-    case nil where outcome.status != .success && !what.isEmpty:
-      // The error that an external task threw.
-      return "\(outcome.status.text): \(CleanText.string(what))"
-    case nil, .revoked: return outcome.status.text
+    case .stopped(.ioError): return "stopped with the run, of which a file could not be written"
+    // An external task may have thrown an error.
+    case nil:
+      return outcome.status.text + (outcome.status == .success ? "" : said.map { ": \($0)" } ?? "")
+    case .revoked: return outcome.status.text
     }
   }
 
@@ -62,27 +48,24 @@ package enum OutcomeText {
     let time = wall == 0 ? "" : " after \(DurationText.text(microseconds: wall))"
     let attempt = transition.attempt > 1 ? " (try \(transition.attempt))" : ""
     let text = text(outcome, what: transition.what)
-    let isLong =
-      outcome.reason == .fetch || outcome.reason == .fetchFinal
-      || outcome.reason == .workerLost || outcome.reason == .value
-      || outcome.reason == .input || outcome.reason == .noOutput
-      || outcome.reason == .output && !transition.what.isEmpty
-      || outcome.reason == .memory || outcome.reason == .unready || outcome.reason == .ended
-      || outcome.reason == .stopped(.serviceLost)
+    let isLong: Bool
+    switch outcome.reason {
+    case .fetch, .fetchFinal, .workerLost, .value, .input, .noOutput, .memory, .unready, .ended,
+      .stopped(.serviceLost):
+      isLong = true
+    case .output: isLong = !transition.what.isEmpty
+    case .timeout, .refused, .rejected, .interrupted, .revoked, .stopped, nil: isLong = false
+    }
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 
-  private static func errnoText(_ number: Int32) -> String {
-    number == 0 ? "" : ": \(ErrorName.text(number))"
+  private static func errorText(_ outcome: Outcome) -> String {
+    outcome.errorNumber == 0 ? "" : ": \(ErrorName.text(outcome.errorNumber))"
   }
 }
 
 /// Explains why something happened to a task.
 package enum ReasonText {
-  static func text(_ transition: Transition, plan: Plan) -> String {
-    text(transition.why, plan: plan)
-  }
-
   /// Returns an empty text for nil.
   package static func text(_ why: Why?, plan: Plan) -> String {
     let culprit = why?.culprit ?? .none
@@ -107,4 +90,51 @@ package enum ReasonText {
     case .rerun(let reason): return reason.word.description
     }
   }
+}
+
+extension RunStatus {
+  /// `stopped by SIGTERM`, for a run that was cancelled or interrupted.
+  package var stopWords: String {
+    guard let close = history.close else { return "cut off: the process that drove it died" }
+    if close.exitCode == 74 { return "stopped by an error of input or output" }
+    if let record = history.orders.stoppedBy {
+      return "stopped by \(record.asker.words)"
+    }
+    let reason = history.orders.stopReason
+    if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
+    return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
+  }
+
+  /// Returns the journal's word for the reason, with its subject; nil if the state says it all.
+  func reasonWord(_ task: TaskID) -> String? {
+    let why = why(task)
+    switch why {
+    case nil: return nil
+    case .rerun(.changed), .rerun(.afterRerun): return words(history[task])
+    case .ended, .skipped, .rerun: return why?.word.description
+    }
+  }
+
+  package func outcome(of task: TaskID) -> String {
+    let record = history[task]
+    return OutcomeText.text(
+      Outcome(status: record.status, reason: record.why?.endReason),
+      what: history.details.complaints[task] ?? "")
+  }
+
+  /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
+  package func triesFailed(_ task: TaskID) -> String {
+    let most = Int(plan.policy(task).retryMax) + 1
+    return "try \(history[task].attempts) of \(most) failed: \(outcome(of: task))"
+  }
+
+  func words(_ record: TaskRecord) -> String {
+    // A task that was taken back unstarted counts as never assigned.
+    record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
+  }
+}
+
+extension OrderAsker {
+  /// `opflow cancel (pid 12)`
+  var words: String { CleanText.string(text) }
 }

@@ -143,7 +143,7 @@ package struct PlanView {
   }
 
   private func why(_ task: TaskID, _ files: FilesForeseen) -> String {
-    if let reason = reasons[task] { return ReasonText.text(reason, plan: plan) }
+    if let reason = reasons[task] { return ReasonText.text(reason.why, plan: plan) }
     if let need = files.unsure[task] { return "unless \(plan.nameString(need)) leaves the same" }
     let reason = CleanText.string(files.reasons[task] ?? "")
     guard files.cached.contains(task) else { return reason }
@@ -172,7 +172,7 @@ package struct PlanView {
     for transition in settled.prefix(Self.maxNames) {
       let verb = transition.event.kind == .skip ? "skipped" : "failed"
       let reason =
-        transition.what.isEmpty ? ReasonText.text(transition, plan: plan) : transition.what
+        transition.what.isEmpty ? ReasonText.text(transition.why, plan: plan) : transition.what
       text.add("\(verb): \(plan.nameString(transition.task)) (\(CleanText.string(reason)))\n")
     }
     if settled.count > Self.maxNames {

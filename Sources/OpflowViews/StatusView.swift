@@ -257,11 +257,11 @@ package struct StatusView {
   private func reason(_ task: TaskID, _ state: TaskState) -> String {
     let record = status.history[task]
     switch state {
-    case .failed, .failedAllowed: return outcome(task, record)
+    case .failed, .failedAllowed: return status.outcome(of: task)
     case .waiting where status.awaitsNextTry(task):
-      guard let next = status.nextTry(task) else { return outcome(task, record) }
+      guard let next = status.nextTry(task) else { return status.outcome(of: task) }
       let left = next.minus(nowMilliseconds)
-      return outcome(task, record)
+      return status.outcome(of: task)
         + (left > 0
           ? "; next try in \(DurationText.text(wholeSeconds: left.plus(999) / 1000))"
           : "; next try is due")
@@ -297,12 +297,6 @@ package struct StatusView {
       return GateText.answered(answer)
     case .upToDate, .cancelled: return ""
     }
-  }
-
-  private func outcome(_ task: TaskID, _ record: TaskRecord) -> String {
-    OutcomeText.text(
-      Outcome(status: record.status, reason: record.why?.endReason),
-      what: status.history.details.complaints[task] ?? "")
   }
 
   private func writeDownloads(_ tasks: [TaskID], into text: inout TextBuffer) {
@@ -431,7 +425,7 @@ struct StatusOrders {
     }
   }
 
-  private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
+  private static func by(_ asker: OrderAsker) -> String { "by \(asker.words)" }
 
   /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
   var extensions: [String] {
@@ -566,35 +560,6 @@ package struct StatusMachines {
     case .silent: "says nothing"
     case .lost: "is lost"
     }
-  }
-}
-
-extension RunStatus {
-  /// `stopped by SIGTERM`, for a run that was cancelled or interrupted.
-  package var stopWords: String {
-    guard let close = history.close else { return "cut off: the process that drove it died" }
-    if close.exitCode == 74 { return "stopped by an error of input or output" }
-    if let record = history.orders.stoppedBy {
-      return "stopped by \(CleanText.string(record.asker.text))"
-    }
-    let reason = history.orders.stopReason
-    if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
-    return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
-  }
-
-  /// Returns the journal's word for the reason, with its subject; nil if the state says it all.
-  func reasonWord(_ task: TaskID) -> String? {
-    let why = why(task)
-    switch why {
-    case nil: return nil
-    case .rerun(.changed), .rerun(.afterRerun): return words(history[task])
-    case .ended, .skipped, .rerun: return why?.word.description
-    }
-  }
-
-  func words(_ record: TaskRecord) -> String {
-    // A task that was taken back unstarted counts as never assigned.
-    record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
   }
 }
 

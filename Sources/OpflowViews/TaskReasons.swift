@@ -40,7 +40,7 @@ struct TaskReasons {
     case .handed: reasons = [handed(task)]
     case .running, .suspended: reasons = [running(task)]
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
-      reasons = EndReasons(status).of(task)
+      reasons = ended(task)
       if let machine = machine(of: task) {
         reasons.append(TaskReason(.machine, "ran on \(machine)"))
       }
@@ -66,7 +66,7 @@ struct TaskReasons {
       .map { record, phrase in
         let sentence = phrase.sentence(record.carried)
         return TaskReason(
-          .priority, "\(sentence), asked by \(CleanText.string(record.asker.text))",
+          .priority, "\(sentence), asked by \(record.asker.words)",
           shared: sentence)
       }
   }
@@ -127,7 +127,7 @@ struct TaskReasons {
     if let stop = orders.stoppedBy {
       reasons.append(
         TaskReason(
-          .stopping, "the run is being stopped, asked by \(CleanText.string(stop.asker.text))"))
+          .stopping, "the run is being stopped, asked by \(stop.asker.words)"))
     } else if let signal = orders.stopSignal {
       reasons.append(
         TaskReason(
@@ -139,7 +139,7 @@ struct TaskReasons {
       reasons.append(
         TaskReason(
           .paused,
-          "the run is paused, asked by \(CleanText.string(pause.asker.text)): nothing new starts "
+          "the run is paused, asked by \(pause.asker.words): nothing new starts "
             + "until `\(orderCommand(.proceed, []))`"))
     }
     for (record, phrase) in orders.ofPending(task) where record.verb.row.holdsBack {
@@ -147,7 +147,7 @@ struct TaskReasons {
       reasons.append(
         TaskReason(
           .paused,
-          "\(sentence), asked by \(CleanText.string(record.asker.text)), until \(letGo(task))",
+          "\(sentence), asked by \(record.asker.words), until \(letGo(task))",
           shared: "\(sentence) until `opflow continue` names it"))
     }
     return reasons
@@ -161,11 +161,9 @@ struct TaskReasons {
 
   /// `a (running for 3.0s), b (pending) and 4 more`
   private func list(_ tasks: [TaskID], timed: Bool) -> String {
-    let shown = tasks.prefix(Self.maxNames).map {
+    NameList.text(tasks, limit: Self.maxNames) {
       "\(plan.nameString($0)) (\(word($0, timed: timed)))"
     }
-    let more = tasks.count - shown.count
-    return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 
   private func word(_ task: TaskID, timed: Bool) -> String {
@@ -218,10 +216,10 @@ struct TaskReasons {
   private func retry(_ task: TaskID) -> TaskReason? {
     guard let next = status.nextTry(task), next > nowMilliseconds else { return nil }
     let left = DurationText.text(wholeSeconds: next.minus(nowMilliseconds).plus(999) / 1000)
-    let outcome = EndReasons(status).outcome(task)
+    let outcome = status.outcome(of: task)
     return TaskReason(
       .retry,
-      "\(EndReasons(status).triesFailed(task)); the next one is due in \(left)",
+      "\(status.triesFailed(task)); the next one is due in \(left)",
       shared: "a try failed: \(outcome); the next one is due later")
   }
 
@@ -283,11 +281,10 @@ struct TaskReasons {
       text += ", and \(amount(lack.free)) of \(amount(lack.capacity)) is free"
     }
     if !lack.holders.isEmpty {
-      let shown = lack.holders.prefix(Self.maxNames).map {
+      let holders = NameList.text(lack.holders, limit: Self.maxNames) {
         "\(plan.nameString($0.task)) (\(amount($0.amount)))"
       }
-      let more = lack.holders.count - shown.count
-      text += "; held by \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
+      text += "; held by \(holders)"
     }
     return TaskReason(.resources, text, tasks: lack.holders.map(\.task))
   }
@@ -315,7 +312,7 @@ struct TaskReasons {
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
     if status.state == .running, let asker = status.history.orders.of(task, .cancel)?.asker {
       return TaskReason(
-        .stopping, "is being cancelled, asked by \(CleanText.string(asker.text))",
+        .stopping, "is being cancelled, asked by \(asker.words)",
         shared: "is being cancelled")
     }
     if status.state(task) == .suspended {
@@ -325,7 +322,7 @@ struct TaskReasons {
       }
       return TaskReason(
         .suspended,
-        "\(still), asked by \(CleanText.string(asker.text)), until \(letGo(task))",
+        "\(still), asked by \(asker.words), until \(letGo(task))",
         shared: "\(still) until `opflow continue` names it")
     }
     let machine = machine(of: task).map { " of \($0)" } ?? ""
@@ -350,7 +347,7 @@ struct TaskReasons {
       ]
     }
     if status.awaitsNextTry(task) {
-      let tries = EndReasons(status).triesFailed(task)
+      let tries = status.triesFailed(task)
       return [
         TaskReason(
           .interrupted, "\(tries); the run \(runEnd) before the next one",
@@ -387,6 +384,120 @@ struct TaskReasons {
       return TaskReason(.outside, "is no part of this run, which was started for \(names)")
     }
     return TaskReason(.outside, "is no part of this run: --only leaves it out")
+  }
+}
+
+// MARK: - Ended tasks
+
+extension TaskReasons {
+  private static let longestChain = 8
+
+  private func ended(_ task: TaskID) -> [TaskReason] {
+    let record = status.history[task]
+    let time = DurationText.text(microseconds: record.wallMicroseconds)
+    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
+    switch status.state(task) {
+    case .succeeded where plan.kind(task) == .approve:
+      let answer = status.history.orders.answer(to: task).map { GateText.answered($0) }
+      let words = "was \(answer ?? "approved")"
+      return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
+    case .succeeded where record.isRestored:
+      let came = "all it needs was met; its result was restored from the cache"
+      return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
+    case .succeeded:
+      let ran = "all it needs was met; it ran for \(time)\(tries)"
+      return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)
+    case .upToDate: return [TaskReason(.succeeded, "is up to date")]
+    case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
+    case .skipped where status.hasEmptyMatrix(task):
+      return [
+        TaskReason(
+          .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
+      ] + reused(record)
+    case .skipped: return [skipped(task)] + reused(record)
+    case .cancelled: return [cancelled(task, after: time)]
+    case .waiting, .ready, .checking, .handed, .running, .suspended: return []
+    }
+  }
+
+  private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
+    let asker = by(status.history.orders.of(task, .cancel)?.asker)
+    let record = status.history[task]
+    if record.wasCancelledPending {
+      let moment = record.attempts == 0 ? "it started" : "its next try"
+      return TaskReason(
+        .cancelled, "was cancelled\(asker) before \(moment)",
+        shared: "was cancelled before \(moment)")
+    }
+    if record.why == .ended(.workerLost) {
+      return TaskReason(
+        .cancelled, "was cancelled\(asker), and \(status.outcome(of: task)) after \(time)",
+        shared: "was cancelled")
+    }
+    return TaskReason(
+      .cancelled, "was stopped after \(time): \(status.outcome(of: task))\(asker)",
+      shared: "was stopped")
+  }
+
+  /// Returns ` by opflow cancel (pid 12)`; empty if the requester is unknown.
+  private func by(_ asker: OrderAsker?) -> String { asker.map { " by \($0.words)" } ?? "" }
+
+  private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
+    let attempts = status.history[task].attempts
+    let most = Int(plan.policy(task).retryMax) + 1
+    let tries = most > 1 ? ", try \(attempts) of \(most)" : ""
+    let outcome = status.outcome(of: task)
+    let allowed = status.state(task) == .failedAllowed ? "; `allow_failure` covers that" : ""
+    let text = attempts == 0 ? outcome : "\(outcome) after \(time)\(tries)"
+    var reasons = [TaskReason(.failed, text + allowed, shared: outcome + allowed)]
+    if status.waitsForRerun(task) {
+      reasons.append(
+        TaskReason(.failed, "`on_interrupted: fail`: it runs again only when --rerun names it"))
+    }
+    return reasons
+  }
+
+  /// Explains a skip with the chain of dependencies that caused it.
+  private func skipped(_ task: TaskID) -> TaskReason {
+    if status.history[task].why == .skipped(.order),
+      let asker = status.history.orders.of(task, .skip)?.asker
+    {
+      return TaskReason(.skipped, "was skipped\(by(asker))", shared: "was skipped by an order")
+    }
+    var text = ReasonText.text(status.history[task].why, plan: plan)
+    var tasks: [TaskID] = []
+    var last = task
+    while case .skipped(.upstream(let need)) = status.history[last].why, !need.isNone,
+      tasks.count < Self.longestChain
+    {
+      tasks.append(need)
+      last = need
+      let words: String
+      switch status.state(need) {
+      case .failed, .failedAllowed: words = "failed: \(status.outcome(of: need))"
+      case .skipped:
+        let why = status.history[need].why
+        let isUpstream = why?.skipReason?.isUpstream ?? false
+        words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+        .cancelled:
+        words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
+      }
+      text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
+    }
+    return TaskReason(.skipped, text, tasks: tasks)
+  }
+
+  /// Says that the newest session took the result over from an earlier one.
+  private func reused(_ record: TaskRecord) -> [TaskReason] {
+    guard status.history.drives > 1, status.history.driveSequence > 0,
+      record.settleSequence < status.history.driveSequence
+    else { return [] }
+    return [
+      TaskReason(
+        .reused,
+        "the newest resume took that over: neither its definition nor what it needs has changed")
+    ]
   }
 }
 
@@ -608,144 +719,6 @@ struct MachineReasons {
   }
 
   private func list(_ parts: [String]) -> String {
-    let more = parts.count - Self.mostNames
-    return parts.prefix(Self.mostNames).joined(separator: ", ")
-      + (more > 0 ? " and \(more) more" : "")
-  }
-}
-
-/// Explains why tasks ended as they did.
-package struct EndReasons {
-  private let status: RunStatus
-  private var plan: Plan { status.plan }
-
-  private static let longestChain = 8
-
-  package init(_ status: RunStatus) { self.status = status }
-
-  func of(_ task: TaskID) -> [TaskReason] {
-    let record = status.history[task]
-    let time = DurationText.text(microseconds: record.wallMicroseconds)
-    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
-    switch status.state(task) {
-    case .succeeded where plan.kind(task) == .approve:
-      let answer = status.history.orders.answer(to: task).map { GateText.answered($0) }
-      let words = "was \(answer ?? "approved")"
-      return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
-    case .succeeded where record.isRestored:
-      let came = "all it needs was met; its result was restored from the cache"
-      return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
-    case .succeeded:
-      let ran = "all it needs was met; it ran for \(time)\(tries)"
-      return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)
-    case .upToDate: return [TaskReason(.succeeded, "is up to date")]
-    case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
-    case .skipped where status.hasEmptyMatrix(task):
-      return [
-        TaskReason(
-          .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
-      ] + reused(record)
-    case .skipped: return [skipped(task)] + reused(record)
-    case .cancelled: return [cancelled(task, after: time)]
-    case .waiting, .ready, .checking, .handed, .running, .suspended: return []
-    }
-  }
-
-  private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
-    let asker = by(status.history.orders.of(task, .cancel)?.asker)
-    let record = status.history[task]
-    if record.wasCancelledPending {
-      let moment = record.attempts == 0 ? "it started" : "its next try"
-      return TaskReason(
-        .cancelled, "was cancelled\(asker) before \(moment)",
-        shared: "was cancelled before \(moment)")
-    }
-    if record.why == .ended(.workerLost) {
-      return TaskReason(
-        .cancelled, "was cancelled\(asker), and \(outcome(task)) after \(time)",
-        shared: "was cancelled")
-    }
-    return TaskReason(
-      .cancelled, "was stopped after \(time): \(outcome(task))\(asker)", shared: "was stopped")
-  }
-
-  /// Returns ` by opflow cancel (pid 12)`; empty if the requester is unknown.
-  private func by(_ asker: OrderAsker?) -> String {
-    asker.map { " by \(CleanText.string($0.text))" } ?? ""
-  }
-
-  package func outcome(_ task: TaskID) -> String {
-    let record = status.history[task]
-    return OutcomeText.text(
-      Outcome(status: record.status, reason: record.why?.endReason),
-      what: status.history.details.complaints[task] ?? "")
-  }
-
-  /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
-  package func triesFailed(_ task: TaskID) -> String {
-    let most = Int(plan.policy(task).retryMax) + 1
-    return "try \(status.history[task].attempts) of \(most) failed: \(outcome(task))"
-  }
-
-  private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
-    let record = status.history[task]
-    let most = Int(plan.policy(task).retryMax) + 1
-    let tries = most > 1 ? ", try \(record.attempts) of \(most)" : ""
-    var text = "\(outcome(task)) after \(time)\(tries)"
-    var shared = outcome(task)
-    if record.attempts == 0 { text = outcome(task) }
-    if status.state(task) == .failedAllowed {
-      text += "; `allow_failure` covers that"
-      shared += "; `allow_failure` covers that"
-    }
-    var reasons = [TaskReason(.failed, text, shared: shared)]
-    if status.waitsForRerun(task) {
-      reasons.append(
-        TaskReason(.failed, "`on_interrupted: fail`: it runs again only when --rerun names it"))
-    }
-    return reasons
-  }
-
-  /// Explains a skip with the chain of dependencies that caused it.
-  private func skipped(_ task: TaskID) -> TaskReason {
-    if status.history[task].why == .skipped(.order),
-      let asker = status.history.orders.of(task, .skip)?.asker
-    {
-      return TaskReason(.skipped, "was skipped\(by(asker))", shared: "was skipped by an order")
-    }
-    var text = ReasonText.text(status.history[task].why, plan: plan)
-    var tasks: [TaskID] = []
-    var last = task
-    while case .skipped(.upstream(let need)) = status.history[last].why, !need.isNone,
-      tasks.count < Self.longestChain
-    {
-      tasks.append(need)
-      last = need
-      let words: String
-      switch status.state(need) {
-      case .failed, .failedAllowed: words = "failed: \(outcome(need))"
-      case .skipped:
-        let why = status.history[need].why
-        let isUpstream = why?.skipReason?.isUpstream ?? false
-        words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
-      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
-        .cancelled:
-        words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
-      }
-      text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
-    }
-    return TaskReason(.skipped, text, tasks: tasks)
-  }
-
-  /// Says that the newest session took the result over from an earlier one.
-  private func reused(_ record: TaskRecord) -> [TaskReason] {
-    guard status.history.drives > 1, status.history.driveSequence > 0,
-      record.settleSequence < status.history.driveSequence
-    else { return [] }
-    return [
-      TaskReason(
-        .reused,
-        "the newest resume took that over: neither its definition nor what it needs has changed")
-    ]
+    NameList.text(parts, limit: Self.mostNames) { $0 }
   }
 }

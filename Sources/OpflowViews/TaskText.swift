@@ -53,7 +53,7 @@ enum GateText {
   }
 
   static func answered(_ answer: OrderRecords.Record) -> String {
-    "\(answer.verb == .approve ? "approved" : "rejected") by \(CleanText.string(answer.asker.text))"
+    "\(answer.verb == .approve ? "approved" : "rejected") by \(answer.asker.words)"
   }
 }
 
@@ -68,8 +68,14 @@ extension OrderVerb {
 package enum NameList {
   /// `a, b, c and 4 more`
   package static func text(_ tasks: some Collection<TaskID>, plan: Plan, limit: Int) -> String {
-    let shown = tasks.prefix(limit).map { plan.nameString($0) }.joined(separator: ", ")
-    return tasks.count > limit ? "\(shown) and \(tasks.count - limit) more" : shown
+    text(tasks, limit: limit) { plan.nameString($0) }
+  }
+
+  static func text<Items: Collection>(
+    _ items: Items, limit: Int, _ name: (Items.Element) -> String
+  ) -> String {
+    let shown = items.prefix(limit).map(name).joined(separator: ", ")
+    return items.count > limit ? "\(shown) and \(items.count - limit) more" : shown
   }
 }
 

@@ -105,7 +105,7 @@ struct TransitionLine {
   private func sentence(_ transition: Transition, _ model: DriveModel) -> String? {
     let name = transition.task.isNone ? "run" : model.name(transition.task)
     let time = DurationText.text(microseconds: transition.outcome.usage.wallMicroseconds)
-    let reason = ReasonText.text(transition, plan: model.plan)
+    let reason = ReasonText.text(transition.why, plan: model.plan)
     let isGate = !transition.task.isNone && model.plan.kind(transition.task) == .approve
     switch transition.event {
     case .start where isGate:

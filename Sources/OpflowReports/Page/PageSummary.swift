@@ -152,7 +152,7 @@ extension PageReport {
 
   private var failed: String {
     let first = status.plan.nameString(failures[0])
-    let outcome = EndReasons(status).outcome(failures[0])
+    let outcome = status.outcome(of: failures[0])
     var text =
       failures.count == 1
       ? "\(first) failed: \(outcome)"
@@ -208,7 +208,7 @@ extension PageReport {
     html.add("\">\n<h3>")
     html.code(status.plan.nameString(task))
     html.add(" ")
-    html.text(EndReasons(status).outcome(task))
+    html.text(status.outcome(of: task))
     html.add("</h3>\n<p>")
     var facts: [String] = []
     if record.attempts > 0 {

@@ -37,7 +37,7 @@ package enum DriveSummary {
       json.add("id", status.plan.nameBytes(task))
       json.add("attempts", record.attempts)
       json.add(record.status)
-      json.add("what", EndReasons(status).outcome(task))
+      json.add("what", status.outcome(of: task))
       json.add("log", log)
     }
   }

@@ -23,17 +23,17 @@ enum TaskVerdict {
     let record = status.history[task]
     switch status.state(task) {
     case .succeeded, .upToDate: return ("", "")
-    case .failed: return (word(record), EndReasons(status).outcome(task))
+    case .failed: return (word(record), status.outcome(of: task))
     case .failedAllowed:
-      return ("allowed", "failed, which allow_failure covers: \(EndReasons(status).outcome(task))")
+      return ("allowed", "failed, which allow_failure covers: \(status.outcome(of: task))")
     case .cancelled where record.why == .ended(.stopped(.cancel)) || record.attempts == 0:
       return ("cancelled", "cancelled")
-    case .cancelled: return ("interrupted", EndReasons(status).outcome(task))
+    case .cancelled: return ("interrupted", status.outcome(of: task))
     case .skipped: return ("skipped", "skipped: \(ReasonText.text(record.why, plan: status.plan))")
     case .waiting where record.isInterrupted:
       return ("interrupted", "interrupted; a resume runs it again")
     case .waiting where status.awaitsNextTry(task):
-      let tries = EndReasons(status).triesFailed(task)
+      let tries = status.triesFailed(task)
       return status.isCut(task)
         ? ("interrupted", "interrupted before its next try; a resume runs it again; \(tries)")
         : ("pending", "waits for its next try; \(tries)")

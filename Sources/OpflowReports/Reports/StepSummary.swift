@@ -101,7 +101,7 @@ package struct StepSummary {
     let record = status.history[task]
     let time = DurationText.text(microseconds: record.wallMicroseconds)
     let tries = record.attempts > 1 ? " (try \(record.attempts))" : ""
-    let what = Self.escaped(EndReasons(status).outcome(task))
+    let what = Self.escaped(status.outcome(of: task))
     let title = "\(Self.code(status.plan.nameString(task))): \(what) after \(time)\(tries)"
     guard record.attempts > 0, let output = output(task, Self.mostTailBytes) else {
       text += Array("\n- \(title)\n".utf8)
@@ -122,10 +122,9 @@ package struct StepSummary {
   private var allowed: String {
     let tasks = RunFailures.allowed(status)
     if tasks.isEmpty { return "" }
-    let outcomes = EndReasons(status)
     var text = "\n#### Allowed to fail\n\n| task | how |\n| --- | --- |\n"
     for task in tasks.prefix(Self.mostRows) {
-      let how = Self.escaped(outcomes.outcome(task))
+      let how = Self.escaped(status.outcome(of: task))
       text += "| \(Self.code(status.plan.nameString(task))) | \(how) |\n"
     }
     return text + Self.more(than: tasks)
