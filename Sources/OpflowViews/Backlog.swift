@@ -1,7 +1,6 @@
 package import OpflowCore
 
-/// Text queued for a reader that may be slow or never read: in order, bounded, with a count in
-/// place of dropped lines.
+/// Text queued for a slow reader: bounded, with a count in place of dropped lines.
 struct Backlog {
   enum Kind {
     /// Output of tasks, which their logs hold too.
@@ -12,7 +11,6 @@ struct Backlog {
     case closing
   }
 
-  /// While this many bytes are queued, further output or events are dropped.
   let outputLimit: Int
   let eventLimit: Int
 
@@ -20,9 +18,7 @@ struct Backlog {
     var bytes: [UInt8] = []
     var lines = 0
     var kind: Kind
-    /// Stands for dropped lines.
     var isGap = false
-    /// Stands for a part of a log, which is read when its turn comes.
     var log: LogRange?
   }
 
@@ -31,14 +27,12 @@ struct Backlog {
   private var first = 0
   private var outputBytes = 0
   private var eventBytes = 0
-  /// All lines accepted so far.
   private(set) var lineCount = 0
 
   /// The size up to which segments are joined, and taken together.
   private static let pieceBytes = 65_536
-  /// The bytes that a gap counts as, so that even a million gaps are bounded.
+  /// What a gap counts as, so that even a million gaps are bounded.
   private static let gapBytes = 64
-  /// The bytes that a log range counts as.
   private static let logBytes = 256
 
   init(outputLimit: Int, eventLimit: Int) {
@@ -50,7 +44,6 @@ struct Backlog {
 
   var outputRoom: Int { max(0, outputLimit - outputBytes) }
 
-  /// Appends whole lines.
   mutating func add(_ bytes: [UInt8], _ kind: Kind) {
     if bytes.isEmpty { return }
     let lines = Self.lines(bytes)
@@ -68,7 +61,6 @@ struct Backlog {
     }
   }
 
-  /// Appends a try's output, to be read from its log when its turn comes.
   mutating func add(_ log: LogRange) {
     guard hasRoom(.event) else { return leaveOut(1, .output) }
     count(Self.logBytes, .event)
@@ -98,7 +90,6 @@ struct Backlog {
     }
   }
 
-  /// Drops queued output, so that events are read first.
   mutating func leaveOutOutput() {
     let waiting = segments[first...]
     segments = []
@@ -179,8 +170,7 @@ struct Backlog {
   }
 }
 
-/// The output of a try as a range of the task's log. A view that shows all of it reads it piece by
-/// piece, as fast as its own reader, and never holds all of it.
+/// The output of a try as a range of its log, read piece by piece, as fast as the view's reader.
 package struct LogRange: Sendable {
   package let task: TaskID
   /// The try, whose header may stand at the start of the range.
@@ -188,6 +178,5 @@ package struct LogRange: Sendable {
   /// The bytes that are still to be read.
   package internal(set) var bytes: Range<Int64>
   var isNew = true
-  /// The path of the log, as shown to users.
   let path: String
 }

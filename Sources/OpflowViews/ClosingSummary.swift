@@ -6,13 +6,11 @@ struct ClosingSummary {
   let model: DriveModel
   let failures: FailureList
   let palette: Palette
-  /// Whether to name the command that shows task output, because the view did not show it.
   let namesLogs: Bool
-  /// The number of lines printed before the summary.
   let toldLines: Int
-  /// The screen's size: a failure that has scrolled out of sight is printed in full again.
+  /// A failure that has scrolled out of this screen is printed in full again.
   let size: TerminalSize
-  /// Little but failures was printed, so none of them needs to be repeated in full.
+  /// Little but failures was printed, so none is repeated in full.
   let toldFailuresOnly: Bool
 
   private static let maxNames = 10
@@ -69,7 +67,6 @@ struct ClosingSummary {
     }
   }
 
-  /// Failed tasks that only `--rerun` runs again.
   private var waitingForRerun: [TaskID] {
     failures.first.map(\.transition).filter {
       model.plan.flags($0.task).contains(.failWhenInterrupted)
@@ -107,8 +104,7 @@ struct ClosingSummary {
     }
   }
 
-  /// Joined by hand: Swift would create the types for an array and `joined` on first use, which
-  /// delays every run.
+  /// Joined by hand: an array and `joined` would create types on first use, which delays every run.
   private func result() -> String {
     let counts = model.counts
     var text = ""
@@ -141,7 +137,6 @@ struct ClosingSummary {
   }
 }
 
-/// Prints a failure in full, or in one line if the full text is still in sight.
 struct FailureBlock {
   let palette: Palette
   let heading: ProgressHeading
@@ -217,7 +212,6 @@ extension FailureRecord {
 struct FailureList {
   private(set) var first: [FailureRecord] = []
 
-  /// The number of failures in detail; the summary only counts the others.
   static let maxDetailed = 20
 
   /// - Parameter stillFailed: tasks that an earlier crash interrupted and that stay failed.
@@ -246,7 +240,6 @@ struct FailureList {
     }
   }
 
-  /// Removes tasks that are retried.
   mutating func remove(_ tasks: [TaskID]) {
     first.removeAll { tasks.contains($0.transition.task) }
   }
@@ -260,21 +253,18 @@ struct FailureRecord {
   var transition: Transition
   /// The last lines of output, each with its newline.
   var tail: [UInt8]
-  /// The number of lines printed up to and including this failure; nil if it was not printed.
+  /// The number of lines up to and with this failure; nil if it was not printed.
   var toldLines: Int?
 }
 
-/// The last lines of a service, shown with a dependent's failure, because they often hold the
-/// cause.
+/// The last lines of a service, shown with a dependent's failure, which they often explain.
 struct ServiceTail {
   let service: TaskID
   let bytes: [UInt8]
 
   private static let mostLines = 10
-  /// The last bytes of output in which the lines are looked for.
   static let mostBytes = 8192
 
-  /// Writes the lines; returns false if there are none.
   func write(_ model: DriveModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
@@ -288,7 +278,6 @@ struct ServiceTail {
     return true
   }
 
-  /// Writes where the log is, if an earlier failure showed the lines already.
   func writePointer(
     _ path: String, _ model: DriveModel, _ palette: Palette, into text: inout TextBuffer
   ) {

@@ -55,7 +55,6 @@ package struct JSONWriter {
   }
 
   package mutating func number(_ value: some FixedWidthInteger) { literal("\(value)") }
-  /// Writes a number such as `0.5`.
   package mutating func decimal(_ text: String) { literal(text) }
   package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
   package mutating func null() { literal("null") }

@@ -9,7 +9,6 @@ package struct JournalExport {
 
   package init() {}
 
-  /// Returns what was added since the last call.
   package mutating func take() -> [UInt8] {
     defer { json = JSONWriter() }
     return json.bytes
@@ -89,7 +88,6 @@ package struct JournalVerdict {
     self.isHeld = isHeld
   }
 
-  /// Whether nothing is damaged, apart from the line that a live run is just writing.
   package var isWhole: Bool { recovery.isIntact || isHeld && recovery.isOnlyTorn }
 
   /// - Parameter plan: nil if it cannot be read; the text then omits tasks.

@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// The size of a terminal.
 package struct TerminalSize: Equatable, Sendable {
   package var columns: Int
   package var rows: Int
@@ -25,18 +24,13 @@ struct LiveFrame {
   let nowMilliseconds: Int64
   /// Returns the expected duration of a task in milliseconds; nil if unknown.
   var expected: (TaskID) -> Int64? = { _ in nil }
-  /// The time left as text; empty if unknown.
   var left = ""
-  /// Whether the run ends without starting the waiting tasks.
   var isEnding = false
-  /// The last bytes of tasks' output, if they are to be shown.
   var tails: [TaskID: [UInt8]] = [:]
   /// The runs that tasks have started, shown instead of their output.
   var inner: [TaskID: InnerRun] = [:]
-  /// Whether to show the hint for the help key.
   var hasKeys = false
 
-  /// The most tasks that are shown, however large the terminal is.
   static let mostTasks = 32
   /// Left empty at the right, because a full line makes some terminals wrap.
   static let spareColumns = 1
@@ -52,7 +46,6 @@ struct LiveFrame {
     var shown = model.running.count
     // "… and 1 more" takes as much room as that task.
     if shown > room { shown = max(0, room - 1) }
-    // The oldest tasks need attention most.
     var lines = rowLines(model.running.prefix(shown), columns: columns)
     if room > 0, model.running.count > shown {
       var more = StyledLine()
@@ -81,7 +74,6 @@ struct LiveFrame {
       said: inner[task]?.words ?? tails[task].map(Self.lastLine) ?? "")
   }
 
-  /// Returns the last line that is not blank.
   private static func lastLine(_ tail: [UInt8]) -> String {
     for line in tail.split(separator: Field.lineFeed).reversed() {
       // The tail may begin within a character.
@@ -92,14 +84,12 @@ struct LiveFrame {
     return ""
   }
 
-  /// The progress of the matrices with a running task; nil if there are none.
   private var families: StyledLine? {
     var parts: [String] = []
     var width = 0
     for family in model.runningFamilies {
       parts.append("\(CleanText.string(family.name)) \(family.ended)/\(family.total)")
       width += parts[parts.count - 1].utf8.count
-      // More than fits.
       if width > 4 * columns { break }
     }
     if parts.isEmpty { return nil }
@@ -108,7 +98,7 @@ struct LiveFrame {
     return line
   }
 
-  /// The nodes in use, and what the run waits for to get more; nil if there are neither.
+  /// nil without nodes and without a wait for them.
   private var machines: StyledLine? {
     let machines = model.machines
     if !machines.areThere, machines.awaited.isEmpty { return nil }
@@ -116,7 +106,6 @@ struct LiveFrame {
     for (_, what) in machines.awaited.sorted(by: { $0.key < $1.key }) {
       line.add(TextWidth.expandingTabs(CleanText.string(what)), .yellow)
       line.add(", ")
-      // More than fits.
       if line.width > 4 * columns { break }
     }
     let list = MachineText.list(machines.hostsInUse, columns: max(0, columns - line.width - 20))
@@ -170,7 +159,6 @@ struct LiveFrame {
     return line
   }
 
-  /// In display order.
   private var words: [Word] {
     let suspended = model.suspendedCount
     let elapsed = DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds)
@@ -208,14 +196,10 @@ struct LiveRows {
     var running: DriveModel.RunningTask
     var name: String
     var question: String?
-    /// The expected duration; nil if unknown.
     var expectedMilliseconds: Int64?
     var isSuspended = false
-    /// A service that is being stopped.
     var isStopping = false
-    /// The name of the task's node; empty for this machine.
     var machine = ""
-    /// The last line of its output, cleaned; empty for none.
     var said = ""
   }
 
@@ -230,20 +214,17 @@ struct LiveRows {
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
-  /// The width of the node column with its two spaces; 0 if it is empty or does not fit.
+  /// With two spaces; 0 if the column is empty or does not fit.
   private let machineColumns: Int
   private var detail = Detail.none
   private var barColumns = 0
-  /// The width of expected durations; 0 if they are unknown or do not fit.
   private var expectedColumns = 0
-  /// Whether the total size of any download is known.
   private let hasEnds: Bool
 
   private static let leastElapsedColumns = 6
   private static let leastBarColumns = 8
   private static let mostBarColumns = 24
   private static let barEdges = 4
-  /// Output is shown in no fewer columns, including two spaces.
   private static let leastSaidColumns = 12
   /// Nothing is shown while the expected and the elapsed time are shorter.
   private static let leastExpectedMilliseconds: Int64 = 1000
@@ -266,7 +247,6 @@ struct LiveRows {
     hasEnds = downloads.contains { $0.totalBytes != nil }
     let machines = rows.map { TextWidth.of($0.machine) }.max() ?? 0
     var room = columns - nameColumns - 2 - elapsedColumns
-    // Next to it, output still needs its room.
     let hasRoom = machines > 0 && room >= machines + 2 + (saysMore ? Self.leastSaidColumns : 0)
     machineColumns = hasRoom ? machines + 2 : 0
     room -= machineColumns
@@ -343,7 +323,6 @@ struct LiveRows {
     elapsed - expected >= max(1000, expected / 10)
   }
 
-  /// Spaces keep the columns aligned if nothing is expected.
   private func addExpectation(_ row: Row, to line: inout StyledLine) {
     let text = Self.expectation(row, nowMilliseconds)
     if text.width == 0, row.said.isEmpty { return }
@@ -365,7 +344,6 @@ struct LiveRows {
 
   // MARK: - Downloads
 
-  /// Spaces keep the columns aligned if the total is unknown.
   private func addBar(_ download: DownloadProgress, to line: inout StyledLine) {
     guard let done = download.fraction(of: barColumns) else {
       line.add(String(repeating: " ", count: barColumns + Self.barEdges))
@@ -381,7 +359,7 @@ struct LiveRows {
     line.add(String(repeating: " ", count: barColumns - done) + "]")
   }
 
-  /// Returns the figures of a download, each in its columns, so that they do not jump.
+  /// Each figure has its columns, so that it does not jump.
   private func text(_ download: DownloadProgress, _ detail: Detail) -> StyledLine {
     let now = nowMilliseconds
     var line = StyledLine()
@@ -396,7 +374,6 @@ struct LiveRows {
     } else if detail == .all {
       line.add(align("", 4) + align(done, 17))
     } else {
-      // Without a total there is no more to show.
       line.add(align(done, detail == .percent ? 4 : 9))
     }
     if detail == .percent { return line }
@@ -411,14 +388,10 @@ struct LiveRows {
   }
 }
 
-/// Matrix tasks that share a row in a plan's view.
 struct FoldedLegs {
-  /// The index of the first one among the starts.
   var first: Int
-  /// In start order.
   var tasks: [TaskID]
 
-  /// Returns the matrices that have several of the tasks.
   static func of(_ starts: [TaskID], _ plan: Plan) -> [FamilyID: FoldedLegs] {
     if plan.families.isEmpty { return [:] }
     var folds: [FamilyID: FoldedLegs] = [:]
@@ -461,7 +434,6 @@ struct FoldedLegs {
     return "\(first); \(number)\(others == 1 && areAll ? "other differs" : "others differ")"
   }
 
-  /// Returns the name of the only task, or `build (3 of 12 legs)`.
   func name(_ plan: Plan) -> String {
     guard tasks.count > 1, let family = plan.family(of: tasks[0]) else {
       return plan.nameString(tasks[0])
@@ -472,7 +444,7 @@ struct FoldedLegs {
   }
 }
 
-/// Formats the time left, as a range: `3 to 5 min left`.
+/// `3 to 5 min left`
 enum TimeLeft {
   /// Chooses the unit by the upper bound, and rounds outwards.
   static func text(milliseconds range: ClosedRange<Int64>) -> String {
@@ -484,13 +456,12 @@ enum TimeLeft {
     return low == high ? "about \(end)" : "\(unit.text(low)) to \(end)"
   }
 
-  /// All times are in milliseconds.
+  /// In milliseconds.
   private struct Unit {
     let name: String
     let length: Int64
     /// The step to which times are rounded: the length, a part or a multiple of it.
     let step: Int64
-    /// The least upper bound of ranges in this unit.
     let from: Int64
 
     /// Formats a number of steps: `40`, `1.5`.

@@ -26,7 +26,6 @@ package struct LiveKeys: Sendable {
     case following(TaskID)
   }
 
-  /// What the caller has to do.
   package enum Action: Equatable, Sendable {
     case order(OrderVerb, TaskID, value: Int64?)
     /// Leave the view, if the run goes on without it.
@@ -37,18 +36,15 @@ package struct LiveKeys: Sendable {
   /// The requested values of `cpu` without an answer yet; the next key counts on from the last one.
   /// `order` is nil until the request is sent.
   private var asked: [(order: OrderID?, value: Int64)] = []
-  /// While choosing: only names that contain this are offered, ignoring case.
+  /// While choosing, filters the names, ignoring case.
   private(set) var search = ""
   private static let longestSearch = 64
-  /// The message about the last key; empty for none.
   private(set) var message = ""
 
-  /// The resource that + and - change.
   static let resource = "cpu"
 
   package init() {}
 
-  /// Notes that the request of a key was sent.
   package mutating func ask(_ request: OrderRequest) {
     guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.order == nil })
     else { return }
@@ -109,7 +105,6 @@ package struct LiveKeys: Sendable {
     case .choosing(let purpose, let task): return choose(key, purpose, task, model)
     case .confirming(let purpose, let task): return confirm(key, purpose, task, model)
     case .following, .tails, .help:
-      // Any other letter acts as in plain mode.
       guard case .letter(let byte) = key, byte != leavingKey, byte != UInt8(ascii: "q") else {
         mode = .plain
         return nil
@@ -122,7 +117,6 @@ package struct LiveKeys: Sendable {
     }
   }
 
-  /// The letter that leaves the mode it started.
   private var leavingKey: UInt8? {
     switch mode {
     case .plain, .choosing, .confirming: nil
@@ -253,7 +247,6 @@ package struct LiveKeys: Sendable {
 }
 
 extension LiveKeys.Action {
-  /// Returns the request for an action; nil for `leave`.
   package func request(_ id: OrderID, _ plan: Plan) -> OrderRequest? {
     guard case .order(let verb, let task, let value) = self else { return nil }
     var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
@@ -264,13 +257,11 @@ extension LiveKeys.Action {
     return request
   }
 
-  /// The name of the requester.
   package static var name: String { "keys" }
 }
 
 extension OrderRequest {
-  /// Returns the outcome of a key's request for the line below the frame; empty if it was applied,
-  /// because the view shows its effect.
+  /// Empty if it was applied, because the view shows its effect.
   package func outcome(_ answer: OrderAnswer) -> String {
     switch answer {
     case .done: ""
@@ -293,7 +284,6 @@ struct LivePanel {
 
   private var columns: Int { max(0, frame.size.columns - LiveFrame.spareColumns) }
   private var model: DriveModel { frame.model }
-  /// The rows left by the counts and the message.
   private var room: Int { max(0, frame.rows - (keys.message.isEmpty ? 1 : 2)) }
 
   var lines: [StyledLine] {
@@ -341,7 +331,6 @@ struct LivePanel {
   private var withTails: [StyledLine] {
     if model.running.isEmpty { return [Self.line("nothing runs", .dim)] }
     var tasks = model.running.prefix(max(1, room / 2))
-    // That number takes a line.
     let isCut = model.running.count > tasks.count && room > 1
     if isCut { tasks = model.running.prefix(max(1, (room - 1) / 2)) }
     let count = min(Self.mostTailLines, max(1, (isCut ? room - 1 : room) / tasks.count - 1))
@@ -383,7 +372,6 @@ struct LivePanel {
     let first = max(0, min((place ?? 0) - rows / 2, tasks.count - rows))
     let shown = tasks.dropFirst(first).prefix(rows)
     let running = model.running.filter { shown.contains($0.task) }
-    // Leaves two columns for the mark.
     let texts = frame.rowLines(running[...], columns: max(0, columns - 2))
     let marked = zip(running, texts).map { running, text -> StyledLine in
       var line = StyledLine()

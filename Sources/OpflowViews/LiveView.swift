@@ -3,11 +3,8 @@ internal import OpflowCore
 /// The live part of a progress view: decides when to draw a frame, and with what.
 struct LiveView {
   static let frameMilliseconds: Int64 = 100
-  /// How often the time left is recomputed.
   private static let forecastMilliseconds: Int64 = 1000
-  /// A task shows its last line of output after it has run this long.
   private static let saysMilliseconds: Int64 = 500
-  /// The bytes of output in which the last line is looked for.
   private static let lineBytes = 1024
   private static let tailBytes = 4096
   private static let pageBytes = 16_384
@@ -25,7 +22,6 @@ struct LiveView {
   private var nowMilliseconds: Int64 = 0
   private var isDrawn = false
   private var isDue = false
-  /// nil unless the keyboard is in use.
   private(set) var keys: LiveKeys?
   private var tails: [TaskID: [UInt8]] = [:]
   private var inner: [TaskID: InnerRun] = [:]
@@ -34,7 +30,6 @@ struct LiveView {
   private var isStale = false
   private var left = ""
   private var forecastAt: Int64?
-  /// The progress sequence that the terminal was sent last.
   private var told = ""
 
   init(options: ProgressOptions, heading: ProgressHeading) {
@@ -49,8 +44,6 @@ struct LiveView {
   var size: TerminalSize {
     get { screen.size }
     set {
-      // The next frame shows it: a dragged window changes its size more often than frames are
-      // drawn.
       screen.size = newValue
     }
   }
@@ -73,7 +66,6 @@ struct LiveView {
       && nowMilliseconds - lastMilliseconds < Self.frameMilliseconds
   }
 
-  /// Sets whether the terminal shows opflow's output, and not a shell's prompt.
   mutating func setVisible(_ visible: Bool) {
     if visible != isVisible { isDue = true }
     isVisible = visible
@@ -85,13 +77,10 @@ struct LiveView {
     isDue = isDrawn
   }
 
-  /// Makes a frame due, because the effect of a key must show at once.
   private mutating func hurry() { isDue = isVisible }
 
-  /// Whether `take` draws even without new lasting lines.
   var hasFrame: Bool { isDue }
 
-  /// Whether lasting lines wait for the next frame, which is drawn below them.
   var holdsLines: Bool { isDrawn && !isDue && isResting }
 
   // MARK: - Events
@@ -109,7 +98,6 @@ struct LiveView {
     isStale = true
   }
 
-  /// The forecast lacks the added tasks.
   mutating func grow() { rest = nil }
 
   // MARK: - Frames
@@ -124,7 +112,6 @@ struct LiveView {
       let rest = rest
       plain.expected = { rest?.expectedMicroseconds($0).map { $0 / 1000 } }
       plain.isEnding = isEnding(model)
-      // The earlier estimate no longer holds.
       plain.left = plain.isEnding ? "" : left
       plain.tails = tails
       plain.inner = inner
@@ -142,7 +129,6 @@ struct LiveView {
     return text.take()
   }
 
-  /// Erases the frame; only lasting text is shown until the next one.
   mutating func erase(lasting: [UInt8]) -> [UInt8] {
     var text = TextBuffer()
     let signal = told.isEmpty ? "" : signals.noProgress
@@ -156,7 +142,6 @@ struct LiveView {
 
   // MARK: - Forecast
 
-  /// Recomputes the time left if that is due.
   private mutating func forecast(_ model: DriveModel) {
     guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
     if let last = forecastAt, nowMilliseconds >= last,
@@ -207,7 +192,6 @@ struct LiveView {
 
   // MARK: - Keys
 
-  /// Turns the keys on or off.
   mutating func setKeys(_ isOn: Bool) {
     if isOn == (keys != nil) { return }
     keys = isOn ? LiveKeys() : nil
@@ -255,10 +239,8 @@ struct LiveView {
     }
   }
 
-  /// A narrower window has no room for output.
   private static let leastColumns = 32
 
-  /// - Parameter tails: the last bytes of each task's output, cut anywhere.
   mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
 
   mutating func setInner(_ inner: [TaskID: InnerRun]) { self.inner = inner }
@@ -280,7 +262,6 @@ struct LiveScreen {
   }
   private var shown: [StyledLine] = []
   private var shownLines: Int { shown.count }
-  /// Whether the lines of the last frame may have moved.
   private var isMoved = false
 
   init(size: TerminalSize) { self.size = size }
@@ -298,7 +279,6 @@ struct LiveScreen {
       text.add(lasting)
       return
     }
-    // The frame is on the screen already.
     if lasting.isEmpty, !isMoved, frame == shown { return }
     text.add("\u{1b}[?2026h\u{1b}[?25l")
     // The echo of a key may have moved the cursor.
@@ -331,6 +311,5 @@ struct LiveScreen {
     if frame.count > 1 { text.add("\u{1b}[\(frame.count - 1)A") }
   }
 
-  /// Forgets the frame after another program wrote to the terminal.
   mutating func forget() { shown = [] }
 }

@@ -2,9 +2,7 @@ package import OpflowCore
 
 /// The output of `opflow logs`: turns bytes of logs into clean text.
 package struct LogView {
-  /// How lines are labeled with their task.
   package enum Labels: Equatable, Sendable {
-    /// No labels, for a single task.
     case none
     /// `==> ID <==` above a task's lines.
     case headers
@@ -25,13 +23,11 @@ package struct LogView {
     self.labels = labels
   }
 
-  /// Takes over a plan with added tasks, some of which may be shown too.
   package mutating func grow(to plan: Plan, labels: Labels) {
     self.plan = plan
     self.labels = labels
   }
 
-  /// Appends bytes of a task's log, cut anywhere.
   package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     writeHeader(task)
     let (plan, labels, palette) = (plan, labels, palette)
@@ -40,7 +36,6 @@ package struct LogView {
     }
   }
 
-  /// Ends a log: a last line without a newline counts as a line.
   package mutating func end(_ task: TaskID) {
     let (plan, labels, palette) = (plan, labels, palette)
     outputs.flush(task) {

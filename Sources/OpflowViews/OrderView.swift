@@ -1,12 +1,7 @@
 package import OpflowCore
 
-/// The answers to requests, for users and for programs.
 package enum OrderView {
-  /// Returns what was done, as one line without a newline.
-  ///
-  /// - Parameters:
-  ///   - words: the tasks as the user named them.
-  ///   - resumeCommand: the command that resumes the run.
+  /// - Parameter words: the tasks as the user named them.
   package static func text(
     _ request: OrderRequest, count: Int, amount: String, words: [String],
     resumeCommand: @autoclosure @escaping () -> String, orderCommand: @escaping OrderLineText
@@ -18,7 +13,6 @@ package enum OrderView {
         orderCommand: orderCommand))
   }
 
-  /// Returns the answer, also a refusal, as one line of JSON.
   package static func json(_ request: OrderRequest, run: String, _ answer: OrderAnswer) -> [UInt8] {
     switch answer {
     case .done(let count):
@@ -28,7 +22,6 @@ package enum OrderView {
     }
   }
 
-  /// Returns the JSON for a request that reached no run.
   package static func json(_ verb: OrderVerb, refused what: String) -> [UInt8] {
     json(verb.rawValue, refused: what)
   }
@@ -37,9 +30,6 @@ package enum OrderView {
     json(verb, run: nil, nil, isDone: false) { $0.add("what", what) }
   }
 
-  /// Returns the JSON object that answers a request.
-  ///
-  /// - Parameter rest: writes further keys.
   static func json(
     _ verb: String, run: String?, _ id: OrderID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
   ) -> [UInt8] {
@@ -92,15 +82,10 @@ package enum OrderText {
   }
 }
 
-/// The answers of `opflow add`.
 package enum AddView {
   private static let mostNames = 5
 
-  /// Returns one line without a newline.
-  ///
-  /// - Parameters:
-  ///   - count: of tasks; each matrix task counts.
-  ///   - added: the IDs as declared: a matrix has one, also in `unchanged`.
+  /// - Parameter added: the IDs as declared: a matrix has one, also in `unchanged`.
   package static func text(
     run: String, count: Int, _ added: [String], unchanged: [String]
   ) -> String {
@@ -119,11 +104,7 @@ package enum AddView {
     NameList.text(ids, limit: mostNames) { CleanText.string($0) }
   }
 
-  /// Returns one line of JSON.
-  ///
-  /// - Parameters:
-  ///   - id: of the request; nil if there was nothing to add.
-  ///   - added: the IDs of all tasks, including matrix tasks.
+  /// - Parameter id: of the request; nil if there was nothing to add.
   package static func json(
     run: String, _ id: OrderID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {
@@ -134,7 +115,6 @@ package enum AddView {
     }
   }
 
-  /// Returns the JSON of a refused request.
   package static func json(refused what: String) -> [UInt8] { OrderView.json(verb, refused: what) }
 
   private static let verb = "add"

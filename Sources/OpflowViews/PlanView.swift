@@ -9,7 +9,6 @@ package struct PlanView {
   private let reasons: [TaskID: Transition]
   private let foresight: FileForesight?
   private let palette: Palette
-  /// Whether each matrix task has its own row.
   private let showsAll: Bool
   private let columns: Int?
 
@@ -45,7 +44,6 @@ package struct PlanView {
   /// The size of the pieces to write: a plan of a million tasks has many megabytes.
   private static let pieceBytes = 64 * 1024
 
-  /// Passes the text to `sink` piece by piece.
   package func write<Failure: Error>(
     to sink: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
@@ -180,7 +178,6 @@ package struct PlanView {
     }
   }
 
-  /// Lists `manual` tasks that were not named, if no others are excluded.
   private func writeManual(into text: inout TextBuffer) {
     guard plan.hasManual else { return }
     let left = plan.tasks.lazy.map { TaskID($0) }.filter { entering.initial[$0.index] == .excluded }
@@ -298,7 +295,6 @@ struct DurationView {
     return value == 1 ? "1 task" : "\(value) tasks"
   }
 
-  /// Returns the expected duration of a task; empty if durations are unknown.
   static func cell(_ task: TaskID, _ durations: TaskDurations) -> String {
     guard durations.areKnown else { return "" }
     let text = DurationText.text(microseconds: durations[task])

@@ -28,15 +28,12 @@ package enum DriveEvent {
 /// `warning` and `tick` as things happen; then `end`. Output that belongs to the end of a try is
 /// passed before that transition.
 package struct ProgressView: ~Copyable {
-  /// Whether tasks' output must be passed to `output` as they print it.
   package private(set) var followsOutput: Bool
-  /// The interval for `tick` in milliseconds; nil for never.
   package var tickMilliseconds: Int64? {
     if live != nil { return LiveView.frameMilliseconds }
     return renderer.tellsTime && !model.running.isEmpty ? StillRunning.tickMilliseconds : nil
   }
 
-  /// Whether running tasks are drawn on a terminal.
   package var isLive: Bool { live != nil }
 
   let heading: ProgressHeading
@@ -44,25 +41,20 @@ package struct ProgressView: ~Copyable {
   private var failures: FailureList
   private var warnings = WarningList()
   private var outputs = TaskOutputs()
-  /// The last output of the try that ends next.
   private var tail: [UInt8] = []
   private var serviceTails: [ServiceTail] = []
   /// Services whose last lines were shown since their last start; later failures only name the log.
   private var shownServices: Set<TaskID> = []
-  /// The whole output of the try that ends next, if that is shown.
   private var log: LogRange?
   private var logText: [UInt8] = []
   private var logLines = TaskOutputs()
   var renderer: any ProgressRenderer
   var live: LiveView?
-  /// Set by `end`: no frames are drawn any more.
   private var hasEnded = false
   private let isVerbose: Bool
   let json: Bool
-  /// Whether failures and warnings are also annotations.
   private let annotates: Bool
   let palette: Palette
-  /// The size of the screen on which failures appear.
   private var size: TerminalSize { didSet { live?.size = size } }
   /// Tries after the first without output so far, by task.
   private var laterTries: [TaskID: Int32] = [:]
@@ -117,7 +109,6 @@ package struct ProgressView: ~Copyable {
   package mutating func join(_ history: RunModel, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model = DriveModel(plan: model.plan, scope: model.scope, joining: history)
-    // The first frame is due at once.
     live?.begin(atMilliseconds: 0)
     live?.pass(toMilliseconds: now)
     if followsOutput {
@@ -130,14 +121,13 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  /// Returns the failures of a joined session, the oldest first, as many as a summary lists.
   package func joinedFailures(_ history: RunModel) -> [Transition] {
     let stillFailed = model.scope.stillFailed
     let own = FailureList.joined(history, model, .failed).filter { !stillFailed.contains($0.task) }
     return Array(own.prefix(FailureList.maxDetailed))
   }
 
-  /// Prints one of `joinedFailures`. The end of its output must be passed before.
+  /// The end of its output must be passed before.
   package mutating func joinFailure(_ transition: Transition) {
     var kept = takeTail(transition)
     if transition.attempt > 1 {
@@ -146,7 +136,6 @@ package struct ProgressView: ~Copyable {
     tell(transition, kept: kept)
   }
 
-  /// Ends the join: prints open approvals and, without a frame, the running tasks.
   package mutating func endJoin(atMilliseconds now: Int64) {
     if model.plan.hasGates {
       for gate in model.running.map(\.task) where model.plan.kind(gate) == .approve {
@@ -277,7 +266,6 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  /// Prints lines of opflow itself with their colors.
   package mutating func passage(_ lines: String) {
     var rows = Array(lines.utf8).split(separator: Field.lineFeed, omittingEmptySubsequences: false)
     if rows.last?.isEmpty == true { rows.removeLast() }
@@ -288,7 +276,6 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  /// Redraws a live view; other views list the running tasks after a long silence.
   package mutating func tick(nowMilliseconds now: Int64) {
     nowMilliseconds = now
     live?.pass(toMilliseconds: now)
@@ -314,10 +301,10 @@ package struct ProgressView: ~Copyable {
 
   // MARK: Output
 
-  /// The number of bytes of output that fit now. If it is 0, none may be passed.
+  /// If it is 0, no output may be passed.
   package var outputRoom: Int { errors.outputRoom }
 
-  /// Takes output of a running try in order, cut anywhere.
+  /// - Parameter bytes: in order, cut anywhere.
   package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     var bytes = bytes
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
@@ -329,8 +316,7 @@ package struct ProgressView: ~Copyable {
     settle(.output)
   }
 
-  /// Reports output of a running try that was left out for a slow reader; `lines` is nil if
-  /// unknown.
+  /// Output was left out for a slow reader; `lines` is nil if unknown.
   package mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?) {
     laterTries[task] = nil
     endLine(of: task)
@@ -351,12 +337,10 @@ package struct ProgressView: ~Copyable {
     return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
   }
 
-  /// Whether `log` is needed before a try's end, because its whole output is shown.
   package func wantsLog(of transition: Transition) -> Bool {
     renderer.showsLogs && transition.endsTry && transition.outcome.usage.outputBytes > 0
   }
 
-  /// Sets the range of the log that holds a try's output.
   package mutating func log(_ bytes: Range<Int64>, of transition: Transition) {
     if bytes.isEmpty { return }
     log = LogRange(
@@ -394,7 +378,6 @@ package struct ProgressView: ~Copyable {
     errors.advance(to: end, lines: lines)
   }
 
-  /// Takes the last bytes of a try, in order.
   package mutating func tail(_ bytes: UnsafeRawBufferPointer) { tail.append(contentsOf: bytes) }
 
   /// Returns the services whose last bytes `serviceTail` needs before a failure.
@@ -424,13 +407,10 @@ package struct ProgressView: ~Copyable {
 
   // MARK: The terminal
 
-  /// Sets the new size of the terminal.
   package mutating func resize(_ size: TerminalSize) { self.size = size }
 
-  /// Sets whether opflow may draw on the terminal.
   package mutating func setVisible(_ visible: Bool) { live?.setVisible(visible) }
 
-  /// Forgets the frame after another program wrote to the terminal.
   package mutating func forgetScreen() { live?.forget() }
 
   /// Erases the frame and returns what is left to print; the next frame starts from scratch.
@@ -439,7 +419,7 @@ package struct ProgressView: ~Copyable {
     return live?.erase(lasting: lasting) ?? lasting
   }
 
-  /// Switches from frames to lines for events and output. The caller has erased the frame.
+  /// The caller has erased the frame.
   package mutating func showLines() {
     live = nil
     followsOutput = true
@@ -454,7 +434,6 @@ package struct ProgressView: ~Copyable {
   }
   package var hasStandardOutput: Bool { !objects.isEmpty }
 
-  /// Returns the next bytes for standard error. There may be more.
   package mutating func takeStandardError() -> [UInt8] {
     if live == nil || hasEnded { return takeErasure() }
     let isHeld = live?.holdsLines ?? false
@@ -462,13 +441,11 @@ package struct ProgressView: ~Copyable {
     return live?.take(lasting: lasting, model) ?? []
   }
 
-  /// Returns the next bytes for standard output. There may be more.
   package mutating func takeStandardOutput() -> [UInt8] {
     let now = nowMilliseconds
     return objects.take { lines, _ in ProgressJSON.missing(lines, atMilliseconds: now) }
   }
 
-  /// Drops queued task output, for a slow reader and little time.
   package mutating func leaveOutOutput() {
     errors.leaveOutOutput()
     logLines = TaskOutputs()
@@ -507,7 +484,6 @@ package struct ProgressView: ~Copyable {
   }
 }
 
-/// The nodes of a session.
 extension ProgressView {
   fileprivate mutating func apply(_ entry: SiteEntry) {
     let before = model.machines[entry.site]?.state
@@ -527,7 +503,6 @@ extension ProgressView {
     return true
   }
 
-  /// Prints a line about the run as a whole.
   fileprivate mutating func tell(_ clean: String) {
     text.add(palette.dim(TransitionLine.counter(model)))
     text.add(" ")
@@ -537,7 +512,7 @@ extension ProgressView {
   }
 }
 
-/// Tasks that are added to, or retracted from, a live session.
+// MARK: - Nodes, added and retracted tasks, keys
 extension ProgressView {
   fileprivate mutating func extend(_ entry: ExtendEntry, _ plan: Plan, _ initial: [InitialState]) {
     if !initial.isEmpty {
@@ -565,7 +540,6 @@ extension ProgressView {
     tellOrder(OrderText.text(entry, plan: plan))
   }
 
-  /// Prints a request that was applied, if the renderer prints requests.
   mutating func tellOrder(_ what: String) {
     if renderer.tellsOrders {
       text.add(palette.yellow("order: "))
@@ -576,33 +550,25 @@ extension ProgressView {
   }
 }
 
-/// The keys of the live view.
 extension ProgressView {
-  /// Turns the keys on or off.
   package mutating func setKeys(_ isOn: Bool) { live?.setKeys(isOn) }
 
-  /// Handles the bytes of one read; the caller carries out the actions.
   package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
     let parallel = heading.parallel
     return live?.type(typed, model, parallel: parallel) ?? []
   }
 
-  /// Notes that the request of a key was sent.
   package mutating func ask(_ request: OrderRequest) { live?.ask(request) }
 
-  /// Shows the outcome of a key.
   package mutating func tellKey(_ message: String, of request: OrderRequest? = nil) {
     live?.tell(message, of: request)
   }
 
-  /// Returns the tasks whose last output is shown now, and how many bytes of each.
   package func wantedTails(atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int) {
     live?.wantedTails(model, atMilliseconds: now) ?? ([], 0)
   }
 
-  /// - Parameter tails: the last bytes of each task's output, cut anywhere.
   package mutating func setTails(_ tails: [TaskID: [UInt8]]) { live?.setTails(tails) }
 
-  /// - Parameter inner: the runs that tasks have started.
   package mutating func setInner(_ inner: [TaskID: InnerRun]) { live?.setInner(inner) }
 }

@@ -1,20 +1,16 @@
 package import OpflowCore
 
-/// The user's choices about progress, and what is known about its destination.
 package struct ProgressOptions: Sendable, Equatable {
   package var mode: OutputMode
   /// Whether to print transitions as JSON lines on standard output too.
   package var json = false
   package var color = false
-  /// Whether starts show the command too.
   package var verbose = false
   /// Whether failures are also annotations of a GitHub step, in any mode.
   package var annotates = false
   /// Whether tasks may print commands for the CI server.
   package var passesCommands = true
-  /// The sequences other than text that the terminal understands.
   package var signals = TerminalSignals()
-  /// The size of the terminal.
   package var size = TerminalSize(columns: 80, rows: 24)
 
   package init(mode: OutputMode) { self.mode = mode }
@@ -24,17 +20,14 @@ package struct ProgressOptions: Sendable, Equatable {
 /// have grown since.
 package struct ProgressHeading: Sendable {
   package var run: String
-  /// Whether this is a further session of an existing run.
   package var isResumed = false
   let scope: DriveScope
   /// The requests in force in a crashed session that this one continues.
   package var orders = OrderRecords()
   /// Returns the path of a task's log, as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
-  /// The command that resumes the run.
   var resumeCommand: String { resume() }
   private let resume: @Sendable () -> String
-  /// The command that shows the tasks' output.
   var logsCommand: String { logs() }
   private let logs: @Sendable () -> String
   /// The capacity of `cpu` when the session begins; nil if unknown.

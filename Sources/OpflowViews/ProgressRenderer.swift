@@ -2,10 +2,9 @@ internal import OpflowCore
 
 /// A way to print progress as lines that stay.
 protocol ProgressRenderer {
-  /// Whether it shows the last output of a try when that ends.
+  /// Whether it shows the last output of a try at its end.
   var showsTails: Bool { get }
 
-  /// Whether it shows the whole output of a try when that ends.
   var showsLogs: Bool { get }
 
   /// Whether it needs `tick` while tasks run, to report a silence.
@@ -40,7 +39,6 @@ protocol ProgressRenderer {
     _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, into text: inout TextBuffer)
 
-  /// - Parameter toldLines: the number of lines so far.
   mutating func tick(
     _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer)
 }
@@ -74,8 +72,7 @@ extension ProgressRenderer {
   ) {}
 }
 
-/// Lists the running tasks after a minute of silence, so that a quiet log does not look like a run
-/// that hangs.
+/// Lists the running tasks after a minute of silence, so that the run does not seem to hang.
 struct StillRunning {
   static let tickMilliseconds: Int64 = 1000
 
@@ -118,7 +115,6 @@ struct StillRunning {
   }
 }
 
-/// Prints a line for each start and end, and each line of output after `ID | `.
 struct LineProgress: ProgressRenderer {
   private let palette: Palette
   private let heading: ProgressHeading
@@ -126,9 +122,7 @@ struct LineProgress: ProgressRenderer {
   private let isVerbose: Bool
   private var reruns: RerunLines
   private var stillRunning: StillRunning
-  /// The times when each download's progress was last printed.
   private var told: [TaskID: Int64] = [:]
-  /// The times since when downloads have stalled, if that was printed.
   private var stalled: [TaskID: Int64] = [:]
 
   init(palette: Palette, heading: ProgressHeading, isVerbose: Bool) {
@@ -250,7 +244,6 @@ struct LineProgress: ProgressRenderer {
   }
 }
 
-/// Prints a line when a task starts, and a block with the kept output when a try ends.
 struct GroupProgress: ProgressRenderer {
   private let palette: Palette
   private let heading: ProgressHeading
@@ -378,7 +371,6 @@ enum GroupFold {
   /// The escape around GitLab's section markers, which hides them (ECMA-48, erase in line).
   private static let erase = "\u{1b}[0K"
 
-  /// - Parameter title: one line with its newline.
   func begin(_ title: [UInt8], into text: inout TextBuffer) {
     switch self {
     case .gitHub:
@@ -401,7 +393,6 @@ enum GroupFold {
   }
 }
 
-/// Prints what stays above the live view: the heading, and what goes wrong.
 struct LiveProgress: ProgressRenderer {
   private let palette: Palette
   private let heading: ProgressHeading
@@ -449,7 +440,6 @@ struct LiveProgress: ProgressRenderer {
   }
 }
 
-/// Prints only failures, and approvals that wait for an answer.
 struct QuietProgress: ProgressRenderer {
   let palette: Palette
   let heading: ProgressHeading
@@ -464,7 +454,6 @@ struct QuietProgress: ProgressRenderer {
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
     if transition.event == .start, model.plan.kind(transition.task) == .approve {
-      // The run cannot continue until a user sees this.
       let line = TransitionLine(palette: palette)
       line.write(transition, model, into: &text)
       line.writeAnswer(transition, model, heading, into: &text)

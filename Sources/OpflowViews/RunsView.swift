@@ -1,6 +1,5 @@
 package import OpflowCore
 
-/// The table of `opflow runs`.
 package enum RunsView {
   /// A run; if its journal cannot be read, it has a word and an error message instead of a status.
   package struct Row {
@@ -72,7 +71,6 @@ package enum RunsView {
   }
 }
 
-/// The output of `opflow clean`.
 package struct CleanView {
   package struct Row {
     let run: String
@@ -109,7 +107,6 @@ package struct CleanView {
     self.isDryRun = isDryRun
   }
 
-  /// Returns the summary; a dry run lists the runs first.
   package func text(color: Bool, columns: Int?) -> [UInt8] {
     var text = TextBuffer()
     if isDryRun, !rows.isEmpty {

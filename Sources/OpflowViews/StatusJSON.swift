@@ -1,8 +1,6 @@
 package import OpflowCore
 
-/// The object of `opflow status --json`.
 package enum StatusJSON {
-  /// - Parameter logPath: returns the log of a task; nil if it printed nothing.
   package static func text(
     _ status: RunStatus, nowMilliseconds: Int64, logPath: (TaskID) -> String?
   ) -> [UInt8] {
@@ -105,7 +103,6 @@ package enum StatusJSON {
 }
 
 extension JSONWriter {
-  /// Writes an object with the port numbers by name; empty if there are none.
   mutating func add(_ key: StaticString, _ ports: ServicePorts?) {
     object(key) { json in
       for port in ports?.all ?? [] {
@@ -137,12 +134,10 @@ extension JSONWriter {
     }
   }
 
-  /// Writes the IDs of tasks.
   mutating func add(_ key: StaticString, _ tasks: [TaskID], _ plan: Plan) {
     array(key, tasks) { $0.string(plan.nameBytes($1)) }
   }
 
-  /// Writes who made a request; null for nil.
   mutating func add(_ key: StaticString, _ asker: OrderAsker?) {
     guard let asker else {
       self.key(key)
@@ -159,7 +154,6 @@ extension JSONWriter {
 }
 
 enum MachineJSON {
-  /// Writes the nodes of all sessions in the order in which they joined.
   static func write(_ sites: SiteRecords, into json: inout JSONWriter) {
     json.array("machines", sites.all) { json, site in
       json.object { json in
@@ -182,7 +176,6 @@ enum MachineJSON {
   }
 }
 
-/// Writes the JSON keys that describe an addition of tasks to a live run.
 enum ExtendJSON {
   static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
     json.fields(of: entry.asker)
@@ -197,11 +190,8 @@ enum ExtendJSON {
 
 /// The value of `download` in JSON. It always has all keys, with null for unknown values.
 struct DownloadJSON {
-  /// Set while the download runs.
   var progress: DownloadProgress?
-  /// The time at which `progress` is evaluated.
   var nowMilliseconds: Int64 = 0
-  /// Set after a success.
   var report: FetchReport?
   /// The size of the partial file of an interrupted or failed download.
   var keptBytes: Int64?

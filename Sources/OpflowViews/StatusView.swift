@@ -1,6 +1,5 @@
 package import OpflowCore
 
-/// The table of `opflow status`.
 package struct StatusView {
   private let status: RunStatus
   private let nowMilliseconds: Int64
@@ -10,11 +9,9 @@ package struct StatusView {
   private let orderCommand: OrderLineText
   private let columns: Int?
 
-  /// The most rows, unless all are asked for.
   private static let maxRows = 50
   private static let maxNeeds = 3
 
-  /// - Parameter resumeCommand: the command that resumes the run.
   package init(
     _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
     columns: Int? = nil, orderCommand: @escaping OrderLineText = OrderVerb.plainCommand
@@ -214,7 +211,7 @@ package struct StatusView {
     ]
   }
 
-  /// Returns the node where a task runs or ran last; empty if the run never had nodes.
+  /// Empty if the run never had nodes.
   private func machine(_ task: TaskID, _ state: TaskState) -> String {
     if status.history.sites.all.isEmpty { return "" }
     switch state {
@@ -323,11 +320,9 @@ package struct StatusView {
   }
 }
 
-/// The tasks of a matrix in one row.
 struct FamilyStatus {
   let name: String
   private let counts: TaskCounts
-  /// The number of successes restored from the cache.
   private var restored = 0
   /// The number of pending tasks that began before the run's process died.
   private var interrupted = 0
@@ -352,7 +347,6 @@ struct FamilyStatus {
 
   var label: String { "\(name) \(counts.ended)/\(counts.total)" }
 
-  /// The state that most needs attention.
   var state: TaskState {
     if counts.running + counts.asking > 0 { return .running }
     if counts.suspended > 0 { return .suspended }
@@ -364,7 +358,7 @@ struct FamilyStatus {
     return counts.upToDate > 0 ? .upToDate : .skipped
   }
 
-  /// The number of tasks per state; empty if `state` says it all.
+  /// Empty if `state` says it all.
   var words: String {
     let parts = [
       (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
@@ -393,7 +387,6 @@ struct FamilyStatus {
   }
 }
 
-/// What `opflow status` shows about requests to a live run.
 struct StatusOrders {
   let status: RunStatus
   private var orders: OrderRecords { status.history.orders }
@@ -479,7 +472,6 @@ struct StatusOrders {
     }
   }
 
-  /// Writes the requests to the run as a whole, if it is live.
   func write(into json: inout JSONWriter) {
     guard status.state == .running else { return }
     json.add("stopped_by", orders.stoppedBy?.asker)

@@ -2,7 +2,6 @@ internal import OpflowCore
 
 /// Joins tasks' output, which arrives in pieces cut anywhere, to lines.
 struct TaskOutputs {
-  /// Lines without an end so far.
   private var open: [TaskID: [UInt8]] = [:]
 
   /// Longer lines are passed on in pieces, because a task may never end one.
@@ -34,7 +33,6 @@ struct TaskOutputs {
     var rest = part
     while let known = open[task], known.count + rest.count >= Self.maxLineBytes {
       let room = Self.maxLineBytes - known.count
-      // The line ends here and fits exactly.
       if hasEnd, room == rest.count { break }
       open[task]?.append(contentsOf: rest[..<room])
       tell(task, endsLine: false, body)

@@ -1,18 +1,15 @@
 package import OpflowCore
 
-/// Explains the states of a run's tasks from its journal and its plan.
 struct TaskReasons {
   let status: RunStatus
   let nowMilliseconds: Int64
   private let orderCommand: OrderLineText
   private let queue: RunQueue
-  /// nil without nodes.
   private let machines: MachineReasons?
   private let openBeforeFinally: Int
   private let failures: [TaskID]
 
   static let maxNames = 5
-  /// The most tasks to search for the ones that block another.
   private static let maxLookedAt = 10_000
 
   init(
@@ -59,7 +56,6 @@ struct TaskReasons {
     return reasons + placedByOrders(task)
   }
 
-  /// Returns the requests that changed the task's place in the queue.
   private func placedByOrders(_ task: TaskID) -> [TaskReason] {
     if status.state(task).isTerminal { return [] }
     return status.history.orders.ofPending(task).filter { !$0.record.verb.row.holdsBack }
@@ -71,7 +67,6 @@ struct TaskReasons {
       }
   }
 
-  /// Returns the node where the task runs or ran last; nil for none.
   private func machine(of task: TaskID) -> String? {
     guard status.state(task) != .skipped, status.history[task].attempts > 0 else { return nil }
     return status.history.site(of: task).map { MachineText.name($0.offer.host) }
@@ -100,7 +95,6 @@ struct TaskReasons {
     return reasons + turn(task)
   }
 
-  /// Returns what keeps the task from starting, apart from dependencies and resources.
   private func heldBack(_ task: TaskID) -> [TaskReason] {
     var reasons: [TaskReason] = status.state == .running ? heldBackByOrders(task) : []
     let limit = status.history.limits.maxFailures ?? 0
@@ -116,7 +110,6 @@ struct TaskReasons {
     return reasons
   }
 
-  /// Returns the requests and signals that keep the task from starting.
   private func heldBackByOrders(_ task: TaskID) -> [TaskReason] {
     var reasons: [TaskReason] = []
     let orders = status.history.orders
@@ -173,7 +166,6 @@ struct TaskReasons {
     return timed ? "\(word) for \(elapsed(task))" : word
   }
 
-  /// Returns the open questions of approvals among `tasks`, and how to answer them.
   private func questions(among tasks: [TaskID]) -> [TaskReason] {
     var told: Set<TaskID> = []
     return tasks.filter {
@@ -457,7 +449,6 @@ extension TaskReasons {
     return reasons
   }
 
-  /// Explains a skip with the chain of dependencies that caused it.
   private func skipped(_ task: TaskID) -> TaskReason {
     if status.history[task].why == .skipped(.order),
       let asker = status.history.orders.of(task, .skip)?.asker
@@ -488,7 +479,6 @@ extension TaskReasons {
     return TaskReason(.skipped, text, tasks: tasks)
   }
 
-  /// Says that the newest session took the result over from an earlier one.
   private func reused(_ record: TaskRecord) -> [TaskReason] {
     guard status.history.drives > 1, status.history.driveSequence > 0,
       record.settleSequence < status.history.driveSequence
@@ -507,7 +497,6 @@ extension [RerunReason] {
   }
 }
 
-/// One of the reasons for a task's state.
 struct TaskReason: Equatable {
   enum Kind: String {
     /// Waiting.
@@ -537,7 +526,6 @@ struct TaskReason: Equatable {
   }
 }
 
-/// What a resume would do with a task of the run.
 package enum ResumeFate: Sendable, Equatable {
   /// It would run; the reason is set if it has a result or was interrupted.
   case runs(Transition?)
@@ -552,30 +540,22 @@ package enum ResumeFate: Sendable, Equatable {
   case checks
   /// It keeps its result if all of its dependencies do.
   case keepsLater
-  /// It would be skipped because of this dependency.
   case blocked(TaskID)
-  /// It would fail before it starts, with this message.
   case unfit(String)
   /// It would fail at once: it was interrupted and must not run twice.
   case fails
-  /// It stays failed until a user asks to run it again.
   case staysFailed
-  /// The resume would leave it out.
   case leaves
-  /// The manifest no longer has it.
   case gone
-  /// The task that added it would run again.
   case addedAnew
   /// The manifest cannot be used; the reason is reported elsewhere.
   case unknown
 }
 
-/// Explains why a task of a live run does not start on any node.
 struct MachineReasons {
   private let status: RunStatus
   private let durations: TaskDurations
   private let nowMilliseconds: Int64
-  /// The nodes of the newest session.
   private let sites: [SiteRecord]
   private let groups: ServiceGroups
   /// By node and resource.
@@ -585,8 +565,6 @@ struct MachineReasons {
   private static let mostNames = 5
 
   /// Returns nil for a run that neither has nor waits for nodes.
-  ///
-  /// - Parameter running: the running tasks.
   init?(
     _ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64
   ) {
@@ -607,7 +585,6 @@ struct MachineReasons {
     self.held = held
   }
 
-  /// Whether the task belongs on a node.
   func apply(to task: TaskID) -> Bool {
     guard plan.isService(task) || !plan.services(neededBy: task).isEmpty else {
       return !plan.staysOnCoordinator(task)
@@ -668,7 +645,6 @@ struct MachineReasons {
     return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
   }
 
-  /// Returns what a node lacks; nil if everything fits.
   private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
     for item in wanted {
       let whole = site.capacity(of: item.resource)
@@ -706,7 +682,7 @@ struct MachineReasons {
 
   // MARK: - Amounts
 
-  /// Returns the demands for resources that each node has for itself.
+  /// The resources that each node has for itself.
   private func wanted(by task: TaskID) -> [DemandItem] {
     let gpu = plan.gpuResource ?? -1
     return plan.demandList(plan.demand[task.index]).filter {

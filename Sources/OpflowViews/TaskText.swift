@@ -1,6 +1,5 @@
 package import OpflowCore
 
-/// Describes what a task does in one line.
 package enum ActionText {
   /// Returns the command, question or URL: its first line, cut to 200 characters.
   package static func text(_ task: TaskID, plan: Plan) -> String {
@@ -28,12 +27,9 @@ package enum ActionText {
   }
 }
 
-/// Describes approvals: the question, how to answer it, and who answered.
 enum GateText {
-  /// Returns the first line, cut to 200 characters.
   static func question(_ task: TaskID, plan: Plan) -> String { ActionText.text(task, plan: plan) }
 
-  /// Joins the lines by spaces.
   static func wholeQuestion(_ task: TaskID, plan: Plan) -> String {
     String(decoding: plan.question(task), as: UTF8.self).split(separator: "\n")
       .map { CleanText.string(String($0)) }.joined(separator: " ")
@@ -95,11 +91,7 @@ package enum MachineText {
     model.machines.machine(of: task).map { " on \(name($0.host))" } ?? ""
   }
 
-  /// Returns a line about a node's change and its consequences; nil if it needs none.
-  ///
-  /// - Parameters:
-  ///   - model: includes the change.
-  ///   - before: the node's state before.
+  /// - Parameter model: includes the change.
   static func change(_ entry: SiteEntry, from before: SiteState?, _ model: DriveModel) -> String? {
     let name = name(entry.host)
     let what = CleanText.string(entry.what)
@@ -163,7 +155,7 @@ enum DownloadText {
     return "\(done) of \(size(total)) (\(percent)%)"
   }
 
-  /// Returns speed and time left, or how long a download has stalled; either may be empty.
+  /// Speed and time left, or how long it has stalled; either may be empty.
   static func pace(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
     if let silence = progress.stalledMilliseconds(at: now) {
       return ["stalled for \(DurationText.text(wholeSeconds: silence / 1000))", ""]
@@ -187,7 +179,6 @@ enum DownloadText {
     return text
   }
 
-  /// Returns the file's URL if it is not the first one of the manifest.
   static func otherURL(_ report: FetchReport, firstSource: String) -> String? {
     if report.url.isEmpty { return nil }
     // The report's URL is normalized, and cut if long.
@@ -195,7 +186,7 @@ enum DownloadText {
     return first.hasPrefix(report.url) ? nil : CleanText.string(report.url)
   }
 
-  /// Returns the average speed in bytes per second; nil if too little was fetched to tell.
+  /// In bytes per second; nil if too little was fetched.
   static func averageSpeed(_ report: FetchReport, wallMicroseconds: Int64) -> Int64? {
     let fetched = report.fetchedBytes
     guard wallMicroseconds > 0, fetched >= 1 << 20 || wallMicroseconds >= 1_000_000, fetched > 0

@@ -2,10 +2,7 @@ package import OpflowCore
 
 /// The output of `opflow tasks` and plain `opflow`: the manifest's tasks and its newest run.
 package enum TasksView {
-  /// - Parameters:
-  ///   - manifest: its path, as shown to users.
-  ///   - only: the tasks to list; nil for all.
-  ///   - newest: the manifest's newest run; nil for none.
+  /// - Parameter only: the tasks to list; nil for all.
   package static func text(
     _ plan: Plan, manifest: String, only: TaskSet? = nil, newest: RunStatus?,
     nowMilliseconds: Int64, color: Bool
@@ -53,7 +50,6 @@ package enum TasksView {
   }
 }
 
-/// The object of `opflow tasks --json`.
 package enum TasksJSON {
   /// - Parameters:
   ///   - manifest: its path.

@@ -16,10 +16,8 @@ package struct TerminalSignals: Equatable, Sendable {
   package private(set) var hasProgress = false
   package private(set) var hasLinks = false
 
-  /// Creates a value for an unknown terminal.
   package init() {}
 
-  /// - Parameter value: returns the value of an environment variable.
   package init(_ value: (String) -> String?) {
     func isSet(_ name: String) -> Bool { !(value(name) ?? "").isEmpty }
     let term = value("TERM") ?? ""
@@ -64,14 +62,12 @@ package struct TerminalSignals: Equatable, Sendable {
     }
   }
 
-  /// Returns the numbers of a version such as `3.4a`.
   private static func version(_ text: String) -> [Int] {
     text.split(separator: ".").map { Int($0.prefix { $0.isASCII && $0.isNumber }) ?? 0 }
   }
 
   // MARK: - Progress
 
-  /// Returns the sequence for a run's progress, and for a failure or pause.
   func progress(_ model: DriveModel) -> String {
     if !hasProgress || model.total == 0 { return "" }
     let isHeld = model.isStopped || model.orders.pausedBy != nil
@@ -83,8 +79,6 @@ package struct TerminalSignals: Equatable, Sendable {
 
   // MARK: - Links
 
-  /// Turns clean text into a link to a file.
-  ///
   /// - Parameter path: absolute.
   package func link(_ text: String, to path: String, host: String) -> String {
     guard hasLinks, path.utf8.first == UInt8(ascii: "/") else { return text }

@@ -3,11 +3,9 @@ internal import OpflowCore
 /// A view's bytes while it is composed.
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
-  /// The range of `bytes` that a task printed.
   private(set) var output: Range<Int>?
   /// The output of the try that is being reported, if all of it is shown.
   var log: LogRange?
-  /// The place of `log` in `bytes`.
   private(set) var logPlace: Int?
 
   /// Whether to break up foreign text that a CI server would take for a command.
@@ -17,7 +15,6 @@ package struct TextBuffer {
 
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// Removes and returns the bytes so far.
   package mutating func take() -> [UInt8] {
     defer {
       bytes.removeAll(keepingCapacity: true)
@@ -38,7 +35,6 @@ package struct TextBuffer {
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
-  /// Appends foreign text, cleaned by `CleanText`.
   mutating func addCleaned(_ text: String) {
     var text = text
     let start = bytes.count
@@ -61,7 +57,6 @@ package struct TextBuffer {
     line.withUnsafeBytes { addOutput($0, palette) }
   }
 
-  /// Marks the bytes from `start` on as task output.
   mutating func markOutput(from start: Int) { output = start..<bytes.count }
 
   mutating func placeLog() { logPlace = bytes.count }

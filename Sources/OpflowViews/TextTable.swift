@@ -17,13 +17,7 @@ struct TextTable {
     }
   }
 
-  /// Writes the table.
-  ///
-  /// - Parameters:
-  ///   - width: as in `TableLayout.fit`; nil to cut nothing.
-  ///   - cutsFirst: whether the first column may be cut.
-  ///   - leavingOut: columns that may be left out, in this order.
-  ///   - paint: colors a cell once its width is known.
+  /// - Parameters: as in `TableLayout.fit`; without `width` nothing is cut.
   func write(
     into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
     cutsFirst: Bool = true, leavingOut: [Int] = [],
@@ -49,10 +43,8 @@ struct TableLayout {
   private let titles: [String]
   private var widths: [Int]
   private let rightAligned: Set<Int>
-  /// Whether the first and last columns may be narrower than their cells.
   private var isFitted = false
 
-  /// No column is cut to less.
   private static let leastColumns = 8
 
   init(_ titles: [String], rightAligned: Set<Int> = []) {
@@ -95,7 +87,6 @@ struct TableLayout {
     }
   }
 
-  /// The width after all possible cuts.
   private func leastWidth(cutsFirst: Bool) -> Int {
     let columns = titles.indices.filter { widths[$0] > 0 }
     return columns.reduce(2 * max(0, columns.count - 1)) { sum, column in
@@ -110,7 +101,6 @@ struct TableLayout {
     write(titles, into: &text) { palette.dim($1) }
   }
 
-  /// - Parameter paint: colors a cell once its width is known.
   func write(
     _ cells: [String], into text: inout TextBuffer,
     paint: (_ column: Int, _ cell: String) -> String = { $1 }
@@ -118,7 +108,6 @@ struct TableLayout {
     let filled = titles.indices.last { widths[$0] > 0 && !cells[$0].isEmpty }
     var isFirst = true
     for column in titles.indices where widths[column] > 0 {
-      // Even an empty row writes one column.
       if column > filled ?? column { break }
       let cell = isFitted ? fitted(cells[column], column) : cells[column]
       let isRight = rightAligned.contains(column)

@@ -138,7 +138,6 @@ struct StyledLine: Equatable {
   enum Style { case plain, dim, cyan, green, yellow, red }
 
   private var pieces: [(text: String, style: Style)] = []
-  /// In columns.
   private(set) var width = 0
 
   static func == (one: StyledLine, other: StyledLine) -> Bool {
@@ -192,7 +191,6 @@ struct StyledLine: Equatable {
 /// at spaces, with a backslash at the end of the line.
 struct WrappedLines {
   private let columns: Int
-  /// The indent after a break.
   private let indent: Int
   private let isCommand: Bool
   private var text: [UInt8] = []
@@ -204,7 +202,6 @@ struct WrappedLines {
   /// The ends of the parts of the word that end in `/`, and the width up to there.
   private var parts: [(end: Int, width: Int)] = []
 
-  /// In fewer columns, breaks do not help a reader.
   private static let leastColumns = 20
   private static let command = Array("opflow ".utf8)
   /// Starts a command for a CI server, which must stay on one line.
@@ -244,7 +241,6 @@ struct WrappedLines {
       + Self.wrapped(own[...], columns)
   }
 
-  /// Returns the number of leading spaces, also after a color.
   private static func leadingSpaces(_ line: ArraySlice<UInt8>) -> Int {
     var rest = line
     var count = 0
@@ -260,7 +256,6 @@ struct WrappedLines {
     return count
   }
 
-  /// Returns where a command starts after a colon and a space.
   private static func commandPlace(in line: ArraySlice<UInt8>) -> Int? {
     let colon = Array(": ".utf8)
     return line.indices.first { place in
@@ -319,7 +314,6 @@ struct WrappedLines {
     }
   }
 
-  /// Writes the word, with a line break before or within it if it does not fit.
   private mutating func flush() {
     if word.isEmpty { return }
     if wordWidth == 0 || column + spaces + wordWidth <= columns {
@@ -347,7 +341,6 @@ struct WrappedLines {
     spaces = 0
   }
 
-  /// Breaks the line, unless it is empty.
   private mutating func breakLine() {
     if column == 0 || text.isEmpty { return }
     if isCommand { text += Array(" \\".utf8) }

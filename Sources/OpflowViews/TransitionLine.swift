@@ -4,7 +4,6 @@ internal import OpflowCore
 struct TransitionLine {
   let palette: Palette
 
-  /// Writes the line; nothing if a task only moves between workers.
   func write(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
     text.add(palette.dim(Self.counter(model)))
@@ -78,7 +77,6 @@ struct TransitionLine {
     text.endLine()
   }
 
-  /// Writes that nothing new starts after a failure, while other tasks still run.
   func writeLimit(
     _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
     into text: inout TextBuffer
@@ -170,7 +168,6 @@ struct TransitionLine {
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
     case .resume(let why):
-      // The task fails next, and stays failed.
       let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
       if failsNext, why == .interrupted { return "\(name) was interrupted" }
       if why == .inputs, !transition.what.isEmpty {
@@ -183,7 +180,6 @@ struct TransitionLine {
     }
   }
 
-  /// ` on n2`, for a try on a node.
   private func place(_ transition: Transition, _ model: DriveModel) -> String {
     transition.attempt > 0 ? MachineText.place(of: transition.task, model) : ""
   }
@@ -207,13 +203,11 @@ struct TransitionLine {
     return ": " + DownloadText.finished(report, wallMicroseconds: wall) + url
   }
 
-  /// Empty for a first try.
   private func attempt(_ transition: Transition) -> String {
     transition.attempt > 1 ? " (try \(transition.attempt))" : ""
   }
 }
 
-/// The first line of a session.
 struct HeadingLine {
   let palette: Palette
 
@@ -232,7 +226,6 @@ struct HeadingLine {
 /// The tasks that a resume runs again, and why: the first ones by name, then the number of others.
 struct RerunLines {
   private let line: TransitionLine
-  /// The tasks so far, printed or not.
   private var count = 0
 
   private static let maxLines = 20

@@ -1,12 +1,10 @@
 package import OpflowCore
 
-/// The output of `opflow why`: the state and the reasons of each task, with similar matrix tasks
-/// together.
+/// The output of `opflow why`, with similar matrix tasks together.
 package struct WhyView {
   private let status: RunStatus
   private let reasons: TaskReasons
   private let nowMilliseconds: Int64
-  /// Returns what a resume would do with a task; nil for a live run.
   private let fate: (TaskID) -> ResumeFate?
 
   private static let maxGroups = 50
@@ -14,9 +12,7 @@ package struct WhyView {
   /// Lines are not broken at less; without a terminal they are not broken at all.
   private static let leastColumns = 20
 
-  /// - Parameters:
-  ///   - durations: determine the order of the waiting tasks.
-  ///   - fate: returns what a resume would do with a task; not called for a live run.
+  /// - Parameter fate: not called for a live run.
   package init(
     _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
     orderCommand: @escaping OrderLineText = OrderVerb.plainCommand,
@@ -33,7 +29,6 @@ package struct WhyView {
 
   // MARK: - For people
 
-  /// - Parameter columns: the width of the terminal; nil if there is none.
   package func text(_ tasks: [TaskID], color: Bool, columns: Int?) -> [UInt8] {
     let palette = Palette(isOn: color)
     var text = TextBuffer()
@@ -189,14 +184,12 @@ package struct WhyView {
 }
 
 extension Palette {
-  /// Colors the state of a run or a task.
   func painted(_ word: String) -> String {
     switch word {
     case "succeeded": green(word)
     case "failed": red(word)
     case "running": cyan(word)
     case "cancelled", "interrupted", "suspended", "paused", "failed (allowed)": yellow(word)
-    // States that need no attention.
     default: word
     }
   }

@@ -74,10 +74,8 @@ struct Annotation {
 
 /// The allowed failures of a session, and its flaky tasks, which succeeded after a failed try.
 struct WarningList {
-  /// The warnings that are shown.
   private(set) var first: [Annotation] = []
   private var others: Set<TaskID> = []
-  /// The last failed try of each unfinished task.
   private var failedTries: [TaskID: (attempt: Int32, what: String)] = [:]
 
   var count: Int { first.count + others.count }
@@ -118,7 +116,6 @@ struct WarningList {
     }
   }
 
-  /// Removes tasks that are retried.
   mutating func remove(_ tasks: [TaskID]) {
     if count == 0 { return }
     let tasks = Set(tasks)
@@ -126,7 +123,6 @@ struct WarningList {
     others.subtract(tasks)
   }
 
-  /// Takes over the warnings of a session that already runs.
   mutating func join(_ history: RunModel, _ model: DriveModel) {
     for transition in FailureList.joined(history, model, .failedAllowed) { addAllowed(transition) }
     let tries = history.details.failedTries
@@ -147,7 +143,6 @@ struct WarningList {
 ///
 /// The first form counts at the start of a line, after white space; the second anywhere in a line.
 enum WorkflowCommand {
-  /// Appends the data after `::`.
   static func append(data: some Sequence<UInt8>, to text: inout TextBuffer) {
     for byte in data {
       switch byte {
@@ -159,7 +154,6 @@ enum WorkflowCommand {
     }
   }
 
-  /// Appends the value of a property: a name, without control characters.
   static func append(property value: String, to text: inout TextBuffer) {
     for byte in CleanText.string(value).utf8 {
       switch byte {

@@ -22,7 +22,6 @@ struct PageData {
   private var next = 0
   private var lastName: [UInt8] = []
   private var lastTry: (task: Int, begin: Int64)
-  /// The remaining bytes for dependencies.
   private var needsRoom = 1_200_000
 
   private enum Part { case run, tasks, tries, needs, none }
@@ -46,7 +45,6 @@ struct PageData {
     lastTry = (0, status.openedMilliseconds)
   }
 
-  /// Nil at the end.
   mutating func nextBlock() -> [UInt8]? {
     while true {
       switch part {
@@ -215,7 +213,7 @@ struct PageData {
       tries.add(attempt.number)
       let wall = attempt.wallMicroseconds == 0 ? 0 : attempt.wallMicroseconds / 1000
       walls.add(signed: Int(wall - (entry.end - entry.begin)))
-      // In tenths of a millisecond.
+      // Tenths of a millisecond.
       processors.add(attempt.cpuMicroseconds / 100)
       peaks.add(attempt.peakKibibytes >> 6)
       stood.add(attempt.suspendedMilliseconds)
@@ -255,7 +253,6 @@ struct PageData {
   }
 }
 
-/// Actions and descriptions of tasks in a page's data.
 struct PageTexts {
   private let plan: Plan
   /// The remaining bytes; the last tasks get no texts.
@@ -297,7 +294,6 @@ struct PageTexts {
 
 /// The reasons for the states of tasks, each text stored once.
 struct PageNotes {
-  /// Starts with an empty text.
   private(set) var texts = [""]
   private let numbers: [Int32]
   /// The remaining bytes; later tasks get no text.
@@ -343,11 +339,9 @@ struct PageNotes {
 
 /// The ends of unsuccessful attempts, each text stored once.
 struct PageOutcomes {
-  /// Starts with an empty text.
   private(set) var texts = [""]
   private var places: [String: Int] = ["": 0]
 
-  /// The rest shows only its state.
   private static let mostTexts = 2000
 
   init(_ attempts: [TaskAttempt]) {
@@ -370,13 +364,10 @@ struct PageOutcomes {
   }
 }
 
-/// The dependencies of tasks in a page's data.
-///
 /// Per task: the number of ranges of consecutive numbers. Per range: its distance from the task, or
 /// from the range before, with the lowest bit set if it has more than one number; then how many
 /// more. So a whole matrix takes a few bytes.
 enum PageNeeds {
-  /// - Parameter rows: task numbers of the page.
   static func digits(_ rows: Range<Int>, _ status: RunStatus, _ numbers: PageNumbers) -> PageDigits
   {
     let plan = status.plan

@@ -39,12 +39,10 @@ struct PageLines {
   private(set) var last: [UInt8]
   private(set) var hasText = false
 
-  /// - Parameter last: of the block before; empty for none.
   init(after last: [UInt8]) { self.last = last }
 
   var byteCount: Int { heads.bytes.count + tails.bytes.count + rests.count }
 
-  /// - Parameter line: without a line feed.
   mutating func add(_ line: [UInt8]) {
     let (head, tail) = Self.shared(line, last)
     heads.add(head)
@@ -67,7 +65,6 @@ struct PageLines {
     return (head, tail)
   }
 
-  /// Requires at least one line.
   func write(
     _ key: StaticString, heads headsKey: StaticString, tails tailsKey: StaticString,
     _ json: inout JSONWriter
@@ -98,7 +95,6 @@ struct PageNumbers {
     self.numbers = numbers
   }
 
-  /// Nil for other tasks.
   subscript(task: TaskID) -> Int? {
     guard numbers.indices.contains(task.index), numbers[task.index] >= 0 else { return nil }
     return Int(numbers[task.index])

@@ -19,7 +19,6 @@ package struct PageReport {
   let before: RunStatus?
   let comparison: RunComparison?
   var html = HTMLWriter()
-  /// The remaining bytes for output.
   var outputRoom = 1 << 20
   var data: PageData
   private var part = Part.head
@@ -29,9 +28,7 @@ package struct PageReport {
 
   private static let pieceBytes = 65_536
 
-  /// - Parameters:
-  ///   - status: with all attempts.
-  ///   - before: the previous run of the manifest.
+  /// - Parameter status: with all attempts.
   package init(
     _ status: RunStatus, before: RunStatus? = nil, resumeCommand: String,
     output: @escaping OutputSource
@@ -47,7 +44,6 @@ package struct PageReport {
     data = PageData(status, numbers, comparison)
   }
 
-  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     while part != .none, html.bytes.count < Self.pieceBytes {
       if !writeNext() {
@@ -58,7 +54,6 @@ package struct PageReport {
     return html.bytes.isEmpty ? nil : html.take()
   }
 
-  /// False at the end of the part.
   private mutating func writeNext() -> Bool {
     defer { next += 1 }
     switch part {

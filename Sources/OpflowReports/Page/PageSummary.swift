@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowViews
 
-/// The result of the run and the reason.
 extension PageReport {
   mutating func writeSummary() {
     html.add("<header>\n<p class=\"kind\">opflow run ")
@@ -68,7 +67,6 @@ extension PageReport {
     html.add("</dd></div>\n")
   }
 
-  /// The counts, and their shares as a bar.
   private mutating func writeCounts() {
     let counts = status.counts
     let parts: [(count: Int, word: String, state: TaskState)] = [
@@ -112,7 +110,6 @@ extension PageReport {
     html.add("</svg>\n")
   }
 
-  /// The CSS class of a state.
   static func shade(_ state: TaskState) -> String {
     switch state {
     case .succeeded, .upToDate: "good"
@@ -177,15 +174,12 @@ extension PageReport {
   }
 }
 
-/// Failures with the end of their output.
 extension PageReport {
   private static let mostFailures = 500
-  /// The failures that are expanded at first.
   private static let openFailures = 10
   private static let outputBytes = 16_384
   private static let outputLines = 20
 
-  /// False if there is none.
   mutating func writeFailure(_ number: Int) -> Bool {
     guard number < min(failures.count, Self.mostFailures) else { return false }
     if number == 0 { html.add("<section id=\"failures\">\n<h2>Failures</h2>\n") }

@@ -1,7 +1,6 @@
 internal import OpflowCore
 internal import OpflowViews
 
-/// The slowest tasks, retries, and effects of a resume.
 extension PageReport {
   private static let mostRows = 20
 
@@ -57,7 +56,6 @@ extension PageReport {
     html.add("</section>\n")
   }
 
-  /// What the newest session kept, and what it ran again and why.
   private mutating func writeResume() {
     guard status.history.drives > 1 else { return }
     begin("resume", "What the resume did")
@@ -131,7 +129,6 @@ extension PageReport {
   }
 }
 
-/// The differences from the run before.
 extension PageReport {
   private static let mostNames = 20
   private static let mostChanges = 10
@@ -183,7 +180,6 @@ extension PageReport {
     html.add(tasks.count > Self.mostNames ? ", …</p>\n" : "</p>\n")
   }
 
-  /// Of tasks that succeeded both times.
   private mutating func changes(_ changes: [RunComparison.Change]) {
     if changes.isEmpty { return }
     html.add("<h3>Times that changed most</h3>\n<div class=\"scroll\"><table class=\"brief\">")
@@ -201,7 +197,6 @@ extension PageReport {
   }
 }
 
-/// The nodes of a run.
 extension PageReport {
   private static let mostMachines = 100
 
@@ -250,7 +245,6 @@ extension PageReport {
 
 /// What the newest session did with earlier results.
 struct ResumeEffects {
-  /// The number of results that stand.
   private(set) var reused = 0
   /// Tasks that run again by reason, largest group first.
   let again: [(why: String, tasks: [TaskID])]
@@ -273,7 +267,6 @@ struct ResumeEffects {
       .sorted { ($1.tasks.count, $0.why) < ($0.tasks.count, $1.why) }
   }
 
-  /// Whether the task's result is from a session before the newest.
   static func isReused(_ task: TaskID, _ status: RunStatus) -> Bool {
     let sequence = status.history.settleSequence(task)
     return status.history.drives > 1 && sequence > 0 && sequence < status.history.driveSequence

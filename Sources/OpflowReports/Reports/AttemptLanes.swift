@@ -10,7 +10,6 @@ struct AttemptLanes {
     let host: String
     /// `none` for approvals, and if unknown.
     let worker: WorkerID
-    /// Of the worker, from 0.
     let place: Int
   }
 
@@ -24,7 +23,6 @@ struct AttemptLanes {
 
   /// Tracks by host, worker and place; the coordinator's host first, those without a worker last.
   private(set) var lanes: [Lane] = []
-  /// In starting order.
   private(set) var entries: [Entry] = []
 
   private struct Owner: Hashable {
@@ -56,7 +54,6 @@ struct AttemptLanes {
         lane = lanes.count - 1
       }
       guard let lane else { continue }
-      // Blocks the track for later starts.
       ends[lane] = attempt.endedMilliseconds == 0 ? .max : end
       entries.append(Entry(attempt: index, lane: lane, begin: begin, end: end))
     }
@@ -78,10 +75,8 @@ struct AttemptLanes {
   }
 }
 
-/// Running tasks and resource use over time.
 struct ResourceUse {
   struct Step {
-    /// Since the epoch.
     let milliseconds: Int64
     let running: Int
     /// Per resource, in the unit of the plan.
@@ -129,10 +124,8 @@ struct ResourceUse {
   }
 }
 
-/// The newest attempt of each task.
 struct LastTries {
   private let attempts: [TaskAttempt]
-  /// Per task; -1 if never started.
   private let places: [Int32]
 
   init(_ status: RunStatus) {

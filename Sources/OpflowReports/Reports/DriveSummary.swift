@@ -3,10 +3,8 @@ internal import OpflowViews
 
 /// The JSON for `--notify` at the end of a session.
 package enum DriveSummary {
-  /// Further failures are only counted.
   private static let mostFailures = 100
 
-  /// - Parameter logPath: nil if the task printed nothing.
   package static func text(
     _ status: RunStatus, resumeCommand: String, logPath: (TaskID) -> String?
   ) -> [UInt8] {

@@ -3,9 +3,7 @@
 package struct GzipWriter {
   private var bits = DeflateBits()
   private var checksum = CRC32()
-  /// The bytes that a match may reach, and the new ones.
   private var window: [UInt8] = []
-  /// The offset of `window` in the input.
   private var start = 0
   /// By hash of three bytes: their last offset; -1 for none.
   private var heads = [Int](repeating: -1, count: 1 << hashBits)
@@ -17,7 +15,6 @@ package struct GzipWriter {
   private static let longest = 258
   private static let shortest = 3
   private static let hashBits = 15
-  /// Candidates tried per match.
   private static let patience = 16
 
   package init() {
@@ -25,7 +22,6 @@ package struct GzipWriter {
     bits.append(bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])
   }
 
-  /// Returns output that is ready.
   package mutating func compress(_ piece: [UInt8]) -> [UInt8] {
     if piece.isEmpty { return [] }
     checksum.add(piece)
@@ -48,7 +44,6 @@ package struct GzipWriter {
     return bits.take()
   }
 
-  /// Returns the rest.
   package mutating func finish() -> [UInt8] {
     bits.beginBlock(isLast: true)
     bits.endBlock()

@@ -16,7 +16,6 @@ package struct JUnitReport {
   private var xml = XMLWriter()
   private var next = (suite: 0, test: 0)
   private var isBegun = false
-  /// The remaining bytes for long output.
   private var outputRoom = 32 << 20
 
   private static let outputBytes = 65_536
@@ -29,7 +28,6 @@ package struct JUnitReport {
     suites = JUnitSuite.all(status)
   }
 
-  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     if !isBegun { begin() }
     while next.suite < suites.count, xml.byteCount < Self.pieceBytes { writeNext() }
@@ -79,7 +77,6 @@ package struct JUnitReport {
     xml.end()
   }
 
-  /// The node of all tasks of the suite that ran; else nil.
   private func host(of suite: JUnitSuite) -> String? {
     if status.history.sites.all.isEmpty { return nil }
     var host: String?
@@ -146,7 +143,6 @@ package struct JUnitReport {
 
   private static func seconds(microseconds: Int64) -> String { seconds(microseconds / 1000) }
 
-  /// Returns `12.034`.
   private static func seconds(_ milliseconds: Int64) -> String {
     let milliseconds = max(0, milliseconds)
     let rest = "\(milliseconds % 1000)"
@@ -178,7 +174,6 @@ struct JUnitSuite {
     }
   }
 
-  /// In the order of their first tasks.
   static func all(_ status: RunStatus) -> [JUnitSuite] {
     let plan = status.plan
     var suites: [JUnitSuite] = []
@@ -206,7 +201,6 @@ struct JUnitSuite {
     return suites
   }
 
-  /// Up to the last slash outside of matrix values.
   private static func prefix(of name: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
     let end = name.firstIndex(of: UInt8(ascii: "[")) ?? name.endIndex
     return name[..<(name[..<end].lastIndex(of: UInt8(ascii: "/")) ?? name.startIndex)]

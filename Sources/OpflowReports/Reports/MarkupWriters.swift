@@ -5,14 +5,12 @@ internal import OpflowCore
 struct XMLWriter {
   private var bytes: [UInt8] = []
   private var open: [StaticString] = []
-  /// The start tag is incomplete.
   private var isInTag = false
   /// The newest element has text, so its end tag must not be indented.
   private var hasText = false
 
   var byteCount: Int { bytes.count }
 
-  /// Returns the bytes and empties the buffer.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
@@ -58,7 +56,6 @@ struct XMLWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a line, given without its line feed.
   mutating func line(_ text: ArraySlice<UInt8>) {
     endTag()
     hasText = true
@@ -118,7 +115,6 @@ enum MarkupText {
 struct HTMLWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Returns the bytes and empties the buffer.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
@@ -135,7 +131,6 @@ struct HTMLWriter {
 
   mutating func text(_ text: UnsafeRawBufferPointer) { MarkupText.append(text, to: &bytes) }
 
-  /// Writes a line, given without its line feed.
   mutating func line(_ text: ArraySlice<UInt8>) {
     text.withUnsafeBytes { self.text($0) }
     bytes.append(Field.lineFeed)
@@ -143,7 +138,6 @@ struct HTMLWriter {
 
   mutating func number(_ value: some FixedWidthInteger) { bytes += "\(value)".utf8 }
 
-  /// Adds script, style, or escaped data.
   mutating func embed(_ text: some Collection<UInt8>) { bytes += text }
 
   mutating func code(_ name: String) {

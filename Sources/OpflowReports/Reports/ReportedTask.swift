@@ -1,7 +1,6 @@
 package import OpflowCore
 internal import OpflowViews
 
-/// A task in a test report.
 enum TaskVerdict {
   case passed, failure, error, skipped
 
@@ -18,7 +17,6 @@ enum TaskVerdict {
     }
   }
 
-  /// Type and message of what did not pass.
   static func reason(_ task: TaskID, _ status: RunStatus) -> (type: String, message: String) {
     let record = status.history[task]
     switch status.state(task) {
@@ -59,7 +57,6 @@ enum TaskVerdict {
   }
 }
 
-/// The end of a task's output.
 package struct ReportedOutput: Sendable {
   let bytes: [UInt8]
   /// The length of the whole output, with earlier attempts.
@@ -91,7 +88,6 @@ package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?
 
 /// Times for programs (RFC 3339, UTC).
 enum UTCText {
-  /// Returns `2026-01-02T03:04:05Z`.
   static func text(milliseconds: Int64) -> String {
     let digits = Array(RunID(seconds: milliseconds / 1000, serial: 0).description)
     func part(_ range: Range<Int>) -> String { String(digits[range]) }

@@ -2,7 +2,7 @@ internal import OpflowCore
 
 /// Compares a run with the previous one of the manifest, by task ID.
 struct RunComparison {
-  /// A changed duration, in microseconds.
+  /// In microseconds.
   struct Change {
     let task: TaskID
     let before: Int64
@@ -13,9 +13,7 @@ struct RunComparison {
   private(set) var broken: [TaskID] = []
   private(set) var fixed: [TaskID] = []
   private(set) var stillFailing: [TaskID] = []
-  /// Tasks that the previous manifest did not have.
   private(set) var new: [TaskID] = []
-  /// Tasks that the manifest no longer has.
   private(set) var goneCount = 0
   /// Significant changes of successful tasks, largest first.
   private(set) var slower: [Change] = []
@@ -70,7 +68,6 @@ struct RunComparison {
   }
 }
 
-/// The critical path by measured durations.
 struct MeasuredPath {
   /// In the order of execution; may be empty.
   let tasks: [TaskID]
@@ -89,7 +86,6 @@ struct MeasuredPath {
   }
 }
 
-/// The tasks whose last attempt took longest.
 enum SlowestTasks {
   /// Longest first; no approvals.
   static func of(_ status: RunStatus, most: Int) -> [(task: TaskID, wall: Int64)] {

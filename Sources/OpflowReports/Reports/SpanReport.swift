@@ -14,7 +14,6 @@ package struct SpanReport {
   private let drives: SpanDrives
   private var attempts: SpanAttempts
   private var writer = SpanWriter()
-  /// The next span: sessions first, then attempts.
   private var next = 0
 
   private static let pieceBytes = 65_536
@@ -30,7 +29,6 @@ package struct SpanReport {
     attempts = SpanAttempts(status, trace)
   }
 
-  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     let all = status.history.attempts.all
     let count = drives.all.count + all.count
@@ -75,7 +73,6 @@ package struct SpanReport {
       if let close, isOver { writer.attribute("process.exit.code", close.exitCode) }
       if let close, isOver, close.signal != 0 { writer.attribute("opflow.signal", close.signal) }
       writer.attribute("opflow.state", state.rawValue)
-      // The time of the last line.
       if !isOver { writer.attribute("opflow.unfinished", true) }
       if isRun {
         writer.attribute("opflow.drives", status.history.drives)
@@ -172,7 +169,6 @@ struct SpanDrives {
   struct Drive {
     let record: DriveRecord
     let place: SpanWriter.Place
-    /// Since the epoch.
     let milliseconds: ClosedRange<Int64>
     let state: RunState
     /// The run's trace, if this span is elsewhere.
@@ -193,7 +189,6 @@ struct SpanDrives {
     }
   }
 
-  /// The run's first.
   private(set) var all: [Drive] = []
   private var places: [Int: Int] = [:]
 
@@ -237,12 +232,10 @@ struct SpanDrives {
       isRemote: record.trace != nil)
   }
 
-  /// The run's if the session is unknown.
   func place(of attempt: TaskAttempt) -> SpanWriter.Place {
     all[places[Int(attempt.drive)] ?? 0].place
   }
 
-  /// Signals, requests and additions, by time.
   func events(of drive: Drive, _ status: RunStatus) -> [Event] {
     let orders = status.history.orders.all.filter { $0.drive == drive.record.number }
     let additions = status.history.additions.filter { $0.drive == drive.record.number }
@@ -341,7 +334,6 @@ struct SpanAttempts {
     writer.attribute("opflow.download.fetched_bytes", report.fetchedBytes)
   }
 
-  /// The requests during the attempt, and the delay of a retry.
   private func writeEvents(
     of attempt: TaskAttempt, within time: ClosedRange<Int64>, _ writer: inout SpanWriter
   ) {
@@ -361,7 +353,6 @@ struct SpanAttempts {
     }
   }
 
-  /// The error message; nil after success.
   private mutating func message(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none, .succeeded, .cancelled: return nil

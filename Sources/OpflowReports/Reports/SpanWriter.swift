@@ -18,7 +18,6 @@ struct SpanWriter {
 
   enum Kind: Int { case `internal` = 1, server = 2 }
 
-  /// The identity of a span.
   struct Place {
     let trace: TraceID
     let span: SpanID
@@ -36,7 +35,6 @@ struct SpanWriter {
     return json.take()
   }
 
-  /// - Parameter resource: writes its attributes.
   mutating func beginLine(version: String, resource: (inout SpanWriter) -> Void) {
     isInLine = true
     json.beginObject()
@@ -74,7 +72,6 @@ struct SpanWriter {
     json.beginObject()
   }
 
-  /// - Parameter milliseconds: since the epoch.
   mutating func beginSpan(
     _ place: Place, _ name: String, _ kind: Kind, milliseconds: ClosedRange<Int64>
   ) {
@@ -133,9 +130,6 @@ struct SpanWriter {
     json.endObject()
   }
 
-  /// - Parameters:
-  ///   - body: calls `event`.
-  ///   - dropped: events left out.
   mutating func events(dropped: Int = 0, _ body: (inout SpanWriter) -> Void) {
     json.key("events")
     json.beginArray()

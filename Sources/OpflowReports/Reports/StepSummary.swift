@@ -11,14 +11,12 @@ package struct StepSummary {
   private static let mostRows = 20
   private static let mostTailBytes = 16_384
 
-  /// - Parameter resumeCommand: the command line that continues the run.
   package init(_ status: RunStatus, resumeCommand: String, output: @escaping OutputSource) {
     self.status = status
     self.resumeCommand = resumeCommand
     self.output = output
   }
 
-  /// Returns as many whole paragraphs as fit.
   package func text(atMost room: Int) -> [UInt8] {
     var text = Array(head.utf8)
     let tables = Array((allowed + retried + slowest).utf8)
@@ -96,7 +94,6 @@ package struct StepSummary {
     return shown.joined(separator: ", ") + (more > 0 ? " and \(CountText.grouped(more)) more" : "")
   }
 
-  /// Expanded, since readers look for it.
   private func write(_ task: TaskID, into text: inout [UInt8]) {
     let record = status.history[task]
     let time = DurationText.text(microseconds: record.wallMicroseconds)
@@ -165,7 +162,6 @@ package struct StepSummary {
     return text
   }
 
-  /// Longer than any in the text.
   private static func fence(around text: [UInt8]) -> String {
     var longest = 2
     var count = 0

@@ -16,12 +16,10 @@ package struct TraceReport {
   private let use: ResourceUse
   private let path: [TaskID]
   private let hosts: [String]
-  /// The resources in use.
   private let resources: [Int]
   private var events = TraceEvents()
   private var part = Part.head
   private var next = 0
-  /// The last end per track, in microseconds.
   private var laneEnds: [Int64]
   /// The last attempts of the critical path.
   private var steps: [TaskID: Step] = [:]
@@ -56,7 +54,6 @@ package struct TraceReport {
     for task in path { self.steps[task] = Step(lane: -1, begin: 0, end: 0) }
   }
 
-  /// Returns the next bytes; nil at the end.
   package mutating func nextPiece() -> [UInt8]? {
     while part != .none, events.json.bytes.count < Self.pieceBytes {
       if !writeNext() {
@@ -67,7 +64,6 @@ package struct TraceReport {
     return events.json.bytes.isEmpty ? nil : events.json.take()
   }
 
-  /// False at the end of the part.
   private mutating func writeNext() -> Bool {
     defer { next += 1 }
     switch part {
@@ -104,7 +100,6 @@ package struct TraceReport {
     return true
   }
 
-  /// The time on the trace's clock.
   private func microseconds(_ milliseconds: Int64) -> Int64 {
     let passed = milliseconds.subtractingReportingOverflow(status.openedMilliseconds)
     let most: Int64 = 1 << 52
@@ -215,7 +210,6 @@ package struct TraceReport {
     events.flow("f", number + 1, at: to.begin, process: process(lanes.lanes[to.lane]), to.lane + 1)
   }
 
-  /// When a node joined, and its last change.
   private mutating func write(_ site: SiteRecord) {
     let name = MachineText.name(site.offer.host)
     events.instant("\(name) joined", microseconds(site.joinedMilliseconds))
@@ -248,7 +242,6 @@ struct TraceEvents {
     }
   }
 
-  /// - Parameter value: a decimal number.
   mutating func counter(_ name: String, _ time: Int64, _ series: StaticString, _ value: String) {
     json.object { json in
       json.add("ph", "C")
@@ -272,7 +265,6 @@ struct TraceEvents {
     }
   }
 
-  /// An event of the whole run.
   mutating func instant(_ name: String, _ time: Int64) {
     event("i", name, process: 1, thread: 0) { json in
       json.add("ts", time)

@@ -4,7 +4,6 @@ internal import OpflowCore
 package struct DrawnGraph {
   enum Kind: Equatable {
     case task(ActionKind)
-    /// Of one task.
     case family
     /// Of one included file, or with IDs that start alike up to a `/`.
     case group
@@ -17,7 +16,6 @@ package struct DrawnGraph {
     var name: String
     var kind: Kind
     var taskCount = 0
-    /// Nil for a manifest.
     var counts: TaskCounts?
     var isFinally = false
     var isManual = false
@@ -33,9 +31,7 @@ package struct DrawnGraph {
   }
 
   struct Edge: Equatable {
-    /// The dependency.
     var from: Int
-    /// The dependent.
     var to: Int
     var conditions: NeedConditions
   }
@@ -52,14 +48,12 @@ package struct DrawnGraph {
   let needCount: Int
   /// Empty if nothing is folded.
   let folding: String
-  /// Nil for a manifest.
   let run: (id: String, state: RunState)?
 
   func needs(_ node: Int) -> ArraySlice<Edge> {
     edges[needOffsets[node]..<needOffsets[node + 1]]
   }
 
-  /// A note for the user; nil if nothing is folded.
   package var foldingNote: String? {
     if folding.isEmpty { return nil }
     return "\(sizeText) are too much for a picture: folded are \(folding); -v folds nothing"
@@ -199,7 +193,6 @@ enum GraphShade: String, CaseIterable {
 }
 
 extension DrawnGraph.Node {
-  /// Nil for a manifest.
   var status: (shade: GraphShade, words: String)? {
     guard let counts else { return nil }
     let all = FamilyStatus(name: name, counts: counts)
