@@ -31,7 +31,8 @@ package struct ProgressView: ~Copyable {
   package private(set) var followsOutput: Bool
   package var tickMilliseconds: Int64? {
     if live != nil { return LiveView.frameMilliseconds }
-    return renderer.tellsTime && !model.running.isEmpty ? StillRunning.tickMilliseconds : nil
+    return !renderer.tellsFailuresOnly && !model.running.isEmpty
+      ? StillRunning.tickMilliseconds : nil
   }
 
   package var isLive: Bool { live != nil }
@@ -48,7 +49,7 @@ package struct ProgressView: ~Copyable {
   private var log: LogRange?
   private var logText: [UInt8] = []
   private var logLines = TaskOutputs()
-  var renderer: any ProgressRenderer
+  var renderer: ProgressLines
   var live: LiveView?
   private var hasEnded = false
   private let isVerbose: Bool
@@ -78,19 +79,16 @@ package struct ProgressView: ~Copyable {
     text.breaksCommands = !options.passesCommands
     followsOutput = options.mode == .line
     isVerbose = options.verbose
-    switch options.mode {
-    case .line:
-      renderer = LineProgress(palette: palette, heading: heading, isVerbose: options.verbose)
-    case .group, .gitHub, .gitLab:
-      renderer = GroupProgress(
-        palette: palette, heading: heading, isVerbose: options.verbose,
-        folding: GroupFolding(options.mode, run: heading.run))
-    case .quiet:
-      renderer = QuietProgress(palette: palette, heading: heading)
-    case .live:
-      renderer = LiveProgress(palette: palette, heading: heading)
-      live = LiveView(options: options, heading: heading)
-    }
+    let style: ProgressLines.Style =
+      switch options.mode {
+      case .line: .lines
+      case .group, .gitHub, .gitLab: .groups(GroupFolding(options.mode, run: heading.run))
+      case .quiet: .quiet
+      case .live: .live
+      }
+    renderer = ProgressLines(
+      style, palette: palette, heading: heading, isVerbose: options.verbose)
+    if options.mode == .live { live = LiveView(options: options, heading: heading) }
   }
 
   // MARK: Events
@@ -170,7 +168,7 @@ package struct ProgressView: ~Copyable {
     case .wait(let place, let what, let isNews): return wait(place, for: what, isNews: isNews)
     case .waitEnded(let place, let came):
       let wasKnown = wait(place, for: nil, isNews: false)
-      if live == nil, renderer.tellsWaits { tell(CleanText.string(came)) }
+      if live == nil, !renderer.isQuiet { tell(CleanText.string(came)) }
       return wasKnown
     }
     return true
@@ -423,7 +421,7 @@ package struct ProgressView: ~Copyable {
   package mutating func showLines() {
     live = nil
     followsOutput = true
-    renderer = LineProgress(palette: palette, heading: heading, isVerbose: isVerbose)
+    renderer = ProgressLines(.lines, palette: palette, heading: heading, isVerbose: isVerbose)
   }
 
   // MARK: Bytes
@@ -499,7 +497,7 @@ extension ProgressView {
     if json, let what {
       objects.add(ProgressJSON.wait(what, atMilliseconds: nowMilliseconds), .event)
     }
-    if live == nil, isNews, renderer.tellsWaits, let what { tell(CleanText.string(what)) }
+    if live == nil, isNews, !renderer.isQuiet, let what { tell(CleanText.string(what)) }
     return true
   }
 
@@ -541,7 +539,7 @@ extension ProgressView {
   }
 
   mutating func tellOrder(_ what: String) {
-    if renderer.tellsOrders {
+    if !renderer.isQuiet {
       text.add(palette.yellow("order: "))
       text.addCleaned(what)
       text.endLine()
