@@ -395,26 +395,28 @@ struct StatusOrders {
 
   /// Returns `by opflow suspend (pid 12)` if a request caused the task's state; nil otherwise.
   func words(_ task: TaskID, _ state: TaskState) -> String? {
+    let isLive = status.state == .running
     switch state {
-    case .running: beingCancelled(task)
-    case .suspended: beingCancelled(task) ?? orders.holder(of: task).map(Self.by)
-    case .waiting, .ready, .checking: status.state == .running ? waiting(task) : nil
-    case .cancelled: orders.of(task, .cancel).map { Self.by($0.asker) }
-    case .skipped:
-      status.history[task].why == .skipped(.order)
-        ? orders.of(task, .skip).map { Self.by($0.asker) } : nil
-    case .handed, .succeeded, .upToDate, .failedAllowed, .failed: nil
+    case .running, .suspended:
+      if isLive, let asker = orders.of(task, .cancel)?.asker {
+        return "being cancelled \(Self.by(asker))"
+      }
+    case .waiting, .ready, .checking:
+      guard isLive, let (record, phrase) = orders.ofPending(task).first else { return nil }
+      return "\(phrase.short(record.carried)) \(Self.by(record.asker))"
+    case .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
     }
+    return asker(of: task).map(Self.by)
   }
 
-  private func beingCancelled(_ task: TaskID) -> String? {
-    guard status.state == .running else { return nil }
-    return orders.of(task, .cancel).map { "being cancelled \(Self.by($0.asker))" }
-  }
-
-  private func waiting(_ task: TaskID) -> String? {
-    orders.ofPending(task).first.map { record, phrase in
-      "\(phrase.short(record.carried)) \(Self.by(record.asker))"
+  /// The requester that caused a task's state.
+  private func asker(of task: TaskID) -> OrderAsker? {
+    switch status.state(task) {
+    case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
+    case .cancelled: orders.of(task, .cancel)?.asker
+    case .skipped:
+      status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.asker : nil
+    case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
     }
   }
 
@@ -491,15 +493,7 @@ struct StatusOrders {
 
   /// Writes the requester that caused a task's state, and its priority if a request set it.
   func write(_ task: TaskID, into json: inout JSONWriter) {
-    let asker: OrderAsker? =
-      switch status.state(task) {
-      case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
-      case .cancelled: orders.of(task, .cancel)?.asker
-      case .skipped:
-        status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.asker : nil
-      case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
-      }
-    if let asker { json.add("ordered_by", asker) }
+    if let asker = asker(of: task) { json.add("ordered_by", asker) }
     if let priority = orders.of(task, .priority) { json.add("priority", priority.carried.priority) }
   }
 }

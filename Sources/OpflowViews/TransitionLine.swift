@@ -101,34 +101,27 @@ struct TransitionLine {
   }
 
   private func sentence(_ transition: Transition, _ model: DriveModel) -> String? {
-    let name = transition.task.isNone ? "run" : model.name(transition.task)
-    let time = DurationText.text(microseconds: transition.outcome.usage.wallMicroseconds)
-    let reason = ReasonText.text(transition.why, plan: model.plan)
-    let isGate = !transition.task.isNone && model.plan.kind(transition.task) == .approve
+    let (plan, task, outcome) = (model.plan, transition.task, transition.outcome)
+    let name = task.isNone ? "run" : model.name(task)
+    let time = DurationText.text(microseconds: outcome.usage.wallMicroseconds)
+    let reason = ReasonText.text(transition.why, plan: plan)
+    let what = transition.what.isEmpty ? nil : CleanText.string(transition.what)
+    let isGate = !task.isNone && plan.kind(task) == .approve
     switch transition.event {
-    case .start where isGate:
-      return palette.yellow("\(name) \(GateText.asks(transition.task, plan: model.plan))")
-    case .success where model.plan.hasEmptyMatrix(transition.task):
-      return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
-    case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
+    case .start where isGate: return palette.yellow("\(name) \(GateText.asks(task, plan: plan))")
     case .start:
-      let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
-      return palette.cyan("\(name) started") + MachineText.place(of: transition.task, model)
-        + attempt(transition)
-        + (why.isEmpty ? "" : palette.dim(why))
-    case .ready where model.hasStayed(transition.task): return "\(name) stays up"
+      return palette.cyan("\(name) started") + MachineText.place(of: task, model)
+        + attempt(transition) + (what.map { palette.dim(": \($0)") } ?? "")
+    case .ready where model.hasStayed(task): return "\(name) stays up"
     case .ready:
       let ports = ServicePorts(text: transition.what)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
     // Its end is reported, usually at once.
     case .stopping: return nil
-    case .success where model.plan.isService(transition.task):
-      return "\(name) stopped after \(time)"
-    case .interrupt
-    where transition.outcome.reason == .stopped(.unneeded) && !transition.what.isEmpty:
-      return "\(name) stopped after \(time), since \(CleanText.string(transition.what)) runs again"
-    case .interrupt where transition.outcome.reason == .stopped(.unneeded):
-      return "\(name) stopped after \(time), until it is needed again"
+    case .success where plan.hasEmptyMatrix(task):
+      return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
+    case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
+    case .success where plan.isService(task): return "\(name) stopped after \(time)"
     case .success where transition.isRestored:
       return palette.green("\(name) restored") + " from the cache in \(time)"
         + unkept(transition, model)
@@ -140,7 +133,7 @@ struct TransitionLine {
         transition.allowed
         ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
       return verb + place(transition, model) + OutcomeText.failure(transition)
-    case .retry where model.plan.isService(transition.task):
+    case .retry where plan.isService(task):
       return palette.yellow("\(name) failed") + OutcomeText.failure(transition) + ", starts again"
     case .retry:
       let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
@@ -149,34 +142,29 @@ struct TransitionLine {
     case .skip: return palette.dim("\(name) skipped: \(reason)")
     case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
     case .interrupt:
-      if transition.outcome.reason == .revoked {
-        return isGate ? palette.yellow("\(name) asks no more") : nil
+      switch outcome.reason {
+      case .stopped(.unneeded):
+        let why = what.map { "since \($0) runs again" } ?? "until it is needed again"
+        return "\(name) stopped after \(time), \(why)"
+      case .revoked: return isGate ? palette.yellow("\(name) asks no more") : nil
+      case .workerLost where model.machines.isToldWithMachine(task): return nil
+      case .workerLost, .stopped(.serviceLost):
+        return palette.yellow("\(name) interrupted")
+          + ": \(OutcomeText.text(outcome, what: transition.what))"
+      case .interrupted, .timeout, .refused, .output, .fetch, .fetchFinal, .value, .input,
+        .noOutput, .memory, .rejected, .unready, .ended, .stopped, nil:
+        return palette.yellow("\(name) interrupted")
+          + (reason.isEmpty || reason == "interrupted" ? "" : ": \(reason)")
       }
-      if transition.outcome.reason == .workerLost,
-        model.machines.isToldWithMachine(transition.task)
-      {
-        return nil
-      }
-      let saysMore =
-        transition.outcome.reason == .workerLost
-        || transition.outcome.reason == .stopped(.serviceLost)
-      let why =
-        saysMore
-        ? OutcomeText.text(transition.outcome, what: transition.what) : reason
-      return palette.yellow("\(name) interrupted")
-        + (why.isEmpty || why == "interrupted" ? "" : ": \(why)")
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
-    case .resume(let why):
-      let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
-      if failsNext, why == .interrupted { return "\(name) was interrupted" }
-      if why == .inputs, !transition.what.isEmpty {
-        return "\(name) runs again: \(CleanText.string(transition.what))"
-      }
-      return why == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
+    case .resume(.interrupted) where plan.flags(task).contains(.failWhenInterrupted):
+      return "\(name) was interrupted"
+    case .resume(.new): return "\(name) is new"
+    case .resume(.inputs): return "\(name) runs again: \(what ?? reason)"
+    case .resume: return "\(name) runs again: \(reason)"
     case .fresh:
-      return transition.kept == nil
-        ? palette.dim("\(name) is up to date") : palette.dim("\(name) is still up to date")
+      return palette.dim("\(name) is \(transition.kept == nil ? "" : "still ")up to date")
     }
   }
 
