@@ -87,15 +87,10 @@ package struct StatusView {
     text.endLine()
     let counts = status.counts
     let restored = status.restoredCount(of: status.plan.tasks)
-    let parts = [
-      (counts.succeeded, "succeeded" + (restored > 0 ? " (\(restored) restored)" : "")),
-      (counts.upToDate, "up to date"),
-      (counts.running, "running"), (counts.suspended, "suspended"),
-      (counts.asking, counts.asking == 1 ? "waits for an answer" : "wait for an answer"),
-      (counts.failed, "failed"),
-      (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
-      (counts.cancelled, "cancelled"), (counts.pending, "pending"),
-    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let parts = counts.parts.map { part in
+      let note = part.state == .succeeded && restored > 0 ? " (\(restored) restored)" : ""
+      return "\(part.count) \(part.word)\(note)"
+    }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
     text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
     for line in StatusMachines(status).lines {
@@ -206,7 +201,7 @@ package struct StatusView {
     let record = status.history[task]
     let state = status.state(task)
     return [
-      status.plan.nameString(task), state == .failedAllowed ? "failed (allowed)" : state.word,
+      status.plan.nameString(task), state.shown,
       time(record, state), tries(task, record), machine(task, state), why(task, state),
     ]
   }
@@ -546,6 +541,25 @@ package struct StatusMachines {
     case .silent: "says nothing"
     case .lost: "is lost"
     }
+  }
+}
+
+extension TaskState {
+  /// The word for users.
+  var shown: String { self == .failedAllowed ? "failed (allowed)" : word }
+}
+
+extension TaskCounts {
+  /// The counts above zero, with a state that stands for each.
+  package var parts: [(count: Int, word: String, state: TaskState)] {
+    [
+      (succeeded, "succeeded", .succeeded), (upToDate, "up to date", .upToDate),
+      (running, "running", .running), (suspended, "suspended", .suspended),
+      (asking, asking == 1 ? "waits for an answer" : "wait for an answer", .running),
+      (failed, "failed", .failed), (failedAllowed, "failed (allowed)", .failedAllowed),
+      (skipped, "skipped", .skipped), (cancelled, "cancelled", .cancelled),
+      (pending, "pending", .waiting),
+    ].filter { $0.count > 0 }
   }
 }
 

@@ -112,7 +112,6 @@ package struct WhyView {
   ) {
     let first = group.tasks[0]
     let state = status.state(first)
-    let word = state == .failedAllowed ? "failed (allowed)" : state.word
     let isOne = group.tasks.count == 1
     let name: String
     if isOne {
@@ -124,7 +123,7 @@ package struct WhyView {
         "\(CleanText.string(family)): \(CountText.grouped(group.tasks.count)) of"
         + " \(CountText.grouped(all)) legs"
     }
-    text.add("\(palette.bold(name)) \(palette.painted(word))\n")
+    text.add("\(palette.bold(name)) \(palette.painted(state.shown))\n")
     if !isOne {
       let legs = NameList.text(group.tasks, plan: plan, limit: Self.maxLegs)
       write(palette.dim("("), legs, palette.dim(")"), columns, into: &text)

@@ -69,15 +69,7 @@ extension PageReport {
 
   private mutating func writeCounts() {
     let counts = status.counts
-    let parts: [(count: Int, word: String, state: TaskState)] = [
-      (counts.succeeded, "succeeded", .succeeded), (counts.upToDate, "up to date", .upToDate),
-      (counts.running, "running", .running), (counts.suspended, "suspended", .suspended),
-      (counts.asking, counts.asking == 1 ? "waits for an answer" : "wait for an answer", .running),
-      (counts.failed, "failed", .failed),
-      (counts.failedAllowed, "failed (allowed)", .failedAllowed),
-      (counts.skipped, "skipped", .skipped), (counts.cancelled, "cancelled", .cancelled),
-      (counts.pending, "pending", .waiting),
-    ].filter { $0.count > 0 }
+    let parts = counts.parts
     html.add("<ul class=\"counts\">\n<li><b>")
     html.text(CountText.grouped(counts.total))
     html.add(counts.total == 1 ? "</b> task</li>\n" : "</b> tasks</li>\n")

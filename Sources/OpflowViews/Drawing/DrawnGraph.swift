@@ -197,15 +197,7 @@ extension DrawnGraph.Node {
     guard let counts else { return nil }
     let all = FamilyStatus(name: name, counts: counts)
     if taskCount > 1, !all.words.isEmpty { return (GraphShade(all.state), all.words) }
-    let word =
-      switch all.state {
-      case .failedAllowed: "failed (allowed)"
-      case .upToDate: "up to date"
-      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .failed,
-        .skipped, .cancelled:
-        all.state.word
-      }
-    return (GraphShade(all.state), word)
+    return (GraphShade(all.state), all.state == .upToDate ? "up to date" : all.state.shown)
   }
 
   var note: String {
