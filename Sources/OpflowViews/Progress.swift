@@ -61,7 +61,7 @@ package struct ProgressView: ~Copyable {
   private var laterTries: [TaskID: Int32] = [:]
   var text = TextBuffer()
   private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
-  fileprivate var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
+  private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
   var nowMilliseconds: Int64 = 0
 
   package static let failureLines = 20
@@ -482,8 +482,10 @@ package struct ProgressView: ~Copyable {
   }
 }
 
+// MARK: - Nodes, added and retracted tasks, keys
+
 extension ProgressView {
-  fileprivate mutating func apply(_ entry: SiteEntry) {
+  private mutating func apply(_ entry: SiteEntry) {
     let before = model.machines[entry.site]?.state
     model.machines.apply(entry)
     if json { objects.add(ProgressJSON.machine(entry, atMilliseconds: nowMilliseconds), .event) }
@@ -492,7 +494,7 @@ extension ProgressView {
     }
   }
 
-  fileprivate mutating func wait(_ place: Int, for what: String?, isNews: Bool) -> Bool {
+  private mutating func wait(_ place: Int, for what: String?, isNews: Bool) -> Bool {
     guard model.machines.wait(place, for: what) else { return false }
     if json, let what {
       objects.add(ProgressJSON.wait(what, atMilliseconds: nowMilliseconds), .event)
@@ -501,18 +503,15 @@ extension ProgressView {
     return true
   }
 
-  fileprivate mutating func tell(_ clean: String) {
+  private mutating func tell(_ clean: String) {
     text.add(palette.dim(TransitionLine.counter(model)))
     text.add(" ")
     text.addSentence(clean)
     text.endLine()
     settle()
   }
-}
 
-// MARK: - Nodes, added and retracted tasks, keys
-extension ProgressView {
-  fileprivate mutating func extend(_ entry: ExtendEntry, _ plan: Plan, _ initial: [InitialState]) {
+  private mutating func extend(_ entry: ExtendEntry, _ plan: Plan, _ initial: [InitialState]) {
     if !initial.isEmpty {
       model.grow(to: plan, initial)
       live?.grow()
@@ -524,7 +523,7 @@ extension ProgressView {
     tellOrder(OrderText.text(entry))
   }
 
-  fileprivate mutating func withdraw(_ entry: WithdrawEntry, _ plan: Plan) {
+  private mutating func withdraw(_ entry: WithdrawEntry, _ plan: Plan) {
     let known = model.plan
     let withdrawn = known.tasks.map { TaskID($0) }.filter {
       !known.nameBytes($0).equals(plan.nameBytes($0))
@@ -546,9 +545,7 @@ extension ProgressView {
     }
     settle()
   }
-}
 
-extension ProgressView {
   package mutating func setKeys(_ isOn: Bool) { live?.setKeys(isOn) }
 
   package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
