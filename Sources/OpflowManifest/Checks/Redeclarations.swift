@@ -90,3 +90,92 @@ struct Redeclarations {
     }
   }
 }
+
+/// Compares task definitions in two plans with the same resources.
+struct DefinitionComparison {
+  let old: Plan
+  let new: Plan
+
+  /// Returns the first difference, worded as the end of a sentence; nil if there is none.
+  func difference(old a: TaskID, new b: TaskID) -> String? {
+    let (before, after) = (old.fingerprint(a), new.fingerprint(b))
+    if before.whole != after.whole {
+      let part = after.changedPart(from: before)
+      if part == .run, new.kind(b) == .approve { return "another `approve`" }
+      if part == .run, new.kind(b) == .block { return "another action" }
+      return part.map { "another `\($0)`" } ?? "another definition"
+    }
+    return differentKey(a, b).map { "another `\($0.name)`" }
+  }
+
+  /// Compares what fingerprints do not contain.
+  private func differentKey(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    differentFlag(a, b) ?? differentPolicy(old.policy(a), new.policy(b))
+      ?? differentSetting(a, b) ?? differentAction(a, b)
+  }
+
+  private func differentFlag(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    let different = old.flags(a).symmetricDifference(new.flags(b))
+    return TaskKey.ofFlags.first { different.contains($0.flag) }?.key
+  }
+
+  private func differentPolicy(_ a: TaskPolicy, _ b: TaskPolicy) -> TaskKey? {
+    PolicyReader.differentKey(
+      a, b, sameCodes: old.codeList(a.retryCodes).elementsEqual(new.codeList(b.retryCodes)))
+  }
+
+  private func differentSetting(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    let (before, after) = (old.record(a), new.record(b))
+    if old.priority[a.index] != new.priority[b.index] { return .priority }
+    if !old.demandList(old.demand[a.index]).elementsEqual(new.demandList(new.demand[b.index])) {
+      return .resources
+    }
+    if !old.codeList(before.allowedCodes).elementsEqual(new.codeList(after.allowedCodes)) {
+      return .allowFailure
+    }
+    for row in TaskKey.ofTexts where !isSame(before.texts[row.text], after.texts[row.text]) {
+      return row.key
+    }
+    for row in TaskKey.ofProcesses where before.processes[row.rule] != after.processes[row.rule] {
+      return row.key
+    }
+    if old.inputs(of: a) != new.inputs(of: b) { return .inputs }
+    if old.outputs(of: a) != new.outputs(of: b) { return .outputs }
+    if !isSameCondition(a, b) { return .condition }
+    return nil
+  }
+
+  /// Compares what fingerprints do not contain.
+  private func differentAction(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    if old.kind(a) == .download {
+      let (before, after) = (old.download(a), new.download(b))
+      return before.resumes == after.resumes && before.maxBytesPerSecond == after.maxBytesPerSecond
+        ? nil : .download
+    }
+    guard old.isService(a) else { return nil }
+    return old.readiness(of: a) == new.readiness(of: b)
+      && old.restarts(of: a) == new.restarts(of: b) && old.portNames(of: a) == new.portNames(of: b)
+      ? nil : .service
+  }
+
+  /// Whether both tasks have the same late `if`.
+  private func isSameCondition(_ a: TaskID, _ b: TaskID) -> Bool {
+    guard let before = old.lateCondition(a), let after = new.lateCondition(b) else { return true }
+    let (first, second) = (old.steps(before), new.steps(after))
+    return first.count == second.count
+      && zip(first, second).allSatisfy { first, second in
+        first.operation == second.operation && first.count == second.count
+          && old.text(first.text).isSame(as: new.text(second.text))
+          && (0..<Int(first.count)).allSatisfy {
+            old.needName(Int(first.first) + $0, of: a)
+              .isSame(as: new.needName(Int(second.first) + $0, of: b))
+          }
+      }
+  }
+
+  private func isSame(_ a: ListIndex, _ b: ListIndex) -> Bool {
+    let (before, after) = (old.list(a), new.list(b))
+    return before.count == after.count
+      && zip(before, after).allSatisfy { old.text($0).isSame(as: new.text($1)) }
+  }
+}

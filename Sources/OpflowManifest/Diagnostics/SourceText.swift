@@ -1,4 +1,5 @@
 internal import CYAML
+internal import OpflowCore
 
 /// Lines and columns of a manifest.
 struct SourceText {
@@ -66,5 +67,87 @@ struct SourceText {
   private static func lastLine(of text: Text) -> Range<Int> {
     // SAFETY: searches within `text`.
     cyaml_line_start(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)..<text.count
+  }
+}
+
+/// A value that diagnostics must hide.
+struct Secret {
+  enum Extent {
+    /// An address with a password, possibly malformed: to its last `@`, or to the end of the line.
+    /// `end` is nil if the source differs from the value.
+    case credentials(end: Int?)
+    case rest
+  }
+
+  var place: Place
+  var extent: Extent
+}
+
+/// A line, or the part of it around a place.
+struct SourceLine {
+  let text: Text
+  /// Its offset in the file.
+  let start: Int
+
+  /// Returns the line without secrets, and how many characters precede `place`.
+  func shown(_ place: Int, hiding secrets: [Secret]) -> (text: String, before: Int) {
+    let place = min(max(0, place - start), text.count)
+    var line = ""
+    var before: Int?
+    var end = 0
+    for range in hidden(secrets) {
+      if before == nil, place < range.upperBound {
+        let seen = text.part(end..<max(end, min(place, range.lowerBound)))
+        before = line.unicodeScalars.count + SourceText.characterCount(of: seen)
+      }
+      line += text.part(end..<range.lowerBound).string + Credentials.mark
+      end = range.upperBound
+    }
+    let seen = text.part(end..<max(end, place))
+    let count = before ?? line.unicodeScalars.count + SourceText.characterCount(of: seen)
+    return Self.near(count, in: line + text.part(end..<text.count).string)
+  }
+
+  /// Cuts a line to `keptCharacters` on each side.
+  private static func near(_ place: Int, in line: String) -> (text: String, before: Int) {
+    let characters = line.unicodeScalars
+    let start = max(0, place - keptCharacters)
+    let kept = characters.dropFirst(start).prefix(place - start + keptCharacters)
+    return (String(kept), place - start)
+  }
+
+  private static let keptCharacters = 400
+
+  /// Returns the ranges to hide, sorted and merged.
+  private func hidden(_ secrets: [Secret]) -> [Range<Int>] {
+    let found =
+      Credentials.ranges(in: text) + secrets.compactMap { range(of: $0) }
+    var ranges: [Range<Int>] = []
+    for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = ranges.last, range.lowerBound <= last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        ranges.append(range)
+      }
+    }
+    return ranges
+  }
+
+  private func range(of secret: Secret) -> Range<Int>? {
+    let from = secret.place.offset - start
+    guard from >= 0, from < text.count else { return nil }
+    switch secret.extent {
+    case .rest: return from..<text.count
+    case .credentials(let end):
+      let end = min(text.count, max(from, (end ?? .max) - start))
+      let value = text.part(from..<end)
+      let at = value.lastIndex(of: UInt8(ascii: "@")).map { from + $0 } ?? text.count
+      let scheme = value.firstIndex(of: UInt8(ascii: "/")).map { from + $0 } ?? at
+      // The scheme is shown because it helps to find the error.
+      let isScheme =
+        scheme > from && scheme + 1 < at && text[scheme - 1] == UInt8(ascii: ":")
+        && text[scheme + 1] == UInt8(ascii: "/")
+      return (isScheme ? scheme + 2 : from)..<max(at, from)
+    }
   }
 }

@@ -176,3 +176,210 @@ struct ExpressionParser<Names: ExpressionNames> {
     return Text(start: word.utf8Start, count: word.utf8CodeUnitCount)
   }
 }
+
+enum ExpressionToken: Equatable {
+  /// `vars.NAME` and the like, `true`, `false`.
+  case name
+  /// A quoted string, in which a doubled quote stands for one.
+  case string
+  case number
+  case equal, notEqual, matches, and, or, not
+  case open, close
+  /// `}}`, or the end of the text.
+  case end
+  case unterminated
+  /// Anything that is not a token of the language.
+  case unknown
+}
+
+/// Splits an expression into tokens.
+struct ExpressionLexer {
+  let text: Text
+  private(set) var token = ExpressionToken.end
+  /// The position of the token in `text`.
+  private(set) var range = 0..<0
+
+  /// Reads the first token.
+  init(text: Text, position: Int) {
+    self.text = text
+    range = position..<position
+    advance()
+  }
+
+  var tokenText: Text { text.part(range) }
+
+  mutating func advance() {
+    var start = range.upperBound
+    while start < text.count, ASCII.isBlank(text[start]) { start += 1 }
+    let (next, length) = scan(at: start)
+    token = next
+    range = start..<(start + length)
+  }
+
+  private func scan(at start: Int) -> (ExpressionToken, length: Int) {
+    guard start < text.count else { return (.end, 0) }
+    let second = start + 1 < text.count ? text[start + 1] : 0
+    switch text[start] {
+    case UInt8(ascii: "("): return (.open, 1)
+    case UInt8(ascii: ")"): return (.close, 1)
+    case UInt8(ascii: "="):
+      switch second {
+      case UInt8(ascii: "="): return (.equal, 2)
+      case UInt8(ascii: "~"): return (.matches, 2)
+      default: return (.unknown, 1)
+      }
+    case UInt8(ascii: "!"): return second == UInt8(ascii: "=") ? (.notEqual, 2) : (.not, 1)
+    case UInt8(ascii: "&"): return second == UInt8(ascii: "&") ? (.and, 2) : (.unknown, 1)
+    case UInt8(ascii: "|"): return second == UInt8(ascii: "|") ? (.or, 2) : (.unknown, 1)
+    case UInt8(ascii: "}"): return second == UInt8(ascii: "}") ? (.end, 2) : (.unknown, 1)
+    case UInt8(ascii: "'"), UInt8(ascii: "\""): return scanString(at: start)
+    case let byte where ASCII.beginsName(byte): return (.name, nameLength(at: start))
+    case let byte where ASCII.isDigit(byte): return (.number, numberLength(at: start))
+    default: return (.unknown, characterLength(at: start))
+    }
+  }
+
+  private func scanString(at start: Int) -> (ExpressionToken, length: Int) {
+    var position = start + 1
+    while position < text.count {
+      if text[position] == text[start] {
+        guard position + 1 < text.count, text[position + 1] == text[start] else {
+          return (.string, position + 1 - start)
+        }
+        position += 1
+      }
+      position += 1
+    }
+    return (.unterminated, text.count - start)
+  }
+
+  private func nameLength(at start: Int) -> Int {
+    var end = start
+    while end < text.count, ASCII.continuesName(text[end]) || text[end] == UInt8(ascii: ".") {
+      end += 1
+    }
+    return ValueReference.hasPrefix(text.part(start..<end))
+      ? ValueReference.length(in: text.part(start..<text.count)) : end - start
+  }
+
+  private func numberLength(at start: Int) -> Int {
+    var end = start
+    while end < text.count, ASCII.isDigit(text[end]) || text[end] == UInt8(ascii: ".") {
+      end += 1
+    }
+    return end - start
+  }
+
+  private func characterLength(at start: Int) -> Int {
+    var end = start + 1
+    while end < text.count, text[end] & 0xC0 == 0x80 { end += 1 }
+    return end - start
+  }
+}
+
+/// A quoted string in an expression.
+enum ExpressionLiteral {
+  /// Returns the text between the quotes; doubled quotes become one.
+  static func text(of literal: Text, in store: TextStore) -> Text {
+    let quote = literal[0]
+    let inner = literal.part(1..<(literal.count - 1))
+    guard inner.contains(quote) else { return inner }
+    var position = 0
+    while position < inner.count {
+      store.append(inner.part(position..<(position + 1)))
+      position += inner[position] == quote ? 2 : 1
+    }
+    return store.finish()
+  }
+
+  /// Quotes `text` and adds it to the text under construction.
+  static func append(_ text: Text, to store: TextStore) {
+    let quote: StaticString = "'"
+    store.append(quote)
+    var rest = text
+    while let place = rest.firstIndex(of: UInt8(ascii: "'")) {
+      store.append(rest.part(0..<(place + 1)))
+      store.append(quote)
+      rest = rest.part((place + 1)..<rest.count)
+    }
+    store.append(rest)
+    store.append(quote)
+  }
+}
+
+extension TextStore {
+  func append(_ text: StaticString) {
+    // SAFETY: a literal's bytes are never freed.
+    append(Text(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+}
+
+/// Says what to write instead of other tools' syntax.
+enum ForeignExpression {
+  /// The error for a function call, since there are no functions.
+  static func call(of name: Text, at offset: Int) -> ExpressionMistake {
+    let help: String
+    if name == "always" || name == "cancelled" {
+      help =
+        "`finally: true` runs a task after all others, whatever became of them;"
+        + " `needs: [{ task: ID, on: finished }]` after any end of one"
+    } else if name == "failure" {
+      help = "`needs: [{ task: ID, on: failure }]` runs a task after a failure of another"
+    } else if name == "success" {
+      help = "a task runs after the success of what it needs; leave it out"
+    } else {
+      help = "compare texts with `==` and `!=`; anything else is for `run` to find out"
+    }
+    return ExpressionMistake(
+      offset: offset, message: "there are no functions here, such as `\(name.string)()`", help: help
+    )
+  }
+
+  /// Advice for names of other tools' contexts.
+  static func help(for name: Text) -> String? {
+    if let rest = after("github.", name) {
+      if rest.hasPrefix("event.") {
+        return "a file named by `env.GITHUB_EVENT_PATH` tells of the event"
+      }
+      return "GitHub Actions tells it in the environment: `env.GITHUB_\(upper(rest))`"
+    }
+    if let rest = after("runner.", name) {
+      return "GitHub Actions tells it in the environment: `env.RUNNER_\(upper(rest))`"
+    }
+    if let rest = after("secrets.", name) {
+      return "a task that lists it in `secrets` finds it in its environment as `$\(rest.string)`;"
+        + " in an expression it stands in `headers` of a download only"
+    }
+    if let rest = after("inputs.", name) {
+      return "declare it under `vars`, write `vars.\(rest.string)`, and set it with --set"
+    }
+    if name.hasPrefix("steps.") || name.hasPrefix("jobs.") {
+      return
+        "what a task leaves in the folder `$OPFLOW_VALUES` is `needs.ID.NAME` to those that need it"
+    }
+    return nil
+  }
+
+  /// Advice for a token that cannot follow here.
+  static func help(at lexer: ExpressionLexer) -> String? {
+    let rest = lexer.text.part(lexer.range.upperBound..<lexer.text.count)
+    if lexer.tokenText == "and" { return "write `&&`" }
+    if lexer.tokenText == "or" { return "write `||`" }
+    switch lexer.tokenText.first {
+    case UInt8(ascii: "$"):
+      let start = rest.first == UInt8(ascii: "{") ? 1 : 0
+      let end = rest[start...].firstIndex { !ASCII.continuesName($0) } ?? rest.count
+      return end > start
+        ? "a variable of the environment is `env.\(rest.part(start..<end).string)`" : nil
+    case UInt8(ascii: "-"), UInt8(ascii: "["), UInt8(ascii: "/"):
+      return "an expression is no command; let `run` find out what only a command can tell"
+    default: return nil
+    }
+  }
+
+  private static func after(_ prefix: StaticString, _ name: Text) -> Text? {
+    name.hasPrefix(prefix) ? name.part(prefix.utf8CodeUnitCount..<name.count) : nil
+  }
+
+  private static func upper(_ text: Text) -> String { text.string.uppercased() }
+}

@@ -99,3 +99,102 @@ struct TaskList {
     return declared.name(declaration(of: task))
   }
 }
+
+/// The tasks of the run that a manifest is added to.
+final class RunTasks {
+  let plan: Plan
+  /// Declared IDs that the run already has with the same definition.
+  let unchanged: Set<String>
+  /// The generator, if a task adds them. Every added task needs it.
+  let adder: TaskID?
+  /// The matrix that a generator expands; nil for other additions.
+  let family: Text?
+  /// Matrices of the run, loaded when first needed.
+  private var families: [FamilyID: Family] = [:]
+  private lazy var familyNames = TextTable()
+
+  init(_ plan: Plan, unchanged: Set<String>, adder: TaskID? = nil) {
+    self.plan = plan
+    self.unchanged = unchanged
+    self.adder = adder
+    family = nil
+    noteFamilies()
+  }
+
+  /// - Parameter maker: The generator; `Plan.makesLegs` must be true.
+  init(_ plan: Plan, legsMadeBy maker: TaskID) {
+    self.plan = plan
+    unchanged = []
+    adder = maker
+    family = plan.nameBytes(maker)
+    noteFamilies()
+  }
+
+  private func noteFamilies() {
+    if plan.families.isEmpty { return }
+    for family in plan.families { _ = familyNames.insert(plan.text(family.name)) }
+  }
+
+  /// The flags of the generator that expands a matrix.
+  var maker: TaskFlags? { family == nil ? nil : adder.map { plan.flags($0) } }
+
+  /// A task or matrix that an ID names.
+  enum Member {
+    case task(TaskID)
+    case family(FamilyID)
+  }
+
+  /// Returns nil for an unknown ID, and for the ID of a matrix task.
+  func member(named name: Text) -> Member? {
+    if let family = familyNames.index(of: name) { return .family(FamilyID(family)) }
+    guard let task = plan.task(named: name), plan.family(of: task) == nil else { return nil }
+    return .task(task)
+  }
+
+  func name(_ task: TaskID) -> Text { plan.nameBytes(task) }
+
+  /// Returns the generator that a task needs by default. A task that the run already has keeps the
+  /// generator that first added it.
+  func needImplied(in declared: Text) -> TaskID? {
+    guard family == nil, let member = member(named: declared) else { return adder }
+    let task =
+      switch member {
+      case .task(let task): task
+      case .family(let family): TaskID(plan.legs(family).lowerBound)
+      }
+    if task.index < plan.firstTaskCount { return nil }
+    return plan.declaredNeeds(of: task).last { plan.flags($0).contains(.control) }
+  }
+
+  /// Returns the declared ID: for a matrix task, that of its matrix.
+  func declaredName(_ task: TaskID) -> Text {
+    plan.family(of: task).map { plan.text(plan.families[$0.index].name) } ?? name(task)
+  }
+
+  /// The declared IDs in the order of the tasks.
+  var declaredNames: [Text] {
+    var names: [Text] = []
+    var next = 0
+    while next < plan.taskCount {
+      names.append(declaredName(TaskID(next)))
+      next = plan.family(of: TaskID(next)).map { plan.legs($0).upperBound } ?? next + 1
+    }
+    return names
+  }
+
+  /// Loads a matrix of the run.
+  func family(_ id: FamilyID, _ texts: MatrixTexts) -> Family {
+    if let known = families[id] { return known }
+    var family = Family()
+    for axis in plan.axes(id) { _ = family.names.insert(plan.text(axis)) }
+    for leg in plan.legs(id) {
+      let task = TaskID(leg)
+      family.ids.append(name(task))
+      for value in plan.legValues(task, of: id) {
+        family.values.append(texts.number(of: plan.text(value)))
+      }
+    }
+    families[id] = family
+    return family
+  }
+}

@@ -75,3 +75,93 @@ struct NeedReader {
     needs.append(TaskValues.Need(name: scalar.text, node: node, condition: condition))
   }
 }
+
+/// A task's needs by the IDs that expressions use: each need's ID, and the matrix's ID for matrix
+/// tasks.
+struct WrittenNeeds {
+  /// The needs as written, in the task's order.
+  let texts: [Text]
+  private var ids = NameIndex()
+  /// For each ID, the needs that it names.
+  private var needs: [[Int32]] = []
+
+  /// - Parameter needs: Only `written` is used.
+  init(_ needs: [TaskValues.Need]) {
+    texts = needs.map(\.written)
+    for (need, text) in texts.enumerated() {
+      note(text, need)
+      if let end = text.firstIndex(of: UInt8(ascii: "[")), end > 0 {
+        note(text.part(0..<end), need)
+      }
+    }
+  }
+
+  private mutating func note(_ id: Text, _ need: Int) {
+    if let known = ids.insert(id) {
+      needs[known].append(Int32(truncatingIfNeeded: need))
+    } else {
+      needs.append([Int32(truncatingIfNeeded: need)])
+    }
+  }
+
+  /// Returns nil if no need has the ID.
+  func number(of id: Text) -> Int? { ids.index(of: id) }
+
+  /// Returns at least one need.
+  func needs(_ number: Int) -> [Int32] { needs[number] }
+
+  /// Whether a need is exactly that ID.
+  func names(_ id: Text) -> Bool {
+    number(of: id).map { needs[$0].contains { texts[Int($0)].count == id.count } } ?? false
+  }
+}
+
+/// Checks references to values of other tasks.
+struct ValueCheck {
+  let task: Text
+  let needs: WrittenNeeds
+  let suggestions: Suggestions
+
+  /// Returns nil for a valid reference.
+  func mistake(_ reference: Text) -> (message: String, help: String)? {
+    let whole = reference.string
+    guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {
+      return (
+        "`\(whole)` names no value",
+        "write `needs.ID.NAME`: the task, then the name of the file that it leaves in "
+          + "$OPFLOW_VALUES"
+      )
+    }
+    if needs.number(of: id) == nil { return notNeeded(whole, id, name) }
+    if ValueRules.isName(name) { return nil }
+    return name.count > ValueRules.longestNameBytes
+      ? (
+        "the name of the value in `\(whole.prefix(40))…` is too long",
+        "a name has at most \(ValueRules.longestNameBytes) letters, digits and `_`"
+      )
+      : (
+        "`\(name.string)` is no name of a value",
+        "a name is letters, digits and `_`: that of a file in $OPFLOW_VALUES"
+      )
+  }
+
+  private func notNeeded(
+    _ whole: String, _ id: Text, _ name: Text
+  ) -> (message: String, help: String) {
+    // GitHub has `needs.ID.outputs.NAME`.
+    if id.hasSuffix(".outputs"), needs.names(id.part(0..<(id.count - 8))) {
+      return (
+        "`\(whole)` names no value",
+        "write `needs.\(id.part(0..<(id.count - 8)).string).\(name.string)`"
+      )
+    }
+    let help =
+      suggestions.nearest(to: id, among: needs.texts).map {
+        "did you mean `needs.\($0.string).\(name.string)`?"
+      } ?? "a task reads values of those that it needs: add `\(id.string)` to its `needs`"
+    return (
+      "task `\(task.string)` does not need `\(id.string)`, whose value `\(name.string)` it reads",
+      help
+    )
+  }
+}

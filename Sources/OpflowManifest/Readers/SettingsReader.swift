@@ -73,3 +73,144 @@ struct SettingsReader {
     return Directory(path: path, stable: stable)
   }
 }
+
+/// Reads priority, timeout, retries and stop rules.
+struct PolicyReader {
+  let values: ValueReader
+
+  /// Returns whether the policy may differ from the defaults.
+  func read(_ keys: Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
+    if let node = keys[.priority] { readPriority(node, into: &settings) }
+    if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }
+    var isOwn = false
+    if let node = keys[.timeout] {
+      readTimeout(node, into: &settings)
+      isOwn = true
+    }
+    if let node = keys[.retry] {
+      readRetry(node, into: &settings)
+      isOwn = true
+    }
+    if let node = keys[.stop] {
+      readStop(node, into: &settings)
+      isOwn = true
+    }
+    return isOwn
+  }
+
+  /// - Parameter sameCodes: Whether the retried exit codes are equal.
+  static func differentKey(_ a: TaskPolicy, _ b: TaskPolicy, sameCodes: Bool) -> TaskKey? {
+    if a.timeoutMilliseconds != b.timeoutMilliseconds { return .timeout }
+    if (a.stopSignal, a.stopGraceMilliseconds) != (b.stopSignal, b.stopGraceMilliseconds) {
+      return .stop
+    }
+    var (a, b) = (a, b)
+    (a.retryCodes, b.retryCodes) = (0, 0)
+    return sameCodes && a == b ? nil : .retry
+  }
+
+  private func readTimeout(_ node: Node, into settings: inout TaskSettings) {
+    if let value = values.duration(node, Subject(TaskKey.timeout)) {
+      settings.policy.timeoutMilliseconds = value
+    }
+  }
+
+  private func readRetry(_ node: Node, into settings: inout TaskSettings) {
+    if values.document.kind(node) == .scalar {
+      if let value = values.integer(
+        node, Subject(TaskKey.retry), in: KeyBounds.retries, expected: "a whole number or a map",
+        help: Self.retryHelp)
+      {
+        settings.policy.retryMax = UInt32(value)
+        settings.hasRetryMax = true
+      }
+      return
+    }
+    guard values.document.kind(node) == .mapping else {
+      values.wrongType(
+        node, Subject(TaskKey.retry), expected: "a whole number or a map", help: Self.retryHelp)
+      return
+    }
+    let fields = values.maps.fields(node, values.tables.retry, owner: "`retry`")
+    if let node = fields[.max],
+      let value = values.integer(node, Subject(RetryKey.max), in: KeyBounds.retries)
+    {
+      settings.policy.retryMax = UInt32(value)
+      settings.hasRetryMax = true
+    }
+    if let node = fields[.delay],
+      let value = values.duration(node, Subject(RetryKey.delay), atMost: Self.longestDelay)
+    {
+      settings.policy.retryDelayMilliseconds = UInt32(value)
+      // The default `max_delay` must not shorten `delay: 1h`.
+      if fields[.maxDelay] == nil {
+        settings.policy.retryMaxDelayMilliseconds = max(
+          settings.policy.retryMaxDelayMilliseconds, UInt32(value))
+      }
+    }
+    if let node = fields[.maxDelay],
+      let value = values.duration(node, Subject(RetryKey.maxDelay), atMost: Self.longestDelay)
+    {
+      settings.policy.retryMaxDelayMilliseconds = UInt32(value)
+    }
+    if let node = fields[.backoff],
+      let value = values.number(node, Subject(RetryKey.backoff), in: KeyBounds.backoff)
+    {
+      settings.policy.retryBackoffPermille = UInt32(value * 1000 + 0.5)
+    }
+    if let node = fields[.jitter],
+      let value = values.number(node, Subject(RetryKey.jitter), in: KeyBounds.jitter)
+    {
+      settings.policy.retryJitterPermille = UInt32(value * 1000 + 0.5)
+    }
+    if let node = fields[.exitCodes],
+      let codes = values.exitCodes(node, Subject(RetryKey.exitCodes), items: "exit_codes")
+    {
+      settings.retryCodes = codes
+    }
+  }
+
+  private static let retryHelp =
+    "how often it is tried again, `retry: 3`, or with more: `retry: { max: 3, delay: 5s }`"
+
+  /// 1000 hours in milliseconds; the plan stores delays in 32 bits.
+  private static var longestDelay: UInt64 { 1000 * 3_600_000 }
+
+  private func readStop(_ node: Node, into settings: inout TaskSettings) {
+    guard values.document.kind(node) == .mapping else {
+      values.wrongType(
+        node, Subject(TaskKey.stop), expected: "a map",
+        help: "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }")
+      return
+    }
+    let fields = values.maps.fields(node, values.tables.stop, owner: "`stop`")
+    if let node = fields[.signal],
+      let number = values.word(
+        node, Subject(StopKey.signal), known: SignalName.known, help: SignalName.help,
+        parse: SignalName.number)
+    {
+      settings.policy.stopSignal = number
+    }
+    if let node = fields[.grace],
+      let value = values.duration(node, Subject(StopKey.grace), atMost: Self.longestDelay)
+    {
+      settings.policy.stopGraceMilliseconds = UInt32(value)
+    }
+  }
+
+  private func readPriority(_ node: Node, into settings: inout TaskSettings) {
+    if let value = values.word(
+      node, Subject(TaskKey.priority), known: PriorityName.known, help: PriorityName.help,
+      parse: PriorityName.value)
+    {
+      settings.priority = value
+    }
+  }
+
+  private func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
+    let fails = values.word(
+      node, Subject(TaskKey.onInterrupted), known: "rerun or fail"
+    ) { text in text == "fail" ? true : text == "rerun" ? false : nil }
+    if let fails { settings.failsWhenInterrupted = fails }
+  }
+}

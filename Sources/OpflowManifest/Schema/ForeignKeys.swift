@@ -88,3 +88,215 @@ enum ForeignKeys {
     return "the key is `\(key.string)` here"
   }
 }
+
+/// Says what to write instead of other tools' keys.
+enum ForeignAdvice {
+  private static let clock: StaticString =
+    "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
+
+  private static let here: StaticString = "tasks run on this machine; leave it out"
+  private static let container: StaticString =
+    "tasks run on this machine; a container is `run: docker run …`"
+  private static let timeout: StaticString =
+    "the key is `timeout` here, with a unit: `timeout: 10m`"
+  private static let values: StaticString =
+    "values stand in `vars` at the top; what only this task has is `env`"
+  private static let contents: StaticString =
+    "what decides is what the files in `inputs` hold; leave it out"
+  private static let quiet: StaticString = "`opflow run --output quiet` shows failures only"
+  private static let notice: StaticString = "`opflow run --notify COMMAND` tells somebody"
+  private static let environmentFiles: StaticString =
+    "files of variables stand at the top: `env_file: [FILE]`"
+  private static let otherFiles: StaticString =
+    "files of this machine are included; fetch it before"
+  private static let hidden: StaticString =
+    "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
+  private static let otherName: StaticString =
+    "another name is another task that needs this one: `tasks: { OTHER: { needs: [ID] } }`"
+  private static let question: StaticString =
+    "a question is a task of its own with `approve: \"…?\"`, which this one needs"
+
+  /// Advice by key. The first keys do have a counterpart.
+  private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
+    ("timeout-minutes", TaskKey.owner, timeout),
+    ("timeout_minutes", TaskKey.owner, timeout),
+    ("timeout_seconds", TaskKey.owner, "the key is `timeout` here: `timeout: 90s`"),
+    ("uses", TaskKey.owner, "there are no actions here: write their commands under `run`"),
+    ("with", TaskKey.owner, "there are no actions here; a command reads `env` and `vars`"),
+    ("runs-on", TaskKey.owner, here),
+    ("runs_on", TaskKey.owner, here),
+    ("image", TaskKey.owner, container),
+    ("container", TaskKey.owner, container),
+    ("stage", TaskKey.owner, "what comes after what follows from `needs`"),
+    ("parallel", TaskKey.owner, "tasks run at once as far as `needs` and `max_parallel` let them"),
+    ("strategy", TaskKey.owner, "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
+    ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
+    ("silent", TaskKey.owner, quiet),
+    ("status", TaskKey.owner, "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
+    ("preconditions", TaskKey.owner, "make it a task that this one needs"),
+    ("on", TaskKey.owner, "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
+    ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),
+    ("volumes", TaskKey.owner, "tasks run on this machine, in `dir`"),
+    ("networks", TaskKey.owner, here),
+    ("container_name", TaskKey.owner, here),
+    ("ports", TaskKey.owner, "ports are those of a service: `service: { ports: [http] }`"),
+    (
+      "port", TaskKey.owner,
+      "it tells of a service that it is ready: `service: { ready: { port: 8080 } }`"
+    ),
+    (
+      "healthcheck", TaskKey.owner,
+      "it stands in `service`: `service: { ready: { exec: [COMMAND] } }`"
+    ),
+    ("stop_grace_period", TaskKey.owner, "it stands in `stop`: `stop: { grace: 10s }`"),
+    (
+      "profiles", TaskKey.owner,
+      "`manual: true` keeps a task out of `opflow run`, `tags` are words to name it by"
+    ),
+    ("user", TaskKey.owner, "tasks run as who starts opflow; `run` may begin with `sudo -u NAME`"),
+    (
+      "services", TaskKey.owner,
+      "a service is a task of its own with `service: true`, which this one needs"
+    ),
+    ("internal", TaskKey.owner, hidden), ("private", TaskKey.owner, hidden),
+    ("hidden", TaskKey.owner, hidden),
+    ("alias", TaskKey.owner, otherName), ("aliases", TaskKey.owner, otherName),
+    ("method", TaskKey.owner, contents),
+    (
+      "platforms", TaskKey.owner,
+      "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"
+    ),
+    ("prompt", TaskKey.owner, question), ("confirm", TaskKey.owner, question),
+    ("vars", TaskKey.owner, "`vars` stand at the top; what only this task has is `env`"),
+    ("variables", TaskKey.owner, values),
+    ("params", TaskKey.owner, values),
+    ("set", TaskKey.owner, "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
+    ("shopt", TaskKey.owner, "options of a shell are for `run`: `shopt -s globstar`"),
+    ("watch", TaskKey.owner, "`opflow run --watch` runs again what its `inputs` tell"),
+    ("log", TaskKey.owner, "what it prints is kept by itself: `opflow logs TASK`"),
+    (
+      "benchmark", TaskKey.owner,
+      "times and memory of tasks are kept by themselves: `opflow report html`"
+    ),
+    (
+      "conda", TaskKey.owner,
+      "`shell` starts what it takes, such as [conda, run, -n, NAME, bash, -ec]"
+    ),
+    ("name", TaskKey.owner, "the name of a task is its key; a line for people is `desc`"),
+    ("id", TaskKey.owner, "the id of a task is its key"),
+    (
+      "extends", TaskKey.owner,
+      "what tasks share is an anchor: `x-base: &base { … }` at the top, and `<<: *base`"
+    ),
+    (
+      "concurrency", TaskKey.owner,
+      "it is about runs, and stands at the top; tasks share a resource: `resources: { NAME: 1 }`"
+    ),
+    ("volumes", ManifestKey.owner, here),
+    ("networks", ManifestKey.owner, here),
+    ("permissions", ManifestKey.owner, "tasks may do what who starts opflow may; leave it out"),
+    ("trigger", ManifestKey.owner, clock),
+    ("silent", ManifestKey.owner, quiet),
+    (
+      "output", ManifestKey.owner,
+      "how a run is shown is said where it is started: `opflow run --output group`"
+    ),
+    ("method", ManifestKey.owner, contents),
+    ("handlerOn", ManifestKey.owner, "make it a task with `finally: true`"),
+    ("mailOn", ManifestKey.owner, notice),
+    ("notify", ManifestKey.owner, notice),
+    ("needs", ManifestKey.owner, "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
+    ("on", ManifestKey.owner, "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
+    (
+      "services", ManifestKey.owner,
+      "a service is a task with `service: true`, and what uses it names it in `needs`"
+    ),
+    ("schedule", ManifestKey.owner, clock),
+    ("cron", ManifestKey.owner, clock),
+    ("schedule", TaskKey.owner, clock),
+    ("cron", TaskKey.owner, clock),
+    ("port", "`service`", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
+    ("http", "`service`", "it stands in `ready`: `service: { ready: { http: URL } }`"),
+    ("healthcheck", "`service`", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
+    (
+      "stages", ManifestKey.owner, "tasks stand under `tasks`, and their order follows from `needs`"
+    ),
+    ("image", ManifestKey.owner, container),
+    ("before_script", ManifestKey.owner, "make it a task that the others need"),
+    ("after_script", ManifestKey.owner, "make it a task with `finally: true`"),
+    ("shell", ManifestKey.owner, "it stands under `defaults`: `defaults: { shell: bash }`"),
+    ("timeout", ManifestKey.owner, "it stands under `defaults`: `defaults: { timeout: 10m }`"),
+    ("retry", ManifestKey.owner, "it stands under `defaults`: `defaults: { retry: 2 }`"),
+    ("dir", ManifestKey.owner, "it stands under `defaults`: `defaults: { dir: src }`"),
+    ("run", ManifestKey.owner, "it stands in a task: `tasks: { main: { run: … } }`"),
+    ("optional", IncludeKey.owner, "an included file must be there"),
+    ("flatten", IncludeKey.owner, "without `as` the ids join as they are"),
+    (
+      "dir", IncludeKey.owner,
+      "tasks run in the folder of their own file; `defaults` there may say another"
+    ),
+    ("remote", IncludeKey.owner, otherFiles),
+    ("project", IncludeKey.owner, otherFiles),
+    ("dotenv", TaskKey.owner, environmentFiles),
+    ("env_file", TaskKey.owner, environmentFiles),
+    ("env_files", TaskKey.owner, environmentFiles),
+  ]
+
+  /// Advice by key and value.
+  private static let advicesByValue:
+    [(foreign: StaticString, value: StaticString, help: StaticString)] = [
+      ("when", "manual", "write `manual: true`"),
+      ("when", "always", "write `finally: true`, or `on: finished` with each of its `needs`"),
+      ("when", "on_failure", "say so of what it needs: `needs: [{ task: ID, on: failure }]`"),
+      ("when", "on_success", "leave it out: a task runs when what it needs succeeded"),
+      ("when", "never", "write `if: false`"),
+      ("when", "delayed", "let `run` begin with `sleep`"),
+    ]
+
+  /// - Parameter value: The value if it is a scalar.
+  static func advice(for text: Text, value: Text?, owner: StaticString) -> String? {
+    let isOfTask = owner.description == TaskKey.owner.description
+    if isOfTask, let value,
+      let advice = advicesByValue.first(where: { text == $0.foreign && value == $0.value })
+    {
+      return advice.help.description
+    }
+    // GitLab's `parallel` is a matrix or a number of copies.
+    if isOfTask, text == "parallel" {
+      guard let value else { return "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`" }
+      if let count = CoreSchema.integer(value), count > 0 {
+        return "copies with a number each are `matrix: { n: { range: [1, \(count)] } }`"
+      }
+    }
+    if owner.description == ManifestKey.owner.description, let help = topAdvice(text, value) {
+      return help
+    }
+    return advices.first { text == $0.foreign && $0.owner.description == owner.description }?
+      .help.description
+  }
+
+  private static func topAdvice(_ text: Text, _ value: Text?) -> String? {
+    if text == "jobs", let value, let count = CoreSchema.integer(value) {
+      return "the key is `max_parallel` here: `max_parallel: \(count)`"
+    }
+    // Snakemake declares a rule this way.
+    guard text.hasPrefix("rule "), text.count < 100 else { return nil }
+    return "a rule is a task: `tasks: { \(text.part(5..<text.count).trimmed.string): { run: … } }`"
+  }
+}
+
+/// Keys of later versions, which get their own error.
+enum LaterKeys {
+  private static let all: [(name: StaticString, map: KeyMap, help: String)] = [
+    (
+      "memory", .retry,
+      "every attempt gets the same memory: set `memory_limit` and `resources: { memory: SIZE }` of "
+        + "the task to what its largest attempt needs"
+    )
+  ]
+
+  /// Returns nil for any other key.
+  static func help(_ name: Text, owner: StaticString) -> String? {
+    all.first { name == $0.name && owner.description == $0.map.place }?.help
+  }
+}

@@ -124,3 +124,43 @@ enum KeyRule {
   /// The two are not both true.
   case notBothTrue(String, String)
 }
+
+/// Describes a key for help, JSON schema and manual, and for tests of the readers.
+struct KeyRow {
+  let takes: ValueShape
+  /// The default as shown to users; may be empty.
+  let standard: String
+  /// A description in one line.
+  let meaning: String
+  /// The lines of a map that uses the key.
+  let example: String
+
+  init(_ takes: ValueShape, standard: String = "", _ meaning: String, example: String) {
+    self.takes = takes
+    self.standard = standard
+    self.meaning = meaning
+    self.example = example
+  }
+}
+
+struct KeyEntry {
+  let name: String
+  let row: KeyRow
+}
+
+/// The ranges of numbers, for readers and key tables.
+enum KeyBounds {
+  static var maxParallel: ClosedRange<Int64> { 1...1_000_000 }
+  static var maxFailures: ClosedRange<Int64> { 0...1_000_000_000 }
+  static var keepRuns: ClosedRange<Int64> { 1...1_000_000 }
+  static var retries: ClosedRange<Int64> { 0...1_000_000 }
+  static var backoff: ClosedRange<Double> { 1...1000 }
+  static var jitter: ClosedRange<Double> { 0...1 }
+  /// 0 is success.
+  static var exitCode: ClosedRange<Int64> { 1...255 }
+  static var priority: ClosedRange<Int64> { -1000...1000 }
+  static var port: ClosedRange<Int64> { 1...65535 }
+  static var signal: ClosedRange<Int64> { 1...64 }
+  /// The bounds of a `range`.
+  static var axis: ClosedRange<Int64> { -1_000_000_000_000_000...1_000_000_000_000_000 }
+}

@@ -88,3 +88,33 @@ private final class WordTable {
     Int(((word.low ^ word.high) &* 0x9E37_79B9_7F4A_7C15) >> 58)
   }
 }
+
+/// The known keys of one map.
+struct Fields<Key: SchemaKey> {
+  private var keys = InlineArray<64, Int32>(repeating: -1)
+  /// One bit per key. It is tested first, because indexing `keys` with a variable copies the array.
+  private var present: UInt64 = 0
+  private var meant: UInt64 = 0
+
+  @inline(__always)
+  func has(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
+
+  @inline(__always)
+  func key(_ key: Key) -> Node? { has(key) ? Node(keys[key.rawValue]) : nil }
+
+  /// A key is one record, so its value is the next.
+  @inline(__always)
+  subscript(key: Key) -> Node? { has(key) ? Node(keys[key.rawValue] + 1) : nil }
+
+  mutating func set(_ key: Key, to node: Node) {
+    keys[key.rawValue] = node.record
+    present |= Self.bit(key)
+  }
+
+  /// Whether an unknown key was reported as probably this one.
+  func isMeant(_ key: Key) -> Bool { meant & Self.bit(key) != 0 }
+
+  mutating func noteMeant(_ key: Key) { meant |= Self.bit(key) }
+
+  private static func bit(_ key: Key) -> UInt64 { 1 << UInt64(key.rawValue) }
+}

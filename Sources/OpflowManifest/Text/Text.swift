@@ -54,3 +54,123 @@ extension UnsafeRawBufferPointer {
     return part(start..<end)
   }
 }
+
+/// Owns texts made during compilation, at stable addresses.
+final class TextStore {
+  private var chunks: [UnsafeMutableRawBufferPointer] = []
+  /// The bounds of the text under construction in the last chunk.
+  private var start = 0
+  private var end = 0
+
+  private static let chunkBytes = 64 << 10
+
+  func append(_ bytes: Text) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    let chunk = room(for: bytes.count)
+    // SAFETY: `room` made at least `bytes.count` bytes free behind `end`.
+    chunk.baseAddress.map { ($0 + end).copyMemory(from: source, byteCount: bytes.count) }
+    end += bytes.count
+  }
+
+  var pendingCount: Int { end - start }
+
+  /// Completes the text under construction.
+  func finish() -> Text {
+    guard let chunk = chunks.last else { return Text(start: nil, count: 0) }
+    defer { start = end }
+    return Text(chunk).part(start..<end)
+  }
+
+  func copy(_ bytes: Text) -> Text {
+    append(bytes)
+    return finish()
+  }
+
+  func copy(_ string: String) -> Text {
+    var string = string
+    return string.withUTF8 { copy(Text($0)) }
+  }
+
+  /// Invalidates all texts.
+  func removeAll() {
+    // Usually the store is empty.
+    if end == 0 { return }
+    while chunks.count > 1 { chunks.removeLast().deallocate() }
+    start = 0
+    end = 0
+  }
+
+  private func room(for count: Int) -> UnsafeMutableRawBufferPointer {
+    if let chunk = chunks.last, chunk.count - end >= count { return chunk }
+    let pending = end - start
+    let size = max(Self.chunkBytes, (pending + count) * 2)
+    let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
+    if let chunk = chunks.last {
+      grown.copyMemory(from: Text(chunk).part(start..<end))
+    }
+    chunks.append(grown)
+    start = 0
+    end = pending
+    return grown
+  }
+
+  deinit { for chunk in chunks { chunk.deallocate() } }
+}
+
+enum ASCII {
+  static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 32 || byte == 9 || byte == 10 || byte == 13
+  }
+  static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
+  static func isLetter(_ byte: UInt8) -> Bool {
+    (byte >= 97 && byte <= 122) || (byte >= 65 && byte <= 90)
+  }
+  static func isHexadecimal(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (byte >= 97 && byte <= 102) || (byte >= 65 && byte <= 70)
+  }
+  /// Whether the byte can start a name.
+  static func beginsName(_ byte: UInt8) -> Bool { isLetter(byte) || byte == 95 }
+  /// Whether the byte can follow the first one of a name.
+  static func continuesName(_ byte: UInt8) -> Bool {
+    beginsName(byte) || isDigit(byte) || byte == 45
+  }
+}
+
+enum UTF8Check {
+  /// Returns the offset of the first byte that is not UTF-8 (RFC 3629).
+  static func firstWrong(in bytes: Text) -> Int? {
+    var position = 0
+    while position < bytes.count {
+      let first = bytes[position]
+      if first < 0x80 {
+        position += 1
+        continue
+      }
+      let count: Int
+      let second: ClosedRange<UInt8>
+      switch first {
+      case 0xC2...0xDF: (count, second) = (2, 0x80...0xBF)
+      case 0xE0: (count, second) = (3, 0xA0...0xBF)
+      case 0xED: (count, second) = (3, 0x80...0x9F)
+      case 0xE1...0xEF: (count, second) = (3, 0x80...0xBF)
+      case 0xF0: (count, second) = (4, 0x90...0xBF)
+      case 0xF1...0xF3: (count, second) = (4, 0x80...0xBF)
+      case 0xF4: (count, second) = (4, 0x80...0x8F)
+      default: return position
+      }
+      guard position + count <= bytes.count, second.contains(bytes[position + 1]),
+        bytes.part((position + 2)..<(position + count)).allSatisfy({ $0 & 0xC0 == 0x80 })
+      else { return position }
+      position += count
+    }
+    return nil
+  }
+}
+
+extension Array {
+  /// Removes all elements. For a few, `removeAll(keepingCapacity:)` takes several times as long.
+  @inline(__always)
+  mutating func removeEach() {
+    while popLast() != nil {}
+  }
+}

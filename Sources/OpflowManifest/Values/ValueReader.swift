@@ -399,3 +399,203 @@ final class ValueReader {
     Double(Int64(number)) == number ? "\(Int64(number))" : "\(number)"
   }
 }
+
+extension ValueReader {
+  func hasExpression(_ node: Node) -> Bool { hasExpression(document.text(node)) }
+
+  @inline(__always)
+  private func hasExpression(_ text: Text) -> Bool {
+    document.hasExpressions && ExpressionTemplate.hasExpression(text)
+  }
+
+  /// Returns a scalar; nil, after an error, if an expression in it is wrong.
+  @inline(__always)
+  func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
+    if let text = document.scalarText(node), !hasExpression(text) {
+      return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
+    }
+    return evaluated(node, subject, expected: expected)
+  }
+
+  /// The slow path of `possiblyNull`.
+  @inline(never)
+  private func evaluated(
+    _ node: Node, _ subject: Subject, expected: StaticString
+  ) -> Scalar? {
+    guard let text = document.scalarText(node) else {
+      wrongType(node, subject, expected: expected)
+      return nil
+    }
+    guard let (value, stable, isLate) = expand(text, of: node) else { return nil }
+    return Scalar(
+      node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
+  }
+
+  /// Evaluates expressions. `stable` has a constant for `run.id`.
+  private func expand(
+    _ text: Text, of node: Node
+  ) -> (value: Text, stable: Text, isLate: Bool)? {
+    let sawRunID = scope.sawRunID
+    scope.sawRunID = false
+    var isWrong = false
+    let report = { (mistake: ExpressionMistake) in
+      isWrong = true
+      self.report(mistake, in: node)
+    }
+    let names = ScopedNames(scope: scope, report: report)
+    var value = ExpressionTemplate.expand(
+      text, valuesAs, names: names, store: scratch, literals: scope.literals, report: report)
+    let isLate = takeValuesRead(node)
+    if isLate, !isWrong { value = residue(of: text) }
+    var stable = value
+    if scope.sawRunID {
+      scope.hidesRunID = true
+      stable =
+        isLate
+        ? residue(of: text)
+        : ExpressionTemplate.expand(
+          text, valuesAs, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+          literals: scope.literals, report: { _ in })
+      scope.hidesRunID = false
+    }
+    scope.sawRunID = scope.sawRunID || sawRunID
+    return isWrong ? nil : (value, stable, isLate)
+  }
+
+  /// Reads a path or pattern. Values of expressions are literal names.
+  func pathText(_ node: Node, _ subject: Subject) -> Scalar? {
+    valuesAs = .asNames
+    defer { valuesAs = .asTheyAre }
+    return filledString(node, subject)
+  }
+
+  /// Returns the text without its expressions, which must be valid.
+  func textWithoutValues(_ node: Node) -> Text {
+    let text = document.text(node)
+    if !hasExpression(text) { return text }
+    return ExpressionTemplate.expand(
+      text, .leftOut, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+      literals: scope.literals, report: { _ in })
+  }
+
+  /// Records the values of other tasks that were read. Returns whether there are any.
+  func takeValuesRead(_ node: Node) -> Bool {
+    if scope.valuesRead.isEmpty { return false }
+    for (reference, offset) in scope.valuesRead {
+      note(ValueReading(reference: reference, node: node, offset: offset))
+    }
+    scope.valuesRead.removeAll(keepingCapacity: true)
+    return true
+  }
+
+  /// Returns the late part of a valid text.
+  private func residue(of text: Text) -> Text {
+    defer { scope.valuesRead.removeAll(keepingCapacity: true) }
+    return LateText.residue(
+      of: text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+      literals: scope.literals)
+  }
+
+  func report(_ mistake: ExpressionMistake, in node: Node) {
+    if mistakes.isFull { return mistakes.count() }
+    // The error does not depend on what names stand for.
+    mistakes.sparingNothing {
+      mistakes.error(
+        document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+    }
+  }
+}
+
+extension ValueReader {
+  /// Whether a task's variable may have the name; reports an error if not.
+  func isTaskVariable(_ name: Text, at node: Node) -> Bool {
+    if name.hasPrefix("OPFLOW_") {
+      mistakes.error(
+        document.place(node), "`\(name.string)` is opflow's own",
+        help: "names that begin with `OPFLOW_` are set by opflow")
+      return false
+    }
+    if VariableName.isEnvironment(name) { return true }
+    mistakes.error(
+      document.place(node), "`\(name.string)` is no name of an environment variable")
+    return false
+  }
+}
+
+/// A scalar with its expressions evaluated. It has four words to be passed in registers; passing it
+/// through memory took longer than reading one.
+struct Scalar {
+  let node: Node
+  /// Whether the text decides the type, as for plain scalars and those with expressions.
+  let isTyped: Bool
+  /// Whether expressions are left for the start of the task (`LateText`).
+  let isLate: Bool
+  // 32 bits are enough: all texts are below 1 GiB.
+  private let textCount: UInt32
+  private let stableCount: UInt32
+  private let textStart: UnsafeRawPointer?
+  private let stableStart: UnsafeRawPointer?
+
+  @inline(__always)
+  init(node: Node, text: Text, stable: Text, isTyped: Bool, isLate: Bool = false) {
+    self.node = node
+    self.isTyped = isTyped
+    self.isLate = isLate
+    textStart = text.baseAddress
+    textCount = UInt32(truncatingIfNeeded: text.count)
+    stableStart = stable.baseAddress
+    stableCount = UInt32(truncatingIfNeeded: stable.count)
+  }
+
+  @inline(__always)
+  var text: Text { Text(start: textStart, count: Int(textCount)) }
+  /// The text with a constant for `run.id`, for fingerprints. Mostly the same bytes as `text`.
+  @inline(__always)
+  var stable: Text { Text(start: stableStart, count: Int(stableCount)) }
+
+  var type: CoreSchema.ScalarType { isTyped ? CoreSchema.type(of: text) : .string }
+  @inline(__always)
+  var isNull: Bool { isTyped && CoreSchema.isNull(text) }
+}
+
+/// Names a value in error messages.
+enum Subject {
+  case key(StaticString)
+  case item(StaticString)
+  /// The value of a user-defined name in a map.
+  case entry(StaticString, Text)
+
+  init(_ key: some SchemaKey) { self = .key(key.name) }
+
+  static func item(of key: some SchemaKey) -> Subject { .item(key.name) }
+
+  var description: String {
+    switch self {
+    case .key(let name): "`\(name)`"
+    case .item(let name): "an item of `\(name)`"
+    case .entry(let map, let name): "`\(map).\(name.string)`"
+    }
+  }
+}
+
+/// The key table's example of a key, as advice for a wrong value.
+enum KeyExample {
+  /// Returns nil if maps have different examples for the key, or it has several lines.
+  static func help(for subject: Subject) -> String? {
+    let name: String
+    switch subject {
+    case .key(let key), .item(let key): name = key.description
+    case .entry(let map, _):
+      return map.description == "resources" ? "such as `resources: { cpu: 2, memory: 4GiB }`" : nil
+    }
+    if name == "run" {
+      return "such as `run: make test`, or the words of a list: `run: [make, test]`"
+    }
+    let examples = Set(
+      KeyMap.allCases.flatMap(\.entries).filter { $0.name == name }.map(\.row.example))
+    guard examples.count == 1, let lines = examples.first?.split(separator: "\n"),
+      let line = lines.first(where: { $0.hasPrefix("\(name): ") }), !line.hasSuffix("|")
+    else { return nil }
+    return "such as `\(line)`"
+  }
+}

@@ -187,3 +187,140 @@ extension cyaml_record {
   /// The start of a text that is in the input.
   fileprivate var textStart: Int { Int(start) + (has(CYAML_QUOTED) ? 1 : 0) }
 }
+
+/// A `${{` of a decoded scalar, in its text and in the source. The last one is kept, because errors
+/// mostly come in order.
+struct ExpressionPlace {
+  var node: Node
+  var inText: Int
+  var inSource: Int
+
+  /// The state before the first expression.
+  static let none = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
+}
+
+extension YAMLDocument {
+  /// Returns the place in the source of a byte of a scalar's text.
+  ///
+  /// In text that libyaml decoded (folded lines, escapes, blocks), it counts `${{` to find the
+  /// place.
+  func place(_ node: Node, textOffset: Int) -> Place {
+    file.place(offset(node, textOffset: textOffset))
+  }
+
+  private func offset(_ node: Node, textOffset: Int) -> Int {
+    let target = target(node)
+    let text = text(target)
+    if let start = textStart(target) { return start + min(textOffset, text.count) }
+
+    var pair = lastExpression
+    if pair.node != target || pair.inText > textOffset {
+      pair = ExpressionPlace(node: target, inText: -1, inSource: bodyStart(target) - 1)
+    }
+    while let next = Self.opening(in: text, from: pair.inText + 1), next <= textOffset {
+      guard let place = Self.opening(in: source, from: pair.inSource + 1) else { break }
+      (pair.inText, pair.inSource) = (next, place)
+    }
+    guard pair.inText >= 0 else { return offset(node) }
+    lastExpression = pair
+    let start = pair.inSource
+    let opening = pair.inText
+    // Both are equal, unless a line was folded or a character escaped.
+    let end = start + textOffset - opening
+    return end <= source.count
+      && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
+  }
+
+  private static func opening(in text: Text, from start: Int) -> Int? {
+    let rest = text.part(min(start, text.count)..<text.count)
+    // SAFETY: searches within `rest`.
+    let found = cyaml_find_expression(
+      rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
+    return found < rest.count ? start + found : nil
+  }
+
+  /// The text of a block scalar starts behind its first line.
+  private func bodyStart(_ node: Node) -> Int {
+    var position = offset(node)
+    guard position < source.count,
+      source[position] == UInt8(ascii: "|") || source[position] == UInt8(ascii: ">")
+    else { return position }
+    while position < source.count, source[position] != 10 { position += 1 }
+    return position
+  }
+}
+
+/// Why a file cannot be read.
+struct YAMLFailure: Error {
+  enum Reason: Equatable {
+    /// The file has only whitespace and comments.
+    case empty
+    /// - Parameter beginning: The start of the construct that libyaml was reading.
+    case syntax(problem: String, context: String, beginning: Int?)
+    case notUTF8
+    /// A code point that YAML forbids.
+    case forbiddenCharacter(UInt32)
+    case secondDocument
+    case tooDeep, tooExpanded, tooManyRecords, tooLong, tooManyDirectives, longDirective
+    case outOfMemory
+  }
+
+  let reason: Reason
+  /// The offset where the reader stopped.
+  let offset: Int
+
+  static let mostLevels = CYAML_MAX_DEPTH
+
+  /// Whether more input could not change the failure.
+  var isFinal: Bool {
+    switch reason {
+    case .tooDeep, .tooExpanded, .tooLong, .tooManyDirectives, .longDirective: true
+    case .empty, .syntax, .notUTF8, .forbiddenCharacter, .secondDocument, .tooManyRecords,
+      .outOfMemory:
+      false
+    }
+  }
+
+  init?(_ document: cyaml_document, of source: Text) {
+    offset = document.place
+    switch document.status {
+    case Int32(CYAML_OK): return nil
+    case Int32(CYAML_EMPTY): reason = .empty
+    case Int32(CYAML_SYNTAX):
+      reason = .syntax(
+        problem: document.problem.map { String(cString: $0) } ?? "not valid YAML",
+        context: document.context.map { String(cString: $0) } ?? "",
+        beginning: document.context_place < source.count ? document.context_place : nil)
+    case Int32(CYAML_NOT_UTF8): reason = .notUTF8
+    case Int32(CYAML_FORBIDDEN_CHARACTER): reason = .forbiddenCharacter(document.character)
+    case Int32(CYAML_SECOND_DOCUMENT): reason = .secondDocument
+    case Int32(CYAML_TOO_DEEP): reason = .tooDeep
+    case Int32(CYAML_TOO_EXPANDED): reason = .tooExpanded
+    case Int32(CYAML_TOO_MANY_RECORDS): reason = .tooManyRecords
+    case Int32(CYAML_TOO_LONG): reason = .tooLong
+    case Int32(CYAML_TOO_MANY_DIRECTIVES): reason = .tooManyDirectives
+    case Int32(CYAML_LONG_DIRECTIVE): reason = .longDirective
+    default: reason = .outOfMemory
+    }
+  }
+}
+
+/// An error that does not stop the reader.
+struct YAMLProblem: Equatable {
+  enum Kind: Equatable {
+    case unknownAlias, recursiveAlias, unknownTag, nulInText
+  }
+
+  let kind: Kind
+  let offset: Int
+
+  init(_ problem: cyaml_problem) {
+    offset = Int(problem.start)
+    switch Int(problem.kind) {
+    case CYAML_UNKNOWN_ALIAS: kind = .unknownAlias
+    case CYAML_RECURSIVE_ALIAS: kind = .recursiveAlias
+    case CYAML_UNKNOWN_TAG: kind = .unknownTag
+    default: kind = .nulInText
+    }
+  }
+}

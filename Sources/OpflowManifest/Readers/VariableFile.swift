@@ -1,0 +1,578 @@
+/// The variables of an `env_file`.
+///
+///     # a comment
+///     NAME=value          # spaces around the value and this comment do not count
+///     export PLACE: here  `export` and `:` are for files of other tools
+///     WITH="a \"quoted\" value, with \n, \t, \\ and ${NAME}"
+///     AS_IT_IS='no $NAME, and "no" escape but \''
+///     INHERITED
+///
+/// A quoted value may span lines. Outside of single quotes, `$NAME`, `${NAME}`, `${NAME:-other}`,
+/// `${NAME:+instead}` and `${NAME:?complaint}` are expanded; without the colon, an empty variable
+/// is set. `$$`, `\$` and any other `$` are literal. A name without `=` takes the inherited value.
+/// The last definition wins.
+///
+/// The inherited environment wins over the file, also inside values, as in docker compose, just,
+/// go-task and Node.js. Unlike there, only a comment may follow a closing quote, and names must be
+/// valid in a shell.
+///
+/// These files contain secrets, so errors never show values.
+struct VariableFile {
+  let file: SourceFile
+  let mistakes: Mistakes
+  /// Owns the values, except inherited ones.
+  let store: TextStore
+  /// Returns nil for a variable that is not set.
+  let inherited: (Text) -> Text?
+  private(set) var names = TextTable()
+  private(set) var values: [Text] = []
+  private(set) var places: [Place] = []
+  private var position = 0
+  private var source: Text { file.text }
+
+  /// - Parameter before: The variables of earlier files.
+  init(
+    _ file: SourceFile, after before: VariableFile?, mistakes: Mistakes, store: TextStore,
+    inherited: @escaping (Text) -> Text?
+  ) {
+    self.file = file
+    self.mistakes = mistakes
+    self.store = store
+    self.inherited = inherited
+    if let before { (names, values, places) = (before.names, before.values, before.places) }
+  }
+
+  /// Reads all lines. Invalid lines are reported and skipped.
+  mutating func read() {
+    if let (place, what) = foreignByte {
+      mistakes.error(file.place(place), what, help: "a file of variables is text")
+      // The byte may be inside a value, so its whole line is hidden.
+      hide(0, at: place)
+      return
+    }
+    if source.hasPrefix(Self.byteOrderMark) { position = Self.byteOrderMark.utf8CodeUnitCount }
+    while let byte = peek {
+      if ASCII.isBlank(byte) {
+        position += 1
+      } else if byte == UInt8(ascii: "#") {
+        skipLine()
+      } else {
+        readLine()
+      }
+    }
+  }
+
+  private func value(of name: Text) -> Text? {
+    inherited(name) ?? names.index(of: name).map { values[$0] }
+  }
+
+  private mutating func set(_ name: Text, _ value: Text, at start: Int) {
+    let (index, isNew) = names.insert(name)
+    if isNew {
+      values.append(value)
+      places.append(file.place(start))
+    } else {
+      (values[index], places[index]) = (value, file.place(start))
+    }
+  }
+
+  // MARK: Lines
+
+  private mutating func readLine() {
+    skipExport()
+    let start = position
+    while let byte = peek, Self.continuesName(byte) { position += 1 }
+    let name = source.part(start..<position)
+    skipBlanks()
+    let isKnown = checkName(name, at: start)
+    switch peek {
+    case nil, 10, UInt8(ascii: "#"), 13:
+      if isKnown, let value = inherited(name) { set(name, value, at: start) }
+      skipLine()
+    case UInt8(ascii: "="), UInt8(ascii: ":"):
+      position += 1
+      skipBlanks()
+      if let value = readValue(), isKnown { set(name, value, at: start) }
+    default:
+      if isKnown {
+        hide(start)
+        mistakes.error(
+          file.place(position), "no `=` follows the name", help: "a line is NAME=VALUE")
+      }
+      skipLine()
+    }
+  }
+
+  private func checkName(_ name: Text, at start: Int) -> Bool {
+    if name.isEmpty {
+      hide(start)
+      mistakes.error(
+        file.place(start), "no name of a variable stands here",
+        help: "a line is NAME=VALUE; a value of several lines is put in quotes")
+      return false
+    }
+    if let mark = byteOrderMark(in: name) {
+      hide(start)
+      mistakes.error(
+        file.place(start + mark), "a byte order mark stands here",
+        help: "delete it: such a mark may only begin a file")
+      return false
+    }
+    if !VariableName.isShellName(name) {
+      hide(start)
+      mistakes.error(
+        file.place(start), "no shell accepts this name of a variable",
+        help: "a name is letters, digits and `_`, and does not begin with a digit")
+      return false
+    }
+    if name.hasPrefix("OPFLOW_") {
+      hide(start + name.count)
+      mistakes.error(
+        file.place(start), "`\(name.string)` is opflow's own",
+        help: "names that begin with `OPFLOW_` are set by opflow")
+      return false
+    }
+    return true
+  }
+
+  private func byteOrderMark(in name: Text) -> Int? {
+    Self.byteOrderMark.withUTF8Buffer { mark in
+      name.indices.first { name.part($0..<name.count).starts(with: mark) }
+    }
+  }
+
+  private static let byteOrderMark: StaticString = "\u{FEFF}"
+
+  /// Skips `export` and the spaces behind it.
+  private mutating func skipExport() {
+    let rest = source.part(position..<source.count)
+    guard rest.hasPrefix("export"), rest.count > 6, rest[6] == 32 || rest[6] == 9 else { return }
+    let before = position
+    position += 6
+    skipBlanks()
+    // Here `export` is the name of a variable.
+    if peek.map({ Self.continuesName($0) }) != true { position = before }
+  }
+
+  private static func continuesName(_ byte: UInt8) -> Bool {
+    ASCII.continuesName(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "[")
+      || byte == UInt8(ascii: "]") || byte >= 0x80
+  }
+
+  // MARK: Values
+
+  /// Reads a value and skips the rest of its last line; returns nil after an error.
+  private mutating func readValue() -> Text? {
+    let start = position
+    switch peek {
+    case UInt8(ascii: "'"):
+      guard let end = closingQuote(from: start) else { return nil }
+      return endQuoted(literal((start + 1)..<end), from: start, to: end)
+    case UInt8(ascii: "\""):
+      guard let end = closingQuote(from: start) else { return nil }
+      return endQuoted(expanded((start + 1)..<end, isQuoted: true), from: start, to: end)
+    default:
+      skipLine()
+      return expanded(start..<unquotedEnd(from: start, to: position), isQuoted: false)
+    }
+  }
+
+  /// Returns the end of the value, before spaces and a comment.
+  private func unquotedEnd(from start: Int, to limit: Int) -> Int {
+    var end = start
+    while end < limit, source[end] != 10 {
+      if source[end] == UInt8(ascii: "#"), end == start || ASCII.isBlank(source[end - 1]) { break }
+      end += 1
+    }
+    // `NAME=#x` has the value `#x`; `NAME= #x` has only a comment.
+    if end == start, end < limit, source[end] == UInt8(ascii: "#"),
+      start > 0, !ASCII.isBlank(source[start - 1])
+    {
+      while end < limit, source[end] != 10,
+        !(source[end] == UInt8(ascii: "#") && ASCII.isBlank(source[end - 1]))
+      {
+        end += 1
+      }
+    }
+    while end > start, ASCII.isBlank(source[end - 1]) { end -= 1 }
+    return end
+  }
+
+  private mutating func closingQuote(from start: Int) -> Int? {
+    var end = start + 1
+    while end < source.count, source[end] != source[start] {
+      end += source[end] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    if end < source.count { return end }
+    hide(start)
+    mistakes.error(
+      file.place(start), "the quoted value is not closed", help: "its closing quote is missing")
+    skipLine()
+    return nil
+  }
+
+  private mutating func endQuoted(_ value: Text?, from start: Int, to end: Int) -> Text? {
+    position = end + 1
+    skipBlanks()
+    let next = peek
+    if let next, next != 10, next != 13, next != UInt8(ascii: "#") {
+      hide(start, at: position)
+      mistakes.error(
+        file.place(position), "nothing may follow the closing quote",
+        help: "put the whole value in quotes, or none of it")
+      skipLine()
+      return nil
+    }
+    skipLine()
+    return value
+  }
+
+  private func literal(_ range: Range<Int>) -> Text? {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let next = position + 1 < range.upperBound ? source[position + 1] : 0
+      let isSkipped =
+        source[position] == UInt8(ascii: "\\") && next == UInt8(ascii: "'")
+        || source[position] == 13 && next == 10
+      if isSkipped { position += 1 }
+      store.append(source.part(position..<(position + 1)))
+      position += 1
+    }
+    return store.finish()
+  }
+
+  private func expanded(_ range: Range<Int>, isQuoted: Bool) -> Text? {
+    var expansion = VariableExpansion(
+      text: source, position: range.lowerBound, end: range.upperBound, isQuoted: isQuoted,
+      store: store, value: value)
+    do throws(ExpressionMistake) {
+      return try expansion.expand()
+    } catch {
+      hide(range.lowerBound, at: error.offset)
+      mistakes.error(file.place(error.offset), error.message, help: error.help)
+      return nil
+    }
+  }
+
+  // MARK: Bytes
+
+  private var peek: UInt8? { position < source.count ? source[position] : nil }
+
+  private mutating func skipBlanks() {
+    while let byte = peek, byte == 32 || byte == 9 { position += 1 }
+  }
+
+  private mutating func skipLine() {
+    while let byte = peek, byte != 10 { position += 1 }
+  }
+
+  /// Hides text from `start` on in diagnostics, or the whole line of `place` if that is later.
+  private func hide(_ start: Int, at place: Int? = nil) {
+    var start = start
+    if let place {
+      var line = min(place, source.count)
+      while line > 0, source[line - 1] != 10 { line -= 1 }
+      start = max(start, line)
+    }
+    mistakes.hide(Secret(place: file.place(start), extent: .rest))
+  }
+
+  /// Finds the first byte that is NUL or not UTF-8.
+  private var foreignByte: (place: Int, what: String)? {
+    if let nul = source.firstIndex(of: 0) { return (nul, "a NUL byte stands here") }
+    guard let place = UTF8Check.firstWrong(in: source) else { return nil }
+    return (place, "the file is not UTF-8 from here on")
+  }
+}
+
+/// An item of `env_file`, unresolved.
+struct VariableFileEntry {
+  let node: Node
+  let path: Text
+  /// Whether a `?` is before the path.
+  let mayBeMissing: Bool
+}
+
+struct VariableFileReader {
+  /// Its texts must live as long as the scope.
+  let values: ValueReader
+  /// Opens a file, and reports an error if there is none.
+  let open: (VariableFileEntry) -> SourceFile?
+
+  /// Adds the variables to the scope and to a layer of `list`. The inherited environment wins.
+  func read(_ node: Node, into list: inout EnvironmentList) {
+    guard
+      let items = values.items(
+        node, Subject(ManifestKey.envFile), expected: "a list of paths")
+    else { return }
+    let scope = values.scope
+    var known: VariableFile?
+    for item in items {
+      guard let entry = readItem(item), let file = open(entry) else { continue }
+      var variables = VariableFile(
+        file, after: known.take(), mistakes: values.mistakes, store: values.scratch,
+        inherited: { name in
+          guard scope.secrets.contains(name) else { return scope.inherited.valueIfSet(name) }
+          values.mistakes.error(
+            values.document.place(item),
+            "a file of `env_file` reads `\(name.string)`, which is a secret")
+          return nil
+        })
+      variables.read()
+      known = variables
+    }
+    guard let known else { return }
+    list.beginLayer()
+    for (index, name) in known.names.texts.enumerated() {
+      let value = winner(name, known.values[index], at: known.places[index])
+      scope.setEnvironment(name, value)
+      list.set(name, Scalar(node: node, text: value, stable: value, isTyped: false))
+    }
+  }
+
+  /// Returns the value that wins.
+  private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
+    if values.scope.secrets.contains(name) { return value }
+    guard let inherited = values.scope.inherited.valueIfSet(name) else { return value }
+    if !inherited.isSame(as: value) {
+      // The file used to win. Drop the warning in the version after this one.
+      let end = Place(file: place.file, offset: place.offset + name.count)
+      values.mistakes.hide(Secret(place: end, extent: .rest))
+      values.mistakes.warning(
+        place, "`\(name.string)` has another value in the environment of opflow, and that wins",
+        help: "unset it there, or set it under `env` of the manifest, which wins over both")
+    }
+    return inherited
+  }
+
+  private func readItem(_ node: Node) -> VariableFileEntry? {
+    let subject = Subject.item(of: ManifestKey.envFile)
+    if values.document.kind(node) == .mapping {
+      values.wrongType(
+        node, subject, expected: "a path",
+        help: "write the path alone; `?path` is one that may be missing")
+      return nil
+    }
+    guard let path = values.filledString(node, subject) else { return nil }
+    values.warnOfShellText(path, node, subject)
+    let mayBeMissing = path.text.first == UInt8(ascii: "?")
+    let text = mayBeMissing ? path.text.part(1..<path.text.count) : path.text
+    if text.trimmed.isEmpty {
+      values.mistakes.error(values.document.place(node), "no path follows the `?`")
+      return nil
+    }
+    return VariableFileEntry(
+      node: node, path: values.scope.store.copy(text), mayBeMissing: mayBeMissing)
+  }
+}
+
+/// Expands `$NAME`, `${NAME…}` and escapes in variable files.
+struct VariableExpansion {
+  let text: Text
+  private(set) var position: Int
+  let end: Int
+  /// Whether the value is in double quotes, where escapes are expanded.
+  let isQuoted: Bool
+  let store: TextStore
+  /// Returns nil for a variable that is not set.
+  let value: (Text) -> Text?
+  /// The depth of nested `${…}`.
+  private var depth = 0
+
+  private static let mostLevels = 64
+  private static let mostBytes = 1 << 20
+
+  init(
+    text: Text, position: Int, end: Int, isQuoted: Bool, store: TextStore,
+    value: @escaping (Text) -> Text?
+  ) {
+    (self.text, self.position, self.end) = (text, position, end)
+    (self.isQuoted, self.store, self.value) = (isQuoted, store, value)
+  }
+
+  mutating func expand() throws(ExpressionMistake) -> Text {
+    do throws(ExpressionMistake) {
+      try expand(until: nil, isWritten: true)
+    } catch {
+      _ = store.finish()
+      throw error
+    }
+    return store.finish()
+  }
+
+  /// - Parameters:
+  ///   - close: The byte that ends the part; nil for the end.
+  ///   - isWritten: Whether to write the result or skip it.
+  private mutating func expand(
+    until close: UInt8?, isWritten: Bool
+  ) throws(ExpressionMistake) {
+    while position < end {
+      let byte = text[position]
+      if byte == close { return }
+      switch byte {
+      case UInt8(ascii: "\\"): try escape(isWritten)
+      case UInt8(ascii: "$"): try variable(isWritten)
+      case 13 where peek(1) == 10: position += 1
+      default:
+        write(position..<(position + 1), isWritten)
+        position += 1
+      }
+      if store.pendingCount > Self.mostBytes {
+        throw mistake(position, "the value grows beyond \(Self.mostBytes >> 20) MiB")
+      }
+    }
+  }
+
+  // MARK: Escapes
+
+  private mutating func escape(_ isWritten: Bool) throws(ExpressionMistake) {
+    let next = peek(1)
+    if next == UInt8(ascii: "$") {
+      write((position + 1)..<(position + 2), isWritten)
+      position += 2
+      return
+    }
+    guard isQuoted, let next else {
+      write(position..<(position + 1), isWritten)
+      position += 1
+      return
+    }
+    if let meant = Self.meant(by: next) {
+      write(meant, isWritten)
+      position += 2
+    } else if next == UInt8(ascii: "0") {
+      try octal(isWritten)
+    } else {
+      write(position..<(position + 2), isWritten)
+      position += 2
+    }
+  }
+
+  private static func meant(by byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "n"): 10
+    case UInt8(ascii: "r"): 13
+    case UInt8(ascii: "t"): 9
+    case UInt8(ascii: "a"): 7
+    case UInt8(ascii: "b"): 8
+    case UInt8(ascii: "f"): 12
+    case UInt8(ascii: "v"): 11
+    case UInt8(ascii: "\\"), UInt8(ascii: "\""): byte
+    default: nil
+    }
+  }
+
+  /// Reads `\0` and up to three octal digits.
+  private mutating func octal(_ isWritten: Bool) throws(ExpressionMistake) {
+    let start = position
+    var value = 0
+    var digits = 0
+    position += 2
+    while digits < 3, let digit = peek(0), (48...55).contains(digit) {
+      value = value * 8 + Int(digit) - 48
+      digits += 1
+      position += 1
+    }
+    // Other characters can be written directly.
+    guard value > 0, value < 128 else {
+      throw mistake(start, "this escape stands for no character that an environment can hold")
+    }
+    write(UInt8(value), isWritten)
+  }
+
+  // MARK: Variables
+
+  private mutating func variable(_ isWritten: Bool) throws(ExpressionMistake) {
+    let start = position
+    switch peek(1) {
+    case UInt8(ascii: "$"):
+      write(position..<(position + 1), isWritten)
+      position += 2
+    case UInt8(ascii: "{"):
+      position += 2
+      try braced(from: start, isWritten)
+    case .some(let byte) where ASCII.isLetter(byte) || byte == UInt8(ascii: "_"):
+      position += 1
+      let name = readName()
+      if isWritten, let value = value(name) { store.append(value) }
+    default:
+      write(position..<(position + 1), isWritten)
+      position += 1
+    }
+  }
+
+  private mutating func braced(
+    from start: Int, _ isWritten: Bool
+  ) throws(ExpressionMistake) {
+    guard let first = peek(0), ASCII.isLetter(first) || first == UInt8(ascii: "_") else {
+      throw mistake(
+        start, "no name of a variable follows this `${`", help: "write `$$` for a `$`")
+    }
+    guard depth < Self.mostLevels else {
+      throw mistake(start, "variables nested deeper than \(Self.mostLevels) levels")
+    }
+    let name = readName()
+    let found = value(name)
+    var hasColon = false
+    if peek(0) == UInt8(ascii: ":") {
+      hasColon = true
+      position += 1
+    }
+    let isThere = found.map { !(hasColon && $0.isEmpty) } ?? false
+    depth += 1
+    switch peek(0) {
+    case UInt8(ascii: "}") where !hasColon:
+      if isWritten, let found { store.append(found) }
+    case UInt8(ascii: "-"):
+      position += 1
+      if isWritten, isThere, let found { store.append(found) }
+      try expand(until: UInt8(ascii: "}"), isWritten: isWritten && !isThere)
+    case UInt8(ascii: "+"):
+      position += 1
+      try expand(until: UInt8(ascii: "}"), isWritten: isWritten && isThere)
+    case UInt8(ascii: "?"):
+      position += 1
+      if isWritten, isThere, let found { store.append(found) }
+      let words = position
+      try expand(until: UInt8(ascii: "}"), isWritten: false)
+      if isWritten, !isThere {
+        let said = text.part(words..<position).string
+        throw mistake(
+          start, "`\(name.string)` is \(found == nil ? "not set" : "empty")",
+          help: said.isEmpty ? nil : said)
+      }
+    default:
+      throw mistake(
+        start,
+        position < end ? "this `${` is no variable" : "`${` without its `}`",
+        help: position < end ? "after the name come `}`, `:-`, `-`, `:+`, `+`, `:?` or `?`" : nil)
+    }
+    depth -= 1
+    guard peek(0) == UInt8(ascii: "}") else { throw mistake(start, "`${` without its `}`") }
+    position += 1
+  }
+
+  private mutating func readName() -> Text {
+    let start = position
+    while let byte = peek(0), ASCII.continuesName(byte), byte != UInt8(ascii: "-") { position += 1 }
+    return text.part(start..<position)
+  }
+
+  // MARK: Bytes
+
+  private func peek(_ offset: Int) -> UInt8? {
+    position + offset < end ? text[position + offset] : nil
+  }
+
+  private func write(_ range: Range<Int>, _ isWritten: Bool) {
+    if isWritten { store.append(text.part(range)) }
+  }
+
+  private func write(_ byte: UInt8, _ isWritten: Bool) {
+    if isWritten { withUnsafeBytes(of: byte) { store.append($0) } }
+  }
+
+  private func mistake(_ offset: Int, _ message: String, help: String? = nil) -> ExpressionMistake {
+    ExpressionMistake(offset: offset, message: message, help: help)
+  }
+}
