@@ -70,9 +70,7 @@ struct CoverTable {
   /// must be absolute and normalized.
   ///
   /// - Parameter left: The remaining budget, in bytes compared.
-  mutating func forEach(
-    over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void
-  ) {
+  mutating func forEach(over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void) {
     let beginning = isPattern ? Self.beginning(of: path) : path
     var inner: PathPattern?
     var names: [[UInt8]] = []

@@ -60,8 +60,7 @@ struct FamilyNeeds {
   /// Returns the selected matrix tasks; nil, after an error, if there are none.
   mutating func legs(
     _ selector: LegSelector, written text: Text, of number: Int, _ family: Family,
-    for needer: Needer,
-    at place: Place
+    for needer: Needer, at place: Place
   ) -> [Int32]? {
     if LegName.isCut(text), let leg = cutLeg(text, of: number, family) { return [leg] }
     guard let wanted = values(selector, family, for: needer, at: place) else { return nil }

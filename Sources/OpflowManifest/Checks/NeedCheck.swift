@@ -250,9 +250,7 @@ private struct JointDemands {
     for (resource, amount) in demands { add(amount, of: resource, to: &sums) }
   }
 
-  private static func add(
-    _ amount: UInt64, of resource: UInt32, to sums: inout [UInt32: UInt64]
-  ) {
+  private static func add(_ amount: UInt64, of resource: UInt32, to sums: inout [UInt32: UInt64]) {
     let (sum, overflows) = sums[resource, default: 0].addingReportingOverflow(amount)
     sums[resource] = overflows ? .max : sum
   }
@@ -293,9 +291,7 @@ struct NeededTasks {
     case .shell, .command: if task.service != nil { leavingNothing[number] = true }
     }
     if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
-      demands[number] = task.lists.demands.items.filter {
-        $0.resource > ResourceEntry.download
-      }
+      demands[number] = task.lists.demands.items.filter { $0.resource > ResourceEntry.download }
     }
   }
 

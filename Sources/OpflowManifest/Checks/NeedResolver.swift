@@ -74,8 +74,7 @@ struct NeedResolver {
 
   /// Resolves needs of an added task, which may name tasks of the run.
   private mutating func addNeeds(
-    of task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?,
-    beside run: RunTasks
+    of task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?, beside run: RunTasks
   ) {
     let document = tasks.declared.document(declaration)
     let start = needs.targets.count
@@ -125,9 +124,7 @@ struct NeedResolver {
   ) {
     needed.note(task, number)
     let document = tasks.declared.document(declaration)
-    let after = family.after.map {
-      TaskValues.Need(name: $0.text, node: $0.node, condition: .ran)
-    }
+    let after = family.after.map { TaskValues.Need(name: $0.text, node: $0.node, condition: .ran) }
     var written: Set<Int> = []
     let all = after + task.needs
     let readsByNeed = Self.byNeed(reads, all)
@@ -223,8 +220,7 @@ struct NeedResolver {
     let targets = tasks.tasks(of: needed)
     if let family = tasks.familyNumber(of: needed), !tasks.families[family].ids.isEmpty {
       if isTooMany(targets.count, need, declaration, document) { return }
-      need.legsDigest = families.digest(
-        ofFamily: family, tasks.families[family], need.condition)
+      need.legsDigest = families.digest(ofFamily: family, tasks.families[family], need.condition)
     }
     for target in targets where !add(target, need, number, document) { return }
   }
@@ -367,9 +363,7 @@ struct NeedResolver {
   }
 
   /// Returns nil if the name means a task of the manifest, or nothing.
-  private func needOfRun(
-    _ name: Text, seenFrom declaration: Int, _ run: RunTasks
-  ) -> NeedOfRun? {
+  private func needOfRun(_ name: Text, seenFrom declaration: Int, _ run: RunTasks) -> NeedOfRun? {
     let selector = LegSelector(name)
     let declared = tasks.declared
     let found: RunTasks.Member?? = declared.first(
@@ -408,8 +402,7 @@ struct NeedResolver {
       if isTooMany(family.ids.count, task.needs[index], declaration, document) { return }
       task.needs[index].legsDigest = families.digest(
         ofFamily: familyNumber, family, task.needs[index].condition)
-      for leg in family.ids.indices
-      where !add(first + leg, task.needs[index], number, document) {
+      for leg in family.ids.indices where !add(first + leg, task.needs[index], number, document) {
         return
       }
     }
@@ -493,8 +486,7 @@ struct UnknownNeed {
     guard let run = tasks.run else {
       return suggestions.help(for: name, among: others.map { declared.name($0) })
     }
-    return suggestions.help(
-      for: name, among: others.map { declared.name($0) } + run.declaredNames)
+    return suggestions.help(for: name, among: others.map { declared.name($0) } + run.declaredNames)
   }
 
   private func shellHelp(_ name: Text) -> String? {

@@ -60,9 +60,7 @@ struct Redeclarations {
       case .task(let task): task
       case .family(let family): TaskID(plan.legs(family).lowerBound)
       }
-    return plan.place(of: task).map { path, line in
-      path == "-" ? "" : " (\(path):\(line))"
-    }
+    return plan.place(of: task).map { path, line in path == "-" ? "" : " (\(path):\(line))" }
   }
 
   /// Returns how a task differs from the run's; nil if it does not.

@@ -57,8 +57,7 @@ struct UnorderedFiles {
     {
       scratch.removeAll()
       let path = scratch.copy(path)
-      table.add(
-        path, in: folder, task: number, traits: traits, place: nil, isPattern: isPattern)
+      table.add(path, in: folder, task: number, traits: traits, place: nil, isPattern: isPattern)
     }
     for input in plan.inputs(of: task) {
       switch input {
@@ -131,9 +130,7 @@ struct UnorderedFiles {
   }
 
   /// Reports an output among the inputs of its own task, where it does not count.
-  private func reportOwn(
-    _ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place
-  ) {
+  private func reportOwn(_ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place) {
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     let what =
       read == written

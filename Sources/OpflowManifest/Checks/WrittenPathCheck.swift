@@ -12,9 +12,7 @@ struct WrittenPathCheck {
   private let store = TextStore()
   private var paths = WrittenPaths()
 
-  init(
-    mistakes: Mistakes, folder: Text, stateFolder: String?, links: LinkResolver
-  ) {
+  init(mistakes: Mistakes, folder: Text, stateFolder: String?, links: LinkResolver) {
     self.mistakes = mistakes
     self.folder = folder
     self.stateFolder = stateFolder
@@ -25,8 +23,7 @@ struct WrittenPathCheck {
   mutating func note(_ file: SourceFile, at path: String) {
     guard path.hasPrefix("/") else { return }
     let path = store.copy(path)
-    _ = paths.insert(
-      path, WrittenPaths.Writer(kind: .manifest, text: path, place: file.place(0)))
+    _ = paths.insert(path, WrittenPaths.Writer(kind: .manifest, text: path, place: file.place(0)))
   }
 
   mutating func note(named path: String) {
@@ -77,8 +74,7 @@ struct WrittenPathCheck {
       let path = store.copy(output.text)
       let writer = WrittenPaths.Writer(
         kind: kind, text: path, place: nil, task: number, nameInRun: run.name(task))
-      let outcome = insert(
-        writer, at: absolute(path, from: folder, kind))
+      let outcome = insert(writer, at: absolute(path, from: folder, kind))
       // A task may have written the manifest that is added.
       guard case .taken(let first) = outcome, let place = first.place, first.task != nil else {
         continue
@@ -89,8 +85,7 @@ struct WrittenPathCheck {
 
   private mutating func note(
     _ path: TaskValues.DeclaredPath, at place: Place, in directory: Directory,
-    _ kind: WrittenPaths.Writer.Kind,
-    _ task: Int
+    _ kind: WrittenPaths.Writer.Kind, _ task: Int
   ) {
     let absolute = absolute(path.text, from: directory.path, kind)
     let writer = WrittenPaths.Writer(
@@ -112,9 +107,7 @@ struct WrittenPathCheck {
   }
 
   /// The plan has the normalized target of a download.
-  private func absolute(
-    _ path: Text, from folder: Text, _ kind: WrittenPaths.Writer.Kind
-  ) -> Text {
+  private func absolute(_ path: Text, from folder: Text, _ kind: WrittenPaths.Writer.Kind) -> Text {
     kind == .download
       ? PathText.absolute(path, from: folder, store: store)
       : links.absolute(path, from: folder, isPattern: false, store: store)

@@ -94,8 +94,6 @@ struct FingerprintWriter {
 
   /// Adds up the needs, so that their order does not matter.
   private static func digest(of needs: [TaskValues.Need]) -> UInt64 {
-    needs.reduce(0) {
-      $0 &+ ($1.legsDigest ?? Digest.need($1.name, $1.condition))
-    }
+    needs.reduce(0) { $0 &+ ($1.legsDigest ?? Digest.need($1.name, $1.condition)) }
   }
 }

@@ -119,8 +119,7 @@ package enum ManifestCompiler {
   ///
   /// - Parameter adder: The generator, a task of the run. New tasks need its success by default.
   package static func compile(
-    _ source: ManifestSource, addedTo run: Plan, by adder: TaskID? = nil,
-    options: CompileOptions
+    _ source: ManifestSource, addedTo run: Plan, by adder: TaskID? = nil, options: CompileOptions
   ) throws(ManifestError) -> CompiledSegment {
     let all = try compile(source, options, RunTasks(run, unchanged: [], adder: adder))
     if all.unchanged.isEmpty { return CompiledSegment(added: all.manifest, unchanged: []) }

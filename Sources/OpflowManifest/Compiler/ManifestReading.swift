@@ -37,8 +37,7 @@ struct ManifestReading: ~Copyable {
       store: loader.kept)
     sources = ReadSources(
       store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
-    folder =
-      loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
+    folder = loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
     let all = Self.declaredTasks(of: parts, mistakes, mayBeEmpty: options.mayBeEmpty)
     let declared =
       if let family = loader.run?.family {
@@ -228,8 +227,7 @@ struct ManifestReading: ~Copyable {
   /// Reads an empty matrix as one skipped task. Reports errors only if it does not use the matrix's
   /// values.
   private func readWithoutLegs(
-    _ key: Node, _ name: Text, _ scope: NameScope, _ reader: TaskReader,
-    _ task: inout TaskValues
+    _ key: Node, _ name: Text, _ scope: NameScope, _ reader: TaskReader, _ task: inout TaskValues
   ) {
     scope.sawMatrix = false
     mistakes.mute()

@@ -56,9 +56,7 @@ final class PartLoader {
   /// The limit on parts.
   private static let mostParts = 10_000
 
-  init(
-    _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes, run: RunTasks?
-  ) {
+  init(_ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes, run: RunTasks?) {
     self.run = run
     self.source = source
     self.options = options
@@ -123,8 +121,7 @@ final class PartLoader {
   }
 
   private func reader(of document: YAMLDocument, _ scope: NameScope) -> ValueReader {
-    ValueReader(
-      document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: kept)
+    ValueReader(document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: kept)
   }
 
   // MARK: Included files
@@ -367,9 +364,7 @@ enum DisplayPath {
   /// - Parameters:
   ///   - name: The file's path as shown.
   ///   - path: The path that was opened.
-  static func folder(
-    _ name: String, path: String, realPath: String
-  ) -> () -> String {
+  static func folder(_ name: String, path: String, realPath: String) -> () -> String {
     let folder = parent(of: realPath)
     if parent(of: path) != folder { return { folder == "/" ? "/" : folder + "/" } }
     guard let slash = name.lastIndex(of: "/") else { return { "" } }

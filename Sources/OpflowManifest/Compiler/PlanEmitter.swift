@@ -63,8 +63,7 @@ struct PlanEmitter: ~Copyable {
     standardDemands = defaults.lists.demands
     let settings = defaults.settings
     let environment = defaults.lists.environment
-    let variables = builder.variables(
-      environment.variables.map { Self.item($0, &builder) })
+    let variables = builder.variables(environment.variables.map { Self.item($0, &builder) })
     var variableNames = NameIndex()
     for variable in environment.variables { _ = variableNames.insert(variable.name) }
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
@@ -164,8 +163,7 @@ struct PlanEmitter: ~Copyable {
   consuming func finish(
     _ manifest: ManifestValues, tasks: TaskList, legTexts: MatrixTexts, needs: NeedList,
     readsOfLegs: [(task: Int, decides: Bool)], inputs: PlanInputs, listedSecrets: TextTable,
-    usesRunID: Bool,
-    hasWarnings: Bool
+    usesRunID: Bool, hasWarnings: Bool
   ) -> PlanBuilder.Outcome {
     for file in inputs.files { builder.reads(file: file.path) }
     for glob in inputs.globs { builder.reads(glob: glob) }
@@ -365,8 +363,7 @@ struct PlanEmitter: ~Copyable {
     }
     if edgeCount > 0 {
       readings.append((builder.taskCount, 0..<edgeCount, false))
-      items.append(
-        LateItem(.folder, program: builder.steps([LateStep(.values, count: edgeCount)])))
+      items.append(LateItem(.folder, program: builder.steps([LateStep(.values, count: edgeCount)])))
     }
     entry.record.late = builder.late(items)
   }
@@ -421,9 +418,7 @@ struct PlanEmitter: ~Copyable {
   /// Sets `items` to the variables that differ from the defaults.
   ///
   /// - Returns: The change of the defaults' digest.
-  private mutating func setItems(
-    to own: EnvironmentList, over base: EnvironmentList
-  ) -> UInt64 {
+  private mutating func setItems(to own: EnvironmentList, over base: EnvironmentList) -> UInt64 {
     items.removeAll(keepingCapacity: true)
     var digest: UInt64 = 0
     for variable in own.variables {
@@ -442,8 +437,7 @@ struct PlanEmitter: ~Copyable {
   private static func item(
     _ variable: EnvironmentList.Variable, _ builder: inout PlanBuilder
   ) -> EnvironmentItem {
-    EnvironmentItem(
-      name: builder.intern(variable.name), value: builder.intern(variable.value.text))
+    EnvironmentItem(name: builder.intern(variable.name), value: builder.intern(variable.value.text))
   }
 
   private static func list(

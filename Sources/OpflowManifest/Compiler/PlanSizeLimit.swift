@@ -17,8 +17,7 @@ struct PlanSizeLimit {
   ///   - taken: The size of the run's plan.
   init(taskCount: Int, byteCount: Int, taken: Int) {
     let most = Self.most
-    bytes = min(
-      Self.longest - taken, most.more + most.ofTask * taskCount + most.ofByte * byteCount)
+    bytes = min(Self.longest - taken, most.more + most.ofTask * taskCount + most.ofByte * byteCount)
   }
 
   /// - Parameters:

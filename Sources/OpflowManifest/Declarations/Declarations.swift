@@ -81,9 +81,7 @@ struct TaskDeclarations: EntryList {
   /// Calls `find` with each ID that the name may mean there, nearest first, until it returns a
   /// result.
   @inline(__always)
-  func first<Found>(
-    of name: Text, seenFrom number: Int, _ find: (Text) -> Found?
-  ) -> Found? {
+  func first<Found>(of name: Text, seenFrom number: Int, _ find: (Text) -> Found?) -> Found? {
     if name.first == UInt8(ascii: "/") { return find(name.part(1..<name.count)) }
     var prefix = prefix(number)
     while !prefix.isEmpty {
@@ -134,18 +132,17 @@ struct TaskDeclarations: EntryList {
 }
 
 /// Reads what a file declares.
-struct DeclarationReader {
+struct DeclarationReader: NodeReader {
   let values: ValueReader
 
   /// Reads the top-level keys; returns nil after an error.
   func readFile() -> FileDeclaration? {
-    let document = values.document
     guard document.kind(document.root) == .mapping else {
       reportNoMap()
       return nil
     }
-    let keys = values.maps.fields(
-      document.root, values.tables.manifest, owner: ManifestKey.owner
+    let keys = maps.fields(
+      document.root, tables.manifest, owner: ManifestKey.owner
     ) { $0.hasPrefix("x-") }
     return FileDeclaration(document: document, keys: keys)
   }
@@ -160,9 +157,7 @@ struct DeclarationReader {
     let mayHaveNone = mayBeEmpty || file.keys.key(.include) != nil
     guard let node = file.keys[.tasks] else {
       if mayHaveNone || file.keys.isMeant(.tasks) || file.keys.isMeant(.include) { return }
-      values.mistakes.error(
-        document.place(document.root), "`tasks` is missing",
-        help: "declare at least one task under `tasks`")
+      error(document.root, "`tasks` is missing", help: "declare at least one task under `tasks`")
       return
     }
     guard document.kind(node) == .mapping else {
@@ -173,20 +168,19 @@ struct DeclarationReader {
       return
     }
     let before = tasks.count
-    values.maps.collect(node, into: &tasks)
+    maps.collect(node, into: &tasks)
     for clash in tasks.clashes { report(clash, of: tasks) }
     if tasks.count == before, tasks.clashes.isEmpty, !mayHaveNone {
-      values.mistakes.error(
-        document.place(node), "`tasks` is empty", help: "declare at least one task")
+      error(node, "`tasks` is empty", help: "declare at least one task")
     }
   }
 
   /// Reports that two files declare the same ID.
   private func report(_ clash: (key: Node, first: Int), of tasks: TaskDeclarations) {
     let name = tasks.name(clash.first).string
-    values.mistakes.add(
+    mistakes.add(
       Mistakes.Mistake(
-        severity: .error, place: values.document.place(clash.key),
+        severity: .error, place: document.place(clash.key),
         message: "the id `\(name)` is taken: another file has a task of that name",
         help: "rename one of them, or include one of the files with an `as`",
         notes: [
@@ -197,10 +191,9 @@ struct DeclarationReader {
   }
 
   private func reportNoMap() {
-    let document = values.document
     let node = document.root
     let isNothing = values.describe(node) == "empty"
-    values.mistakes.error(
+    mistakes.error(
       isNothing ? document.file.place(0) : document.place(node),
       isNothing
         ? "the manifest is empty" : "the manifest must be a map, not \(values.describe(node))",
@@ -210,7 +203,6 @@ struct DeclarationReader {
 
   /// Advice for a list of maps with a `name`, as in playbooks.
   private func listedTaskHelp(_ node: Node) -> String? {
-    let document = values.document
     guard document.kind(node) == .sequence else { return nil }
     var children = document.children(node)
     var id = "build"

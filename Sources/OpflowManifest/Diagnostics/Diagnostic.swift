@@ -71,8 +71,7 @@ extension Mistakes {
       .filter { $0.severity == severity }
       .enumerated()
       .sorted { Self.order($0.element.place, $0.offset) < Self.order($1.element.place, $1.offset) }
-      .prefix(Self.shownCount)
-      .map(\.element)
+      .prefix(Self.shownCount).map(\.element)
     let lookup = Lookup(chosen, files)
     return chosen.map { diagnostic($0, lookup, first: files[0]) }
   }
@@ -102,9 +101,7 @@ extension Mistakes {
     func position(_ place: Place) -> SourceText.Position? { positions[place] }
   }
 
-  private func diagnostic(
-    _ mistake: Mistake, _ lookup: Lookup, first: SourceFile
-  ) -> Diagnostic {
+  private func diagnostic(_ mistake: Mistake, _ lookup: Lookup, first: SourceFile) -> Diagnostic {
     var result = Diagnostic(
       severity: mistake.severity,
       file: mistake.origin ?? mistake.place.map { lookup.file($0).displayPath }

@@ -93,15 +93,13 @@ final class Mistakes {
   func endLegs() { leg = nil }
 
   func error(
-    _ place: Place, _ message: @autoclosure () -> String,
-    help: @autoclosure () -> String? = nil
+    _ place: Place, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
   ) {
     add(severity: .error, place: place, message: message, help: help)
   }
 
   func warning(
-    _ place: Place, _ message: @autoclosure () -> String,
-    help: @autoclosure () -> String? = nil
+    _ place: Place, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
   ) {
     add(severity: .warning, place: place, message: message, help: help)
   }

@@ -120,8 +120,7 @@ struct SourceLine {
 
   /// Returns the ranges to hide, sorted and merged.
   private func hidden(_ secrets: [Secret]) -> [Range<Int>] {
-    let found =
-      Credentials.ranges(in: text) + secrets.compactMap { range(of: $0) }
+    let found = Credentials.ranges(in: text) + secrets.compactMap { range(of: $0) }
     var ranges: [Range<Int>] = []
     for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       if let last = ranges.last, range.lowerBound <= last.upperBound {

@@ -36,8 +36,7 @@ enum ExpressionTemplate {
         break
       }
       append(written: written, values, to: store)
-      var parser = ExpressionParser(
-        text: text, position: start + 3, names: names, store: literals)
+      var parser = ExpressionParser(text: text, position: start + 3, names: names, store: literals)
       do {
         let (value, end) = try parser.evaluate()
         position = end
@@ -109,8 +108,7 @@ enum ExpressionTemplate {
     let rest = text.part(position..<text.count)
     // SAFETY: reads within `rest`.
     return position
-      + cyaml_find_expression(
-        rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
+      + cyaml_find_expression(rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
   }
 
   private static func unclosed(at start: Int) -> ExpressionMistake {

@@ -36,9 +36,7 @@ enum LateText {
   }
 
   /// The late part of a single expression, with or without `${{ }}`.
-  static func residueOfWhole(
-    _ text: Text, names: some ExpressionNames, store: TextStore
-  ) -> Text {
+  static func residueOfWhole(_ text: Text, names: some ExpressionNames, store: TextStore) -> Text {
     let trimmed = text.trimmed
     let start = trimmed.hasPrefix("${{") ? 3 : 0
     appendResidue(of: trimmed.part(start..<trimmed.count), names, store)
@@ -100,8 +98,7 @@ struct LateCompiler {
   }
 
   static func steps(
-    of text: Text, isTemplate: Bool, literals: TextStore, intern: (Text) -> TextRef,
-    needs: Needs
+    of text: Text, isTemplate: Bool, literals: TextStore, intern: (Text) -> TextRef, needs: Needs
   ) -> [LateStep] {
     withoutActuallyEscaping(intern) { intern in
       withoutActuallyEscaping(needs) { needs in

@@ -163,9 +163,7 @@ struct ScopedNames: ExpressionNames {
       if scope.secrets.contains(name.part(4..<name.count)) { return secret(name, at: offset) }
       return scope.environmentValue(name.part(4..<name.count))
     }
-    if scope.position == .headers, name.hasPrefix("secrets."),
-      isSimple(name.part(8..<name.count))
-    {
+    if scope.position == .headers, name.hasPrefix("secrets."), isSimple(name.part(8..<name.count)) {
       let secret = name.part(8..<name.count)
       if scope.secrets.isUnknown(secret) {
         report(
@@ -276,8 +274,7 @@ struct ScopedNames: ExpressionNames {
     } else {
       help = "a text needs quotes: '\(name.string)'; a variable is `vars.NAME` or `env.NAME`"
     }
-    return ExpressionMistake(
-      offset: offset, message: "unknown name `\(name.string)`", help: help)
+    return ExpressionMistake(offset: offset, message: "unknown name `\(name.string)`", help: help)
   }
 
   private func isSimple(_ name: Text) -> Bool {

@@ -145,9 +145,7 @@ private enum SecretNames {
   }
 
   /// Adds the variables that secrets come from, which are as secret.
-  private static func addSources(
-    _ node: Node, _ document: YAMLDocument, _ names: inout TextTable
-  ) {
+  private static func addSources(_ node: Node, _ document: YAMLDocument, _ names: inout TextTable) {
     var children = document.children(node)
     while let key = children.next(), let source = children.next() {
       if let name = document.scalarText(key) { _ = names.insert(name) }

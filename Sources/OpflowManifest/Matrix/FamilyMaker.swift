@@ -2,7 +2,7 @@ internal import OpflowCore
 
 /// Makes matrix tasks: all combinations, minus `exclude`, plus `include`. The last axis varies
 /// fastest. Limits are checked before anything is made.
-struct FamilyMaker {
+struct FamilyMaker: Reporter {
   let document: YAMLDocument
   let mistakes: Mistakes
   let texts: MatrixTexts
@@ -26,8 +26,8 @@ struct FamilyMaker {
       return family
     }
     guard !isTooLong(matrix, product) else {
-      mistakes.error(
-        document.place(key), "the values of \(product) legs take too much memory",
+      error(
+        key, "the values of \(product) legs take too much memory",
         help: "combine fewer or shorter values: 1 KiB for each leg is always allowed")
       family.emptiness = .unknown
       return family
@@ -39,11 +39,10 @@ struct FamilyMaker {
     family.emptiness = .empty
     if let node = matrix.excludeNode, product > 0 {
       if matrix.isOfFiles {
-        mistakes.warning(
-          document.place(node), "`exclude` leaves no leg",
-          help: "the task is skipped, and what needs it runs")
+        warning(
+          node, "`exclude` leaves no leg", help: "the task is skipped, and what needs it runs")
       } else {
-        mistakes.error(document.place(node), "`exclude` leaves no leg")
+        error(node, "`exclude` leaves no leg")
         family.emptiness = .unknown
       }
     }
@@ -55,8 +54,8 @@ struct FamilyMaker {
     let more = matrix.included.isEmpty ? "" : " + \(matrix.included.count)"
     let product = matrix.productCount.map { matrix.factors.count > 1 ? " = \($0)" : "" }
     let largest = matrix.factors.max { $0.count < $1.count }
-    mistakes.error(
-      document.place(largest?.node ?? matrix.included.first?.node ?? key),
+    error(
+      largest?.node ?? matrix.included.first?.node ?? key,
       "too many legs: \(counts)\(product ?? "")\(more)",
       help: room == Family.mostLegs
         ? "a manifest has at most \(room)"
@@ -105,8 +104,8 @@ struct FamilyMaker {
       if !excludes.take(leg) { family.values += leg }
     }
     for item in excludes.unused {
-      mistakes.warning(
-        document.place(item.node), "this item of `exclude` fits no leg",
+      warning(
+        item.node, "this item of `exclude` fits no leg",
         help: "its values are compared with those of the axes as texts")
     }
   }
@@ -130,8 +129,8 @@ struct FamilyMaker {
         let values = matrix.namingNames.map {
           "\(matrix.names.texts[$0].string)=\(texts[leg[$0]].string)"
         }
-        mistakes.error(
-          document.place(item.node),
+        error(
+          item.node,
           "there is a leg with \(values.joined(separator: ", ")) already: two would be alike",
           help: "`include` adds whole legs, and changes none")
         continue
@@ -151,8 +150,7 @@ struct FamilyMaker {
       let id = store.copy(
         names.make(name, naming.lazy.map { (axes[$0], texts[values[start + $0]]) }))
       if LegName.isCut(id), !cut.insert(id).isNew {
-        mistakes.error(
-          document.place(key), "two legs have one id, `\(id.string)`, since their values are long")
+        error(key, "two legs have one id, `\(id.string)`, since their values are long")
       }
       family.ids.append(id)
     }
@@ -207,8 +205,8 @@ private final class ExcludedValues {
 }
 
 /// Finds and expands matrices before tasks are read, because a task may need a later one.
-struct FamilyReader {
-  private let values: ValueReader
+struct FamilyReader: NodeReader {
+  let values: ValueReader
   private var reader: MatrixReader
   private let maker: FamilyMaker
 
@@ -243,20 +241,17 @@ struct FamilyReader {
     return families
   }
 
-  private mutating func read(
-    _ node: Node, of name: Text, at key: Node, room: Int
-  ) -> Family {
-    let scope = values.scope
+  private mutating func read(_ node: Node, of name: Text, at key: Node, room: Int) -> Family {
     scope.taskID = nil
     scope.matrix = MatrixScope(owner: .matrix)
     defer { scope.matrix = MatrixScope() }
-    let errorCount = values.mistakes.errorCount
+    let errorCount = mistakes.errorCount
     let matrix = reader.read(node)
-    guard values.mistakes.errorCount == errorCount, !matrix.isWrong else { return unknown(matrix) }
+    guard mistakes.errorCount == errorCount, !matrix.isWrong else { return unknown(matrix) }
     if matrix.isLater { return later(matrix) }
     var family = maker.make(matrix, name: name, key: key, room: room)
     family.after = matrix.after
-    if values.mistakes.errorCount > errorCount { family = unknown(matrix) }
+    if mistakes.errorCount > errorCount { family = unknown(matrix) }
     return family
   }
 
@@ -280,19 +275,18 @@ struct FamilyReader {
 
   /// Returns the value of `matrix`, which may be merged in.
   private func matrixNode(of key: Node) -> Node? {
-    let document = values.document
     guard document.kind(key.value) == .mapping else { return nil }
     var mayHave = false
     var children = document.children(key.value)
     while let name = children.next(), let value = children.next() {
       guard let text = document.scalarText(name) else { continue }
       if text == TaskKey.matrix.name { return value }
-      if values.maps.isMerge(name, text) { mayHave = true }
+      if maps.isMerge(name, text) { mayHave = true }
     }
     guard mayHave else { return nil }
     // The task is read and reported later.
-    values.mistakes.mute()
-    defer { values.mistakes.unmute() }
-    return values.maps.fields(key.value, values.tables.task, owner: TaskKey.owner)[.matrix]
+    mistakes.mute()
+    defer { mistakes.unmute() }
+    return maps.fields(key.value, tables.task, owner: TaskKey.owner)[.matrix]
   }
 }

@@ -107,8 +107,7 @@ struct LegSelector {
     var parts: [Part] = []
     var start = open + 1
     while true {
-      let end =
-        text[start..<(text.count - 1)].firstIndex(of: UInt8(ascii: ",")) ?? text.count - 1
+      let end = text[start..<(text.count - 1)].firstIndex(of: UInt8(ascii: ",")) ?? text.count - 1
       let part = text.part(start..<end).trimmed
       let equals = part.firstIndex(of: UInt8(ascii: "="))
       parts.append(

@@ -1,7 +1,7 @@
 internal import OpflowCore
 
 /// Reads a `matrix` without expanding it.
-struct MatrixReader {
+struct MatrixReader: NodeReader {
   let values: ValueReader
   let sources: ReadSources
   let texts: MatrixTexts
@@ -22,17 +22,14 @@ struct MatrixReader {
     self.folder = folder
   }
 
-  var mistakes: Mistakes { values.mistakes }
-  var document: YAMLDocument { values.document }
-
   mutating func read(_ node: Node) -> Matrix {
     matrix = Matrix()
     guard document.kind(node) == .mapping else {
       values.wrongType(node, Subject(TaskKey.matrix), expected: "a map", help: mapHelp(node))
       return matrix
     }
-    let entries = values.maps.entries(node)
-    if entries.count == 0 { mistakes.error(document.place(node), "`matrix` is empty") }
+    let entries = maps.entries(node)
+    if entries.count == 0 { error(node, "`matrix` is empty") }
     var lists: (exclude: Node?, include: Node?)
     for index in 0..<entries.count {
       let (name, value) = (entries.name(index), entries.value(index))
@@ -51,8 +48,8 @@ struct MatrixReader {
         return matrix
       }
       guard let include = lists.include, lists.exclude == nil else {
-        mistakes.error(
-          document.place(node), "`matrix` has no axis and no `rows`",
+        error(
+          node, "`matrix` has no axis and no `rows`",
           help: "there is nothing to exclude; legs that are written one by one are"
             + " `include: [{ NAME: VALUE }]`")
         return matrix
@@ -115,8 +112,8 @@ struct MatrixReader {
     var first: [Int32: Node] = [:]
     for item in document.children(node) {
       if document.kind(item) == .mapping, values.quotingHelp(item) == nil {
-        mistakes.error(
-          document.place(item), "an item of \(subject.description) must be a value, not a map",
+        error(
+          item, "an item of \(subject.description) must be a value, not a map",
           help: "values that belong together are `rows: [{ NAME: VALUE, … }]`")
         continue
       }
@@ -133,9 +130,7 @@ struct MatrixReader {
       list.append(value)
     }
     if document.isEmpty(node) {
-      mistakes.error(
-        document.place(node), "\(subject.description) is empty",
-        help: "give it a value, or take it away")
+      error(node, "\(subject.description) is empty", help: "give it a value, or take it away")
     }
     return list
   }
@@ -156,25 +151,23 @@ struct MatrixReader {
   private mutating func readMade(_ node: Node, _ subject: Subject, into factor: inout Matrix.Factor)
   {
     if let help = values.quotingHelp(node) {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be a list, not a map", help: help)
+      error(node, "\(subject.description) must be a list, not a map", help: help)
       return
     }
-    let fields = values.maps.fields(node, values.tables.axis, owner: "an axis of a `matrix`")
+    let fields = maps.fields(node, tables.axis, owner: "an axis of a `matrix`")
     let known: [AxisKey] = [.range, .glob, .lines]
     let given = known.compactMap { key in fields.key(key).map { (key, $0) } }
     guard let (key, place) = given.first else {
       if !known.contains(where: { fields.isMeant($0) }) {
-        mistakes.error(
-          document.place(node), "\(subject.description) has no values",
+        error(
+          node, "\(subject.description) has no values",
           help: "write a list, or one of `range: [1, 4]`, `glob: PATTERN` and `lines: FILE`")
       }
       return
     }
     if given.count > 1 {
-      mistakes.error(
-        document.place(given[1].1),
-        "\(subject.description) has both `\(key.name)` and `\(given[1].0.name)`",
+      error(
+        given[1].1, "\(subject.description) has both `\(key.name)` and `\(given[1].0.name)`",
         help: "an axis is made in one way")
       return
     }
@@ -194,8 +187,8 @@ struct MatrixReader {
   mutating func readAfter(_ fields: Fields<AxisKey>, of key: AxisKey) -> Bool {
     guard let after = fields.key(.after) else { return false }
     if key == .range {
-      mistakes.error(
-        document.place(after), "`range` reads no file that a task could write first",
+      error(
+        after, "`range` reads no file that a task could write first",
         help: "take `after` away, or name the numbers in a file: `lines: FILE`")
       return false
     }
@@ -224,29 +217,25 @@ struct MatrixReader {
     }
     let items = Array(document.children(node))
     guard items.count == 2 else {
-      mistakes.error(
-        document.place(node),
-        "`range` must be two numbers, the first and the last, not \(items.count)",
+      error(
+        node, "`range` must be two numbers, the first and the last, not \(items.count)",
         help: items.count > 2 ? "values that are written one by one are a list of their own" : nil)
       return nil
     }
-    let bounds = items.map {
-      values.integer($0, .item(of: AxisKey.range), in: KeyBounds.axis)
-    }
+    let bounds = items.map { values.integer($0, .item(of: AxisKey.range), in: KeyBounds.axis) }
     for item in items {
       let text = document.text(item)
       if text.count > 1, text.first == UInt8(ascii: "0"), text.allSatisfy(ASCII.isDigit) {
-        mistakes.error(
-          document.place(item), "a number of `range` begins with a zero, which its legs would not",
+        error(
+          item, "a number of `range` begins with a zero, which its legs would not",
           help: "leave it out, or write the values as a list of texts")
         return nil
       }
     }
     guard let first = bounds[0], let last = bounds[1] else { return nil }
     if first <= last { return first...last }
-    mistakes.error(
-      document.place(node), "`range` ends before it begins: \(first) to \(last)",
-      help: "write [\(last), \(first)]")
+    error(
+      node, "`range` ends before it begins: \(first) to \(last)", help: "write [\(last), \(first)]")
     return nil
   }
 
@@ -257,14 +246,13 @@ struct MatrixReader {
     switch sources.names(pattern.text, in: folder) {
     case .success(let names):
       if names.isEmpty {
-        mistakes.warning(
-          document.place(node), "nothing fits `\(pattern.text.string)`: the task has no legs",
+        warning(
+          node, "nothing fits `\(pattern.text.string)`: the task has no legs",
           help: "it is skipped, and what needs it runs")
       }
       return names.map { texts.number(of: $0) }
     case .failure(let fault):
-      mistakes.error(
-        document.place(node), "`\(pattern.text.string)` cannot be looked for: \(fault.text)")
+      error(node, "`\(pattern.text.string)` cannot be looked for: \(fault.text)")
       return []
     }
   }
@@ -283,8 +271,7 @@ struct MatrixReader {
     TextFile.forEachLine(file.text) { line, offset in
       if list.count == Family.mostLegs {
         matrix.isWrong = true
-        mistakes.error(
-          file.place(offset), "the file has more than \(Family.mostLegs) lines")
+        mistakes.error(file.place(offset), "the file has more than \(Family.mostLegs) lines")
         return false
       }
       let value = texts.number(of: line)
@@ -302,8 +289,8 @@ struct MatrixReader {
   }
 
   func warnOfNothing(in file: SourceFile, at node: Node) {
-    mistakes.warning(
-      document.place(node), "there is nothing in `\(file.displayPath)`: the task has no legs",
+    warning(
+      node, "there is nothing in `\(file.displayPath)`: the task has no legs",
       help: "it is skipped, and what needs it runs")
   }
 
@@ -315,9 +302,7 @@ struct MatrixReader {
     switch sources.file(path.text, folder) {
     case .success(let file): return file
     case .failure(let fault):
-      mistakes.error(
-        document.place(node), "`\(path.text.string)` cannot be read: \(fault.text)",
-        help: fault.help)
+      error(node, "`\(path.text.string)` cannot be read: \(fault.text)", help: fault.help)
       return nil
     }
   }
@@ -333,7 +318,7 @@ extension MatrixReader {
     case .sequence: readWritten(node, into: &factor)
     case .scalar: readSheet(node, into: &factor)
     case .mapping:
-      let fields = values.maps.fields(node, values.tables.rows, owner: "`rows`")
+      let fields = maps.fields(node, tables.rows, owner: "`rows`")
       if let file = fields[.file] {
         if readAfter(fields, of: .file) {
           noteLater(file, Subject(MatrixKey.rows))
@@ -342,8 +327,8 @@ extension MatrixReader {
           readSheet(file, into: &factor)
         }
       } else if !fields.isMeant(.file) {
-        mistakes.error(
-          document.place(node), "`rows` has no `file`",
+        error(
+          node, "`rows` has no `file`",
           help: "write a list of maps, or the name of a file with a line of names")
       }
     }
@@ -368,7 +353,7 @@ extension MatrixReader {
         values.wrongType(item, .item(of: MatrixKey.rows), expected: "a map")
         continue
       }
-      let entries = values.maps.entries(item)
+      let entries = maps.entries(item)
       if isFirst {
         isFirst = false
         for index in 0..<entries.count {
@@ -377,7 +362,7 @@ extension MatrixReader {
             _ = matrix.names.insert(name)
           }
         }
-        if entries.count == 0 { mistakes.error(document.place(item), "the first row is empty") }
+        if entries.count == 0 { error(item, "the first row is empty") }
       }
       let names = before..<matrix.names.count
       guard !names.isEmpty, let row = readWhole(item, entries, names, "the first row has it")
@@ -387,14 +372,14 @@ extension MatrixReader {
           texts[row[0]], document.place(valueNode(of: names.lowerBound, entries) ?? item),
           .entry("rows", matrix.names.texts[before]),
           document.place(
-            valueNode(of: names.lowerBound, values.maps.entries(other)) ?? other),
+            valueNode(of: names.lowerBound, maps.entries(other)) ?? other),
           help: Self.helpForNaming)
         continue
       }
       first[row[0]] = item
       factor.values += row
     }
-    if document.isEmpty(node) { mistakes.error(document.place(node), "`rows` is empty") }
+    if document.isEmpty(node) { error(node, "`rows` is empty") }
   }
 
   private func valueNode(of name: Int, _ entries: Entries) -> Node? {
@@ -425,8 +410,8 @@ extension MatrixReader {
     }
     guard isWhole else { return nil }
     for (index, value) in row.enumerated() where value < 0 {
-      mistakes.error(
-        document.place(node),
+      error(
+        node,
         "`\(matrix.names.texts[names.lowerBound + index].string)` is missing here, and \(reason)")
       return nil
     }
@@ -441,10 +426,9 @@ extension MatrixReader {
 
   private func reportUnknown(_ name: Text, at key: Node, among names: Range<Int>) {
     let known = matrix.names.texts[names]
-    mistakes.error(
-      document.place(key), "the `matrix` has no `\(name.string)`",
-      help: values.scope.suggestions.help(for: name, among: known)
-        ?? Suggestion.names(known))
+    error(
+      key, "the `matrix` has no `\(name.string)`",
+      help: scope.suggestions.help(for: name, among: known) ?? Suggestion.names(known))
   }
 
   // MARK: In a file
@@ -452,7 +436,7 @@ extension MatrixReader {
   private mutating func readSheet(_ node: Node, into factor: inout Matrix.Factor) {
     let before = matrix.names.count
     guard let file = readFile(node, Subject(MatrixKey.rows)) else { return }
-    let sheet = Sheet(file, mistakes, store: values.scratch)
+    let sheet = Sheet(file, mistakes, store: scratch)
     for cell in sheet.names {
       if isName(cell.text, at: file.place(cell.offset)) { _ = matrix.names.insert(cell.text) }
     }
@@ -461,8 +445,7 @@ extension MatrixReader {
       return
     }
     if sheet.rowOffsets.isEmpty { return warnOfNothing(in: file, at: node) }
-    matrix.files.append(
-      Matrix.File(names: before..<matrix.names.count, file: file, isSheet: true))
+    matrix.files.append(Matrix.File(names: before..<matrix.names.count, file: file, isSheet: true))
     factor.values = sheet.cells.map { texts.number(of: $0) }
     var first: [Int32: Int] = [:]
     for (row, offset) in sheet.rowOffsets.enumerated() {
@@ -497,15 +480,15 @@ extension MatrixReader {
         }
         let value = entries.value(index)
         if document.kind(value) == .sequence {
-          mistakes.error(
-            document.place(value), "an item of `exclude` has one value for a name, not a list",
+          error(
+            value, "an item of `exclude` has one value for a name, not a list",
             help: "write an item for each value")
           continue
         }
         if let value = readValue(value, name) { items.append((number, value)) }
       }
       if entries.count == 0 {
-        mistakes.error(document.place(item), "an item of `exclude` is empty: it fits every leg")
+        error(item, "an item of `exclude` is empty: it fits every leg")
       }
       return items.isEmpty ? nil : Matrix.Values(node: item, items: items)
     }
@@ -516,7 +499,7 @@ extension MatrixReader {
     guard document.kind(node) == .sequence,
       let first = document.children(node).first(where: { document.kind($0) == .mapping })
     else { return }
-    let entries = values.maps.entries(first)
+    let entries = maps.entries(first)
     for index in 0..<entries.count {
       let name = entries.name(index)
       if isName(name, at: document.place(entries.keys[index])) {
@@ -540,14 +523,14 @@ extension MatrixReader {
     guard let items = values.items(node, Subject(key), expected: "a list of maps") else {
       return []
     }
-    if items.isEmpty { mistakes.error(document.place(node), "`\(key.name)` is empty") }
+    if items.isEmpty { error(node, "`\(key.name)` is empty") }
     var list: [Matrix.Values] = []
     for item in items {
       guard document.kind(item) == .mapping, values.quotingHelp(item) == nil else {
         values.wrongType(item, .item(of: key), expected: "a map")
         continue
       }
-      if let values = read(item, values.maps.entries(item)) { list.append(values) }
+      if let values = read(item, maps.entries(item)) { list.append(values) }
     }
     return list
   }

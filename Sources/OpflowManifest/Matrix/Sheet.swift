@@ -100,8 +100,7 @@ struct Sheet {
 
   private func withoutReturn(_ begin: Int, _ end: Int) -> Text {
     let isReturn =
-      end > begin && file.text[end - 1] == 13
-      && (end == file.text.count || file.text[end] == 10)
+      end > begin && file.text[end - 1] == 13 && (end == file.text.count || file.text[end] == 10)
     return file.text.part(begin..<(isReturn ? end - 1 : end))
   }
 

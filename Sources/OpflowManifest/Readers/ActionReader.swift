@@ -1,16 +1,12 @@
 internal import OpflowCore
 
 /// Reads `run`, `download`, `approve` or `block`.
-struct ActionReader {
+struct ActionReader: NodeReader {
   let values: ValueReader
-  private let commands: CommandReader
-  private let downloads: DownloadReader
   private let mayHoldForeign: Bool
 
   init(_ values: ValueReader) {
     self.values = values
-    commands = CommandReader(values: values)
-    downloads = DownloadReader(values: values)
     mayHoldForeign = ForeignScript.mayStand(
       in: values.document.source, marks: values.document.marks)
   }
@@ -19,7 +15,7 @@ struct ActionReader {
     if let node = keys[.run] { readRun(node, into: &task) }
     if let node = keys[.download] {
       task.kind = .download
-      downloads.read(node, into: &task)
+      DownloadReader(values: values).read(node, into: &task)
     }
     if let node = keys[.approve] { readQuestion(node, keys, into: &task) }
     if let node = keys[.block] { readBlock(node, keys, into: &task) }
@@ -31,12 +27,12 @@ struct ActionReader {
   private func expectOne(_ keys: Fields<TaskKey>, _ task: inout TaskValues) {
     let actions = TaskKey.actions.filter { keys.key($0) != nil }
     if actions.count > 1 {
-      let places = actions.compactMap { keys.key($0).map { values.document.place($0) } }
+      let places = actions.compactMap { keys.key($0).map { document.place($0) } }
       let names = actions.map { "`\($0.name)`" }
       let last = names[names.count - 1]
       let list = names.dropLast().joined(separator: ", ")
-      values.mistakes.error(
-        places.max() ?? values.document.place(task.key),
+      mistakes.error(
+        places.max() ?? document.place(task.key),
         actions.count == 2
           ? "a task has either \(list) or \(last), and this one has both"
           : "a task has one of \(list) and \(last), and this one has all",
@@ -44,15 +40,15 @@ struct ActionReader {
     }
     guard actions.isEmpty, !TaskKey.actions.contains(where: { keys.isMeant($0) }) else { return }
     if let needs = keys[.needs], isName(needs, keys) { return beName(needs, &task) }
-    values.mistakes.error(
-      values.document.place(task.key), "task `\(task.name.string)` has nothing to do",
+    error(
+      task.key, "task `\(task.name.string)` has nothing to do",
       help: "give it `run` or `download`; one that is but a name for others has `needs` alone")
   }
 
   /// Whether a task only groups its needs, without a key about running.
   private func isName(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
-    if values.document.kind(needs) == .sequence {
-      var items = values.document.children(needs)
+    if document.kind(needs) == .sequence {
+      var items = document.children(needs)
       if items.next() == nil { return false }
     }
     return TaskKey.allCases.allSatisfy { keys.key($0) == nil || TaskKey.ofNames.contains($0) }
@@ -61,23 +57,23 @@ struct ActionReader {
   /// Makes such a task succeed at once. It is up to date if all of its needs are.
   private func beName(_ needs: Node, _ task: inout TaskValues) {
     task.kind = .command
-    task.words = CommandReader.scalars(Plan.commandOfNames, needs, values.scratch)
+    task.words = CommandReader.scalars(Plan.commandOfNames, needs, scratch)
     task.hasInputs = !task.flags.contains(.finally)
   }
 
   private func readRun(_ node: Node, into task: inout TaskValues) {
     let subject = Subject(TaskKey.run)
-    switch values.document.kind(node) {
+    switch document.kind(node) {
     case .scalar:
-      values.scope.valuePlace = .script
-      defer { values.scope.valuePlace = .none }
+      scope.valuePlace = .script
+      defer { scope.valuePlace = .none }
       guard let script = commands.readScript(node, subject) else { return }
       task.kind = .shell
       task.script = script
       if mayHoldForeign { warnOfForeign(node) }
     case .sequence:
-      values.scope.valuePlace = .late
-      defer { values.scope.valuePlace = .none }
+      scope.valuePlace = .late
+      defer { scope.valuePlace = .none }
       guard let words = commands.readWords(node, subject) else { return }
       task.kind = .command
       task.words = words
@@ -90,16 +86,14 @@ struct ActionReader {
   }
 
   private func warnOfForeign(_ node: Node) {
-    guard let found = ForeignScript(in: values.document.text(node), of: values.scope) else {
+    guard let found = ForeignScript(in: document.text(node), of: scope) else {
       return
     }
-    values.mistakes.warning(values.document.place(node), found.message, help: found.help)
+    warning(node, found.message, help: found.help)
   }
 
   /// Reads an approval. It runs nothing, so `defaults` about running do not apply.
-  private func readQuestion(
-    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
-  ) {
+  private func readQuestion(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     task.kind = .approve
     if keys[.timeout] == nil { task.settings.policy.timeoutMilliseconds = 0 }
     task.settings.policy.retryMax = 0
@@ -108,38 +102,36 @@ struct ActionReader {
     task.flags.remove(.failWhenInterrupted)
     for key in TaskKey.notOfGates {
       guard let other = keys.key(key) else { continue }
-      values.mistakes.error(
-        values.document.place(other), "`\(key.name)` says nothing of a question (`approve`)",
+      error(
+        other, "`\(key.name)` says nothing of a question (`approve`)",
         help: "nothing is run for it: take `\(key.name)` away")
     }
-    if let codes = keys[.allowFailure], values.document.kind(codes) == .sequence {
-      values.mistakes.error(
-        values.document.place(codes), "a question has no exit code that `allow_failure` could list",
+    if let codes = keys[.allowFailure], document.kind(codes) == .sequence {
+      error(
+        codes, "a question has no exit code that `allow_failure` could list",
         help: "write `allow_failure: true`, or take it away")
     }
     task.script = values.filledString(node, Subject(TaskKey.approve))
   }
 
   /// Reads an external task. It has no process, so `defaults` about processes do not apply.
-  private func readBlock(
-    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
-  ) {
+  private func readBlock(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     task.kind = .block
     for key in TaskKey.notOfBlocks {
       guard let other = keys.key(key) else { continue }
-      values.mistakes.error(
-        values.document.place(other), "`\(key.name)` says nothing of a block",
+      error(
+        other, "`\(key.name)` says nothing of a block",
         help: "a program does it, as and where it likes: take `\(key.name)` away")
     }
     guard values.boolean(node, Subject(TaskKey.block)) == false else { return }
-    values.mistakes.error(
-      values.document.place(node), "`block` is `true` where it stands",
+    error(
+      node, "`block` is `true` where it stands",
       help: "a task that is none has `run` or `download` in its place")
   }
 }
 
 /// Reads commands, scripts and shells.
-struct CommandReader {
+struct CommandReader: NodeReader {
   let values: ValueReader
 
   /// Reads a script. Unquoted `true` and `false` are commands here.
@@ -151,7 +143,7 @@ struct CommandReader {
   /// Reads the command line before a script.
   func readShell(_ node: Node) -> [Scalar]? {
     let subject = Subject(TaskKey.shell)
-    switch values.document.kind(node) {
+    switch document.kind(node) {
     case .sequence: return readWords(node, subject)
     case .mapping:
       values.wrongType(node, subject, expected: "a string or a list of strings")
@@ -160,13 +152,12 @@ struct CommandReader {
     }
     guard let name = values.filledString(node, subject) else { return nil }
     guard let words = ShellName.words(name.text.string) else {
-      values.mistakes.error(
-        values.document.place(node),
-        "opflow does not know how `\(name.text.string)` takes a script",
+      error(
+        node, "opflow does not know how `\(name.text.string)` takes a script",
         help: "write all words before the script, such as [python3, -c]")
       return nil
     }
-    return Self.scalars(words, node, values.scratch)
+    return Self.scalars(words, node, scratch)
   }
 
   /// Makes scalars of strings that are not in the manifest.
@@ -181,28 +172,25 @@ struct CommandReader {
   func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
     guard case .key(let name) = subject else { return nil }
     var words: [Scalar] = []
-    for item in values.document.children(node) {
+    for item in document.children(node) {
       guard let word = values.scalar(item, .item(name), expected: "a string") else { return nil }
       words.append(word)
     }
     guard let first = words.first else {
-      values.mistakes.error(
-        values.document.place(node), "\(subject.description) is empty",
+      error(
+        node, "\(subject.description) is empty",
         help: "write the program and its arguments: [make, test]")
       return nil
     }
     if first.text.isEmpty {
-      values.mistakes.error(
-        values.document.place(first.node),
-        "the first word of \(subject.description) \(values.emptiness(first.node))")
+      error(first.node, "the first word of \(subject.description) \(values.emptiness(first.node))")
       return nil
     }
     if !values.hasExpression(first.node), first.text.contains(where: ASCII.isBlank) {
-      values.mistakes.error(
-        values.document.place(first.node),
+      error(
+        first.node,
         "the first item of \(subject.description) is the program's name, and this one holds a "
-          + "blank",
-        help: "a list is one command: use `run: |` for several lines")
+          + "blank", help: "a list is one command: use `run: |` for several lines")
       return nil
     }
     return words
@@ -214,18 +202,17 @@ struct CommandReader {
     for word in words.dropFirst() where !values.hasExpression(word.node) {
       let text = word.text
       if Self.isOperator(text), !Self.takesOperators(first.text) {
-        values.mistakes.warning(
-          values.document.place(word.node),
+        warning(
+          word.node,
           "an item of \(subject.description) is `\(text.string)`, and no shell reads a list",
           help: "write all of it as a text: `run: make && make test`")
       } else if text.count > first.text.count, text[first.text.count] == 32,
         text.part(0..<first.text.count).isSame(as: first.text)
       {
-        values.mistakes.warning(
-          values.document.place(word.node),
+        warning(
+          word.node,
           "an item of \(subject.description) looks like a command of its own, and a list is one "
-            + "command",
-          help: "write `run: |`, and below it each command on a line of its own")
+            + "command", help: "write `run: |`, and below it each command on a line of its own")
       } else if let found = ShellText(in: text),
         text.first == UInt8(ascii: "~") || found.text.count == text.count
       {

@@ -1,14 +1,8 @@
 internal import OpflowCore
 
 /// Reads `inputs` and `outputs`; lists may be nested through anchors.
-struct DeclaredFileReader {
+struct DeclaredFileReader: NodeReader {
   let values: ValueReader
-  private let commands: CommandReader
-
-  init(_ values: ValueReader) {
-    self.values = values
-    commands = CommandReader(values: values)
-  }
 
   /// Requires the task's action to be read already.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
@@ -19,33 +13,33 @@ struct DeclaredFileReader {
 
   /// Requires the task's inputs and secrets to be read already.
   private func readCache(_ key: Node, into task: inout TaskValues) {
-    let place = values.document.place(key)
+    let place = document.place(key)
     switch task.kind {
     case .approve, .block: return
     case .download:
-      return values.mistakes.error(
+      return mistakes.error(
         place, "a download cannot have `cache`",
         help: "its `sha256` tells whether the file is there already; take `cache` away")
     case .shell, .command: break
     }
     guard let mayHoldSecrets = readCacheValue(key.value) else { return }
     if !task.hasInputs {
-      return values.mistakes.error(
+      return mistakes.error(
         place, "`cache` needs `inputs`",
         help: "a result is found by what the task reads; say what that is")
     }
     if task.flags.contains(.interactive) {
-      return values.mistakes.error(
+      return mistakes.error(
         place, "an `interactive` task cannot have `cache`",
         help: "what is typed is no input; take one of the two away")
     }
     if task.flags.contains(.control) {
-      return values.mistakes.error(
+      return mistakes.error(
         place, "a task with `control` cannot have `cache`",
         help: "what it does to its run is no output; take one of the two away")
     }
     if !task.texts[.secrets].isEmpty, !mayHoldSecrets {
-      return values.mistakes.error(
+      return mistakes.error(
         place, "a task with `secrets` is cached only where that is said",
         help: "what it leaves may hold them, and goes to everybody who has the cache;"
           + " where that is right: { secrets: true }")
@@ -55,10 +49,10 @@ struct DeclaredFileReader {
 
   /// Returns whether results may contain secrets; nil without a cache.
   private func readCacheValue(_ node: Node) -> Bool? {
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       return values.boolean(node, Subject(TaskKey.cache)) == true ? false : nil
     }
-    let fields = values.maps.fields(node, values.tables.cache, owner: "`cache`")
+    let fields = maps.fields(node, tables.cache, owner: "`cache`")
     return fields[.secrets].flatMap { values.boolean($0, Subject(CacheKey.secrets)) } ?? false
   }
 
@@ -66,14 +60,14 @@ struct DeclaredFileReader {
     switch task.kind {
     case .approve, .block: return
     case .download:
-      return values.mistakes.error(
-        values.document.place(key), "a download cannot have `inputs`",
+      return error(
+        key, "a download cannot have `inputs`",
         help: "its `sha256` tells whether the file is there already; take `inputs` away")
     case .shell, .command: break
     }
     if task.flags.contains(.finally) {
-      return values.mistakes.error(
-        values.document.place(key), "a `finally` task cannot have `inputs`",
+      return error(
+        key, "a `finally` task cannot have `inputs`",
         help: "it runs at the end of every run that started a task, whatever changed;"
           + " take `inputs` away")
     }
@@ -87,13 +81,13 @@ struct DeclaredFileReader {
     switch task.kind {
     case .approve, .block: return
     case .download:
-      return values.mistakes.error(
-        values.document.place(key), "a download cannot have `outputs`",
+      return error(
+        key, "a download cannot have `outputs`",
         help: "what it leaves is its `to`; take `outputs` away")
     case .shell, .command: break
     }
     forEachItem(of: key.value, TaskKey.outputs) { item, subject in
-      guard values.document.kind(item) == .scalar else {
+      guard document.kind(item) == .scalar else {
         return values.wrongType(item, subject, expected: "a path or a pattern")
       }
       guard let path = path(item, subject) else { return }
@@ -102,24 +96,22 @@ struct DeclaredFileReader {
   }
 
   /// Calls `body` for each item, or for a single text.
-  private func forEachItem(
-    of node: Node, _ key: TaskKey, _ body: (Node, Subject) -> Void
-  ) {
-    switch values.document.kind(node) {
+  private func forEachItem(of node: Node, _ key: TaskKey, _ body: (Node, Subject) -> Void) {
+    switch document.kind(node) {
     case .sequence: forEachItem(in: node, .item(of: key), body)
     case .scalar where values.describe(node) != "empty": body(node, Subject(key))
     case .scalar, .mapping:
       values.wrongType(
         node, Subject(key), expected: "a list of paths",
-        help: key == .inputs && values.document.kind(node) == .mapping
+        help: key == .inputs && document.kind(node) == .mapping
           ? "write a list: [{ env: NAME }]" : nil)
     }
   }
 
   /// The YAML reader limits the depth of the recursion.
   private func forEachItem(in list: Node, _ subject: Subject, _ body: (Node, Subject) -> Void) {
-    for item in values.document.children(list) {
-      if values.document.kind(item) == .sequence {
+    for item in document.children(list) {
+      if document.kind(item) == .sequence {
         forEachItem(in: item, subject, body)
       } else {
         body(item, subject)
@@ -130,7 +122,7 @@ struct DeclaredFileReader {
   // MARK: Entries
 
   private func input(_ node: Node, _ subject: Subject) -> TaskValues.Input? {
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       return path(node, subject).map { .file($0) }
     }
     let owner: StaticString = "an item of `inputs`"
@@ -138,18 +130,18 @@ struct DeclaredFileReader {
       values.wrongType(node, subject, expected: "a path, a pattern or a map", help: help)
       return nil
     }
-    let fields = values.maps.fields(node, values.tables.input, owner: owner)
+    let fields = maps.fields(node, tables.input, owner: owner)
     if let run = fields.key(.run), fields.key(.env) != nil {
-      values.mistakes.error(
-        values.document.place(run), "\(owner) has either `env` or `run`, and this one has both",
+      error(
+        run, "\(owner) has either `env` or `run`, and this one has both",
         help: "make two items of it")
       return nil
     }
     if let name = fields[.env] { return variable(name) }
     if let run = fields[.run] { return command(run) }
     if hasOtherKeys(node) { return nil }
-    values.mistakes.error(
-      values.document.place(node), "\(owner) has neither `env` nor `run`",
+    error(
+      node, "\(owner) has neither `env` nor `run`",
       help:
         "write { env: NAME } for a variable, { run: [gcc, --version] } for what a command prints,"
         + " and a path as it is")
@@ -158,9 +150,9 @@ struct DeclaredFileReader {
 
   /// Whether a map has unknown keys, which are already reported.
   private func hasOtherKeys(_ map: Node) -> Bool {
-    var children = values.document.children(map)
+    var children = document.children(map)
     while let key = children.next(), children.next() != nil {
-      guard let name = values.document.scalarText(key), values.maps.isMerge(key, name) else {
+      guard let name = document.scalarText(key), maps.isMerge(key, name) else {
         return true
       }
     }
@@ -171,10 +163,9 @@ struct DeclaredFileReader {
     guard let name = values.filledString(node, Subject(InputKey.env)),
       values.isTaskVariable(name.text, at: node)
     else { return nil }
-    if values.scope.secrets.contains(name.text) {
-      values.mistakes.error(
-        values.document.place(node),
-        "`\(name.text.string)` is a secret, and what an input is now is written down",
+    if scope.secrets.contains(name.text) {
+      error(
+        node, "`\(name.text.string)` is a secret, and what an input is now is written down",
         help: "take it away: what a task may know of secrets is in its `secrets`")
       return nil
     }
@@ -182,7 +173,7 @@ struct DeclaredFileReader {
   }
 
   private func command(_ node: Node) -> TaskValues.Input? {
-    guard values.document.kind(node) == .sequence else {
+    guard document.kind(node) == .sequence else {
       values.wrongType(
         node, Subject(InputKey.run), expected: "a list of words",
         help: "no shell reads it: [gcc, --version]; where one is to, [sh, -c, \"…\"]")
@@ -195,8 +186,7 @@ struct DeclaredFileReader {
     guard let scalar = values.pathText(node, subject) else { return nil }
     let path = declared(scalar)
     if let (message, help) = mistake(path) {
-      values.mistakes.error(
-        values.document.place(node), "`\(path.text.string)` \(message)", help: help)
+      error(node, "`\(path.text.string)` \(message)", help: help)
       return nil
     }
     values.warnOfShellText(scalar, node, subject)
@@ -208,15 +198,15 @@ struct DeclaredFileReader {
       node: path.node, text: path.text, isPattern: PathPattern.isPattern(path.text))
     if declared.isPattern || !path.text.contains(where: PathPattern.isEscaped) { return declared }
     let name = PathPattern.name(of: path.text)
-    name.withUnsafeBytes { declared.text = values.scratch.copy($0) }
-    if PathPattern.isPattern(declared.text) { declared.source = values.document.text(path.node) }
+    name.withUnsafeBytes { declared.text = scratch.copy($0) }
+    if PathPattern.isPattern(declared.text) { declared.source = document.text(path.node) }
     return declared
   }
 
   /// Rejects pattern syntax of other tools, and invalid patterns.
   private func mistake(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
     let text = path.text
-    if text.first == UInt8(ascii: "!"), values.document.text(path.node).first == text.first {
+    if text.first == UInt8(ascii: "!"), document.text(path.node).first == text.first {
       return (
         "begins with `!`, and nothing is taken out here",
         "name what is to count; `./\(text.string)` is a file that is called so"
@@ -242,8 +232,7 @@ struct DeclaredFileReader {
   /// `PATH_MAX` of Linux, without the NUL.
   private static let longestPathBytes = 4095
 
-  private static let helpForBraces =
-    "write an item for each; the character itself is `[{]`"
+  private static let helpForBraces = "write an item for each; the character itself is `[{]`"
 
   /// Finds braces that a shell would expand.
   private static func braces(in path: Text) -> String? {

@@ -1,17 +1,17 @@
 internal import OpflowCore
 
-struct DownloadReader {
+struct DownloadReader: NodeReader {
   let values: ValueReader
 
   /// Reads a download, and records its target as a written file.
   func read(_ node: Node, into task: inout TaskValues) {
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       values.wrongType(
         node, Subject(TaskKey.download), expected: "a map",
         help: "write { url: https://…, to: FILE }")
       return
     }
-    let fields = values.maps.fields(node, values.tables.download, owner: "`download`")
+    let fields = maps.fields(node, tables.download, owner: "`download`")
     var download = Download()
     readURLs(fields, of: node, into: &download)
     if let to = fields[.to] {
@@ -22,13 +22,13 @@ struct DownloadReader {
       reportMissing(.to, of: node)
     }
     if let node = fields[.sha256] {
-      values.scope.valuePlace = .late
+      scope.valuePlace = .late
       switch readHash(node, .sha256, digitCount: 64) {
       case .hash(let hash): download.sha256 = hash
       case .late(let text): download.lateSHA256 = text
       case nil: break
       }
-      values.scope.valuePlace = .none
+      scope.valuePlace = .none
     }
     if case .hash(let hash)? = fields[.sha512].flatMap({
       readHash($0, .sha512, digitCount: 128)
@@ -49,8 +49,8 @@ struct DownloadReader {
     let last = path.text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
     guard let last, !last.isEmpty, !last.elementsEqual(".".utf8), !last.elementsEqual("..".utf8)
     else {
-      values.mistakes.error(
-        values.document.place(path.node), "`\(path.text.string)` names a folder, not a file",
+      error(
+        path.node, "`\(path.text.string)` names a folder, not a file",
         help: "say what the file in it is to be called")
       return
     }
@@ -59,8 +59,8 @@ struct DownloadReader {
   }
 
   private func reportMissing(_ key: DownloadKey, of node: Node) {
-    values.mistakes.error(
-      values.document.place(node), "the `download` has no `\(key.name)`",
+    error(
+      node, "the `download` has no `\(key.name)`",
       help: key == .to
         ? "say where the file is to be: `to: cache/FILE`"
         : "say what is fetched: `url: https://example.org/FILE`")
@@ -70,9 +70,9 @@ struct DownloadReader {
     _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
   ) {
     if let url = fields[.url] {
-      values.scope.valuePlace = .late
+      scope.valuePlace = .late
       if let url = readURL(url, Subject(DownloadKey.url)) { download.urls.append(url) }
-      values.scope.valuePlace = .none
+      scope.valuePlace = .none
     } else if !fields.isMeant(.url) {
       reportMissing(.url, of: node)
     }
@@ -99,28 +99,25 @@ struct DownloadReader {
     } catch {
       help = error.text
     }
-    values.mistakes.error(
-      values.document.place(node), "\(subject.description) must be an http, https or file URL",
-      help: help)
+    error(node, "\(subject.description) must be an http, https or file URL", help: help)
     return nil
   }
 
   /// Hides a password in a URL.
   private func hideCredentials(in node: Node) {
-    guard values.document.kind(node) == .scalar else { return }
-    let text = values.document.text(node)
+    guard document.kind(node) == .scalar else { return }
+    let text = document.text(node)
     guard text.contains(UInt8(ascii: "@")) else { return }
     // The `@` is in the path, not in credentials.
     if let address = try? WebAddress(text.string), address.userInfo == nil { return }
-    let start = values.document.offset(node)
-    let source = values.document.source
+    let start = document.offset(node)
+    let source = document.source
     let end = [start, start + 1].first {
-      $0 + text.count <= source.count
-        && source.part($0..<($0 + text.count)).elementsEqual(text)
+      $0 + text.count <= source.count && source.part($0..<($0 + text.count)).elementsEqual(text)
     }
-    values.mistakes.hide(
+    mistakes.hide(
       Secret(
-        place: values.document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
+        place: document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
   }
 
   private enum Hash {
@@ -135,17 +132,15 @@ struct DownloadReader {
     }
     if hash.isLate { return .late(hash.stable) }
     guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
-      values.mistakes.error(
-        values.document.place(node), "\(subject.description) must be hexadecimal digits",
-        help:
-          "\(digitCount) of them and nothing else, as "
+      error(
+        node, "\(subject.description) must be hexadecimal digits",
+        help: "\(digitCount) of them and nothing else, as "
           + "`\(digitCount == 64 ? "sha256sum" : "sha512sum") FILE` prints them")
       return nil
     }
     guard hash.text.count == digitCount else {
-      values.mistakes.error(
-        values.document.place(node),
-        "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)",
+      error(
+        node, "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)",
         help: "`\(key.name)sum FILE` prints them")
       return nil
     }
@@ -154,23 +149,20 @@ struct DownloadReader {
 
   private func lowercased(_ hash: Text) -> Text {
     if !hash.contains(where: { $0 >= 65 && $0 <= 90 }) { return hash }
-    return hash.map { ASCII.isLetter($0) ? $0 | 0x20 : $0 }
-      .withUnsafeBytes { values.scratch.copy($0) }
+    return hash.map { ASCII.isLetter($0) ? $0 | 0x20 : $0 }.withUnsafeBytes { scratch.copy($0) }
   }
 
   private func readHeaders(_ node: Node, into download: inout Download) {
     guard let entries = values.mapEntries(node, Subject(DownloadKey.headers)) else { return }
-    values.scope.position = .headers
-    defer { values.scope.position = .task }
+    scope.position = .headers
+    defer { scope.position = .task }
     for index in 0..<entries.count {
       let name = entries.name(index)
       // A header often contains credentials.
-      let secret = Secret(place: values.document.place(entries.value(index)), extent: .rest)
+      let secret = Secret(place: document.place(entries.value(index)), extent: .rest)
       if !Self.isHeaderName(name) {
-        values.mistakes.hide(secret)
-        values.mistakes.error(
-          values.document.place(entries.keys[index]),
-          "`\(name.string)` is no name of an HTTP header")
+        mistakes.hide(secret)
+        error(entries.keys[index], "`\(name.string)` is no name of an HTTP header")
       }
       let subject = Subject.entry("headers", name)
       guard let value = values.scalar(entries.value(index), subject, expected: "a string") else {
@@ -178,9 +170,8 @@ struct DownloadReader {
       }
       // A newline would start another header.
       if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
-        values.mistakes.hide(secret)
-        values.mistakes.error(
-          values.document.place(value.node), "\(subject.description) holds a line end")
+        mistakes.hide(secret)
+        error(value.node, "\(subject.description) holds a line end")
       }
       download.headers.append((name, value))
     }
@@ -197,9 +188,8 @@ struct DownloadReader {
     let subject = Subject(DownloadKey.mode)
     guard let mode = values.string(node, subject) else { return nil }
     guard (3...4).contains(mode.text.count), let bits = UInt32(mode.text.string, radix: 8) else {
-      values.mistakes.error(
-        values.document.place(node), "\(subject.description) must be three or four octal digits",
-        help: "such as \"0644\"")
+      error(
+        node, "\(subject.description) must be three or four octal digits", help: "such as \"0644\"")
       return nil
     }
     return bits
@@ -212,9 +202,7 @@ struct DownloadReader {
     }
     let text = speed.text.hasSuffix("/s") ? speed.text.part(0..<(speed.text.count - 2)) : speed.text
     guard let bytes = SizeText.bytes(text), bytes > 0 else {
-      values.mistakes.error(
-        values.document.place(node), "\(subject.description) must be a size per second",
-        help: "such as 10MiB")
+      error(node, "\(subject.description) must be a size per second", help: "such as 10MiB")
       return nil
     }
     return bytes

@@ -2,12 +2,10 @@ internal import OpflowCore
 
 /// Reads flags, conditions and descriptions. Rare keys have their own functions to keep the common
 /// path small.
-struct FlagReader {
+struct FlagReader: NodeReader {
   let values: ValueReader
 
-  func read(
-    _ keys: Fields<TaskKey>, into task: inout TaskValues
-  ) {
+  func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
       task.flags.insert(.finally)
     }
@@ -48,27 +46,24 @@ struct FlagReader {
       task.flags.insert(.manual)
       return
     }
-    values.mistakes.error(
-      values.document.place(node), "a `finally` task cannot be `manual`",
+    error(
+      node, "a `finally` task cannot be `manual`",
       help: "it runs at the end of every run; take one of the two away")
   }
 
   @inline(never)
-  private func readInteractive(
-    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
-  ) {
+  private func readInteractive(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if keys[.download] != nil {
-      values.mistakes.error(
-        values.document.place(node), "a download cannot be `interactive`",
+      error(
+        node, "a download cannot be `interactive`",
         help: "nobody has anything to type there; take it away")
       return
     }
     task.flags.insert(.interactive)
     let name = task.name.string
-    guard values.scope.tasksWithoutTerminal.contains(name) else { return }
-    values.mistakes.error(
-      values.document.place(node),
-      "task `\(name)` is `interactive`, and there is no terminal that it could have",
+    guard scope.tasksWithoutTerminal.contains(name) else { return }
+    error(
+      node, "task `\(name)` is `interactive`, and there is no terminal that it could have",
       help: "run it at a terminal, or leave it out: --skip \(name)")
   }
 
@@ -78,22 +73,21 @@ struct FlagReader {
       task.flags.insert(.control)
       return
     }
-    values.mistakes.error(
-      values.document.place(node), "a download cannot have `control`",
+    error(
+      node, "a download cannot have `control`",
       help: "it starts no program that could steer the run; take it away")
   }
 
   /// Reads a list, or one tag.
   @inline(never)
   private func readTags(_ node: Node) -> [Scalar]? {
-    guard values.document.kind(node) == .scalar, values.describe(node) != "empty" else {
+    guard document.kind(node) == .scalar, values.describe(node) != "empty" else {
       return values.strings(node, TaskKey.tags, expected: "a list of strings")
     }
     guard let tag = values.filledString(node, Subject(TaskKey.tags)) else { return nil }
     if tag.text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }) {
-      values.mistakes.error(
-        values.document.place(node),
-        "`tags` is one tag here, and a tag holds no blank and no comma",
+      error(
+        node, "`tags` is one tag here, and a tag holds no blank and no comma",
         help: "several tags are a list: [fast, slow]")
       return nil
     }
@@ -120,36 +114,31 @@ struct FlagReader {
   /// Evaluates `if`; returns nil on an error.
   private func condition(_ node: Node) -> Condition? {
     let subject = Subject(TaskKey.condition)
-    guard values.document.kind(node) == .scalar else {
+    guard document.kind(node) == .scalar else {
       values.wrongType(node, subject, expected: "an expression")
       return nil
     }
-    let text = values.document.text(node)
-    if text.trimmed.isEmpty || (values.document.isPlain(node) && CoreSchema.type(of: text) == .null)
-    {
-      values.mistakes.error(
-        values.document.place(node), "`if` is empty",
-        help: "write an expression, such as env.CI == 'true'"
-      )
+    let text = document.text(node)
+    if text.trimmed.isEmpty || (document.isPlain(node) && CoreSchema.type(of: text) == .null) {
+      error(node, "`if` is empty", help: "write an expression, such as env.CI == 'true'")
       return nil
     }
-    values.scope.valuePlace = .late
-    defer { values.scope.valuePlace = .none }
+    scope.valuePlace = .late
+    defer { scope.valuePlace = .none }
     var isWrong = false
-    let names = ScopedNames(scope: values.scope) {
+    let names = ScopedNames(scope: scope) {
       isWrong = true
       values.report($0, in: node)
     }
     do {
-      let value = try ExpressionTemplate.evaluateWhole(
-        text, names: names, literals: values.scope.literals)
+      let value = try ExpressionTemplate.evaluateWhole(text, names: names, literals: scope.literals)
       guard values.takeValuesRead(node), !isWrong else {
         return .known(ExpressionParser<ScopedNames>.isTrue(value))
       }
-      defer { values.scope.valuesRead.removeAll(keepingCapacity: true) }
+      defer { scope.valuesRead.removeAll(keepingCapacity: true) }
       return .late(
         LateText.residueOfWhole(
-          text, names: ScopedNames(scope: values.scope, report: { _ in }), store: values.scratch))
+          text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch))
     } catch {
       values.report(error, in: node)
       return nil
@@ -159,13 +148,13 @@ struct FlagReader {
   @inline(never)
   private func readAllowFailure(_ node: Node, into task: inout TaskValues) {
     let subject = Subject(TaskKey.allowFailure)
-    switch values.document.kind(node) {
+    switch document.kind(node) {
     case .sequence:
       if let codes = values.exitCodes(node, subject, items: TaskKey.allowFailure.name) {
         task.allowedCodes = codes
       }
     case .scalar:
-      let isCode = CoreSchema.integer(values.document.text(node)) != nil
+      let isCode = CoreSchema.integer(document.text(node)) != nil
       if values.boolean(
         node, subject, expected: "true, false or a list of exit codes",
         help: isCode ? values.listHelp(node, ofNumbers: true) : nil) == true
@@ -179,7 +168,7 @@ struct FlagReader {
 }
 
 /// Reads the keys of `TaskKey.ofProcesses`.
-struct ProcessReader {
+struct ProcessReader: NodeReader {
   let values: ValueReader
 
   /// Requires the task's action and demands to be read already.
@@ -208,8 +197,8 @@ struct ProcessReader {
 
   private func readStyle(_ node: Node, _ key: TaskKey) -> JobserverStyle? {
     let expected: StaticString = "true, false, fifo or pipe"
-    if values.document.kind(node) == .scalar {
-      let text = values.document.text(node)
+    if document.kind(node) == .scalar {
+      let text = document.text(node)
       if text == "fifo" { return .fifo }
       if text == "pipe" { return .pipe }
     }
@@ -225,8 +214,8 @@ struct ProcessReader {
     case .shell, .command: return true
     case .approve, .block: return false
     case .download:
-      values.mistakes.error(
-        values.document.place(key), "a download cannot have a `\(name.name)`",
+      error(
+        key, "a download cannot have a `\(name.name)`",
         help: "it starts no program that could \(use); take it away")
       return false
     }
@@ -237,10 +226,9 @@ struct ProcessReader {
     // The error is already reported.
     if task.flags.contains(.service) { return false }
     if task.hasInputs, !task.written.isEmpty { return true }
-    values.mistakes.error(
-      values.document.place(key), "`clean` needs `inputs` and `outputs`",
-      help:
-        "opflow removes files under the `outputs` that it recorded when the task ended, and it "
+    error(
+      key, "`clean` needs `inputs` and `outputs`",
+      help: "opflow removes files under the `outputs` that it recorded when the task ended, and it "
         + "records a task with `inputs` only")
     return false
   }
@@ -253,8 +241,8 @@ struct ProcessReader {
     if demands.resolved(for: task.kind).contains(where: { $0.resource == ResourceEntry.cpu }) {
       return true
     }
-    values.mistakes.error(
-      values.document.place(key), "a task with a `jobserver` holds at least one `cpu`",
+    error(
+      key, "a task with a `jobserver` holds at least one `cpu`",
       help: "its first job takes one; take `cpu: 0` away")
     return false
   }

@@ -17,13 +17,13 @@ struct PassedVariable {
 }
 
 /// Reads `include`; `PartLoader` finds the files.
-struct IncludeReader {
+struct IncludeReader: NodeReader {
   let values: ValueReader
 
   /// Reads the valid items. `isWhole` is false if any is invalid.
   func read(_ keys: Fields<ManifestKey>) -> (entries: [IncludeEntry], isWhole: Bool) {
     guard let key = keys.key(.include) else { return ([], true) }
-    guard values.document.kind(key.value) != .mapping else {
+    guard document.kind(key.value) != .mapping else {
       values.wrongType(
         key.value, Subject(ManifestKey.include), expected: "a list of paths", help: mapHelp(key))
       return ([], false)
@@ -42,11 +42,11 @@ struct IncludeReader {
   }
 
   private func readItem(_ node: Node) -> IncludeEntry? {
-    guard values.document.kind(node) == .mapping, values.quotingHelp(node) == nil else {
+    guard document.kind(node) == .mapping, values.quotingHelp(node) == nil else {
       guard let path = readPath(node, .item(of: ManifestKey.include)) else { return nil }
       return IncludeEntry(node: node, path: path, name: nil, nameNode: node, variables: [])
     }
-    let fields = values.maps.fields(node, values.tables.include, owner: IncludeKey.owner)
+    let fields = maps.fields(node, tables.include, owner: IncludeKey.owner)
     let variables = fields[.vars].map { readVariables($0) } ?? []
     var name: Text?
     if let prefix = fields[.prefix] {
@@ -55,9 +55,7 @@ struct IncludeReader {
     }
     guard let path = fields[.path] else {
       if !fields.isMeant(.path) {
-        values.mistakes.error(
-          values.document.place(node), "an item of `include` has no `path`",
-          help: "write { path: FILE, as: NAME }")
+        error(node, "an item of `include` has no `path`", help: "write { path: FILE, as: NAME }")
       }
       return nil
     }
@@ -70,17 +68,16 @@ struct IncludeReader {
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
     if path.text.contains(0) {
-      values.mistakes.error(
-        values.document.place(node), "\(subject.description) holds a NUL, and no path does")
+      error(node, "\(subject.description) holds a NUL, and no path does")
       return nil
     }
     if Self.isAddress(path.text) {
-      values.mistakes.error(
-        values.document.place(node), "\(subject.description) must be a path, not an address",
+      error(
+        node, "\(subject.description) must be a path, not an address",
         help: "files of this machine are included; fetch it before")
       return nil
     }
-    return values.scope.store.copy(path.text)
+    return scope.store.copy(path.text)
   }
 
   /// Whether it is a URL or `git@host:…`.
@@ -93,11 +90,10 @@ struct IncludeReader {
     let subject = Subject(IncludeKey.prefix)
     guard let name = values.filledString(node, subject) else { return nil }
     if TaskName.mistake(name.text) == nil, !name.text.contains(UInt8(ascii: "/")) {
-      return values.scope.store.copy(name.text)
+      return scope.store.copy(name.text)
     }
-    values.mistakes.error(
-      values.document.place(node),
-      "\(subject.description) must be a name, not `\(name.text.string)`",
+    error(
+      node, "\(subject.description) must be a name, not `\(name.text.string)`",
       help: "a name is letters, digits and `_ . - + @ :`, beginning with a letter, digit or `_`")
     return nil
   }
@@ -114,14 +110,13 @@ struct IncludeReader {
       else { continue }
       result.append(
         PassedVariable(
-          key: entries.keys[index], name: name, value: values.scope.store.copy(value.text)))
+          key: entries.keys[index], name: name, value: scope.store.copy(value.text)))
     }
     return result
   }
 
   /// Advice for go-task's `include: { db: db.yaml }`.
   private func mapHelp(_ key: Node) -> String {
-    let document = values.document
     var children = document.children(key.value)
     guard let name = children.next(), let value = children.next(),
       let path = document.scalarText(value),

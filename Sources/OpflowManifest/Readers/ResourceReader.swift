@@ -1,13 +1,11 @@
 internal import OpflowCore
 
 /// Reads top-level `resources`.
-struct CapacityReader {
+struct CapacityReader: NodeReader {
   let values: ValueReader
 
   /// - Parameter wanted: `-j`, which overrides `max_parallel`.
-  func read(
-    _ keys: Fields<ManifestKey>, wanted: Int?, into manifest: inout ManifestValues
-  ) {
+  func read(_ keys: Fields<ManifestKey>, wanted: Int?, into manifest: inout ManifestValues) {
     if let node = keys[.resources],
       let entries = values.mapEntries(node, Subject(ManifestKey.resources))
     {
@@ -28,8 +26,8 @@ struct CapacityReader {
     let name = entries.name(index)
     let node = entries.value(index)
     guard VariableName.isExpressionName(name) else {
-      values.mistakes.error(
-        values.document.place(entries.keys[index]), "`\(name.string)` is no name of a resource",
+      error(
+        entries.keys[index], "`\(name.string)` is no name of a resource",
         help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
       return
     }
@@ -47,8 +45,8 @@ struct CapacityReader {
     if keys[.maxParallel] == nil {
       manifest.maxParallel = UInt32(capacity)
     } else {
-      values.mistakes.error(
-        values.document.place(entries.keys[index]), "the capacity of `cpu` is set twice",
+      error(
+        entries.keys[index], "the capacity of `cpu` is set twice",
         help: "keep `max_parallel`, or `resources.cpu`")
     }
   }
@@ -65,14 +63,11 @@ extension ValueReader {
       }
     }
     let isSize = name == "memory"
-    guard let amount = isSize ? size(node, subject) : thousandths(node, subject)
-    else {
+    guard let amount = isSize ? size(node, subject) : thousandths(node, subject) else {
       return nil
     }
     if amount > 0 || minimum == 0 { return amount }
-    mistakes.error(
-      document.place(node),
-      "\(subject.description) must be \(isSize ? "at least 1" : "more than 0")")
+    error(node, "\(subject.description) must be \(isSize ? "at least 1" : "more than 0")")
     return nil
   }
 }
@@ -90,7 +85,7 @@ extension ValueReader {
 }
 
 /// Reads a task's `resources`.
-struct DemandReader {
+struct DemandReader: NodeReader {
   let values: ValueReader
   let resources: ResourceTable
 
@@ -115,45 +110,40 @@ struct DemandReader {
 
   private func reportUnknown(_ name: Text, _ key: Node, _ value: Node) {
     guard resources.isOfRun, name == "gpu" else {
-      values.mistakes.error(
-        values.document.place(key), "unknown resource `\(name.string)`",
-        help: undeclaredHelp(name, value))
+      error(key, "unknown resource `\(name.string)`", help: undeclaredHelp(name, value))
       return
     }
-    values.mistakes.error(
-      values.document.place(key), "the run has no `gpu`: no task that it began with wants any",
+    error(
+      key, "the run has no `gpu`: no task that it began with wants any",
       help:
         "let a task of the manifest that the run began with ask for it, or declare there how much "
         + "there is: `resources: { gpu: 1 }`")
   }
 
   private func undeclaredHelp(_ name: Text, _ node: Node) -> String {
-    let amount =
-      values.document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
+    let amount = document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
     let declare =
       "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): "
       + "\(amount) }`"
     // Short names are all similar to `cpu`.
     guard name.count > 3,
-      let nearest = values.scope.suggestions.nearest(to: name, among: resources.names.texts)
+      let nearest = scope.suggestions.nearest(to: name, among: resources.names.texts)
     else { return declare }
     return "did you mean `\(nearest.string)`? Else \(declare)"
   }
 
   /// Whether a demand can be met.
-  private func check(
-    _ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node
-  ) -> Bool {
+  private func check(_ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node) -> Bool {
     let capacity = resources.capacity(resource)
     if amount <= capacity || resources.isGPUOfMachine(resource) { return true }
     if ResourceTable.isCut(resource) {
-      values.mistakes.warning(
-        values.document.place(node),
+      warning(
+        node,
         "`\(name.string)` \(amount) is more than the \(capacity) there is: the task runs alone")
       return true
     }
-    values.mistakes.error(
-      values.document.place(node),
+    error(
+      node,
       "`\(name.string)` \(ResourceEntry.text(amount, of: resource)) is more than its capacity"
         + " \(ResourceEntry.text(capacity, of: resource))",
       help: "ask for less, or raise the capacity under top-level `resources`"

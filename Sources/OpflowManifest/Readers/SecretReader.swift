@@ -13,17 +13,11 @@ struct DeclaredSecret {
 }
 
 /// Reads `secrets`, at the top and in tasks.
-struct SecretReader {
+struct SecretReader: NodeReader {
   let values: ValueReader
-  private let commands: CommandReader
-  private var secrets: SecretScope { values.scope.secrets }
+  private var secrets: SecretScope { scope.secrets }
   /// The limit on names, which messages to workers contain.
   private static let longestNameBytes = 255
-
-  init(_ values: ValueReader) {
-    self.values = values
-    commands = CommandReader(values: values)
-  }
 
   // MARK: - Sources
 
@@ -42,17 +36,16 @@ struct SecretReader {
   }
 
   private func readSource(_ node: Node, _ subject: Subject) -> DeclaredSecret.Source? {
-    let document = values.document
     guard document.kind(node) == .mapping else {
       values.wrongType(
         node, subject, expected: "a map",
         help: "write where it comes from: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
       return nil
     }
-    let fields = values.maps.fields(node, values.tables.secret, owner: SecretKey.owner)
+    let fields = maps.fields(node, tables.secret, owner: SecretKey.owner)
     let given = SecretKey.allCases.compactMap { fields.key($0) }
     if given.count > 1 {
-      values.mistakes.error(
+      mistakes.error(
         given.map { document.place($0) }.max() ?? document.place(node),
         "\(subject.description) comes from one of `env`, `file` and `run`, and this one has several"
       )
@@ -64,8 +57,8 @@ struct SecretReader {
     }
     if let run = fields[.run] { return readCommand(run) }
     if SecretKey.allCases.contains(where: { fields.isMeant($0) }) { return nil }
-    values.mistakes.error(
-      document.place(node), "\(subject.description) does not say where it comes from",
+    error(
+      node, "\(subject.description) does not say where it comes from",
       help: "give it `env`, `file` or `run`")
     return nil
   }
@@ -78,7 +71,7 @@ struct SecretReader {
   }
 
   private func readCommand(_ node: Node) -> DeclaredSecret.Source? {
-    guard values.document.kind(node) == .sequence else {
+    guard document.kind(node) == .sequence else {
       values.wrongType(
         node, Subject(SecretKey.run), expected: "a list of words",
         help: "no shell reads it: [pass, show, token]; where one is to, [sh, -c, \"…\"]")
@@ -88,7 +81,7 @@ struct SecretReader {
   }
 
   /// Copies a text, because it may come from an expression.
-  private func kept(_ text: Text) -> Text { values.scope.store.copy(text) }
+  private func kept(_ text: Text) -> Text { scope.store.copy(text) }
 
   // MARK: - Uses
 
@@ -103,7 +96,7 @@ struct SecretReader {
   }
 
   private func readList(_ key: Node, into task: inout TaskValues) {
-    if values.document.kind(key.value) == .mapping {
+    if document.kind(key.value) == .mapping {
       values.wrongType(
         key.value, Subject(TaskKey.secrets), expected: "a list of names",
         help: "a task lists names, `secrets: [TOKEN]`; where their values come from stands in"
@@ -118,25 +111,23 @@ struct SecretReader {
     for name in names where isName(name.text, at: name.node) {
       // Catches reads before the list was known, and names from expressions.
       let isSet = secrets.whereSet(name.text) != nil
-      if !isSet, values.scope.inherited.hasRead(name.text) {
-        values.mistakes.error(
-          values.document.place(name.node),
+      if !isSet, scope.inherited.hasRead(name.text) {
+        error(
+          name.node,
           "`\(name.text.string)` is a secret, and an expression reads it as"
             + " `env.\(name.text.string)`",
           help: "take it out of the expression: the task finds it in its environment")
       }
       if secrets.isUnknown(name.text) {
-        values.mistakes.error(
-          values.document.place(name.node), SecretText.isUnknown(name.text),
-          help: values.scope.suggestions.help(
-            for: name.text, among: secrets.ofRun?.texts ?? [])
+        error(
+          name.node, SecretText.isUnknown(name.text),
+          help: scope.suggestions.help(for: name.text, among: secrets.ofRun?.texts ?? [])
             ?? SecretText.helpForUnknown(name.text))
         continue
       }
       refuseSet(name, set.index(of: name.text) != nil)
-      if let missing = secrets.missing(name.text, values.scope.taskID) {
-        values.mistakes.error(
-          values.document.place(name.node), missing.message(name.text.string), help: missing.help)
+      if let missing = secrets.missing(name.text, scope.taskID) {
+        error(name.node, missing.message(name.text.string), help: missing.help)
       }
       add(name.text, to: &task)
     }
@@ -148,9 +139,9 @@ struct SecretReader {
   private func refuseSet(_ name: Scalar, _ isOwn: Bool) {
     let set = isOwn ? nil : secrets.whereSet(name.text)
     guard isOwn || set != nil else { return }
-    values.mistakes.add(
+    mistakes.add(
       Mistakes.Mistake(
-        severity: .error, place: values.document.place(name.node),
+        severity: .error, place: document.place(name.node),
         message: SecretText.isSet(name.text, as: set?.variable ?? name.text),
         help: SecretText.helpForSet,
         notes: set.map { [.init(place: $0.place, message: "it is set here")] } ?? []))
@@ -163,8 +154,8 @@ struct SecretReader {
   private func isName(_ name: Text, at node: Node) -> Bool {
     guard isVariable(name, at: node) else { return false }
     if name.hasPrefix("OPFLOW_") {
-      values.mistakes.error(
-        values.document.place(node), "`\(name.string)` is opflow's own",
+      error(
+        node, "`\(name.string)` is opflow's own",
         help: "names that begin with `OPFLOW_` are set by opflow")
       return false
     }
@@ -173,8 +164,8 @@ struct SecretReader {
 
   private func isVariable(_ name: Text, at node: Node) -> Bool {
     if VariableName.isEnvironment(name), name.count <= Self.longestNameBytes { return true }
-    values.mistakes.error(
-      values.document.place(node),
+    error(
+      node,
       name.count > Self.longestNameBytes
         ? "the name of a secret has at most \(Self.longestNameBytes) bytes"
         : "`\(name.string)` is no name of an environment variable")
@@ -187,7 +178,6 @@ extension ValueReader {
   func noteSet(_ variable: EnvironmentList.Variable) {
     let place = document.place(variable.value.node)
     guard let secret = scope.secrets.noteSet(variable.name, at: place) else { return }
-    mistakes.error(
-      place, SecretText.isSet(secret, as: variable.name), help: SecretText.helpForSet)
+    mistakes.error(place, SecretText.isSet(secret, as: variable.name), help: SecretText.helpForSet)
   }
 }

@@ -16,14 +16,8 @@ struct ServiceValues {
   var portVariables: [String] { ports.map { ServicePorts.variable($0.text.string) } }
 }
 
-struct ServiceReader {
+struct ServiceReader: NodeReader {
   let values: ValueReader
-  private let commands: CommandReader
-
-  init(_ values: ValueReader) {
-    self.values = values
-    commands = CommandReader(values: values)
-  }
 
   /// Requires all other keys of the task to be read already.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
@@ -43,15 +37,13 @@ struct ServiceReader {
   private func refuse(_ keys: Fields<TaskKey>, _ key: Node, _ task: borrowing TaskValues) {
     let others: [TaskKey] = [.download, .approve, .block]
     if keys.key(.run) == nil, let other = others.first(where: { keys.key($0) != nil }) {
-      values.mistakes.error(
-        values.document.place(key), "a service goes with `run`, not with `\(other.name)`",
+      error(
+        key, "a service goes with `run`, not with `\(other.name)`",
         help: "it is a command that runs for as long as others need it")
     }
     for refused in TaskKey.notOfServices {
       guard let other = keys.key(refused) else { continue }
-      values.mistakes.error(
-        values.document.place(other), "`\(refused.name)` says nothing of a service",
-        help: Self.help(for: refused))
+      error(other, "`\(refused.name)` says nothing of a service", help: Self.help(for: refused))
     }
   }
 
@@ -65,16 +57,16 @@ struct ServiceReader {
 
   /// Returns nil for `false` and on errors.
   private func readValue(_ node: Node) -> ServiceValues? {
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       let subject = Subject(TaskKey.service)
-      guard values.document.kind(node) == .scalar else {
+      guard document.kind(node) == .scalar else {
         values.wrongType(node, subject, expected: "true or a map")
         return nil
       }
       return values.boolean(node, subject, expected: "true or a map") == true
         ? ServiceValues() : nil
     }
-    let fields = values.maps.fields(node, values.tables.service, owner: "`service`")
+    let fields = maps.fields(node, tables.service, owner: "`service`")
     var service = ServiceValues()
     if let ports = fields[.ports] { readPorts(ports, into: &service) }
     if let ready = fields[.ready] { readReady(ready, into: &service) }
@@ -90,27 +82,25 @@ struct ServiceReader {
     guard
       let names = values.strings(node, ServiceKey.ports, expected: "a list of names")
     else { return }
-    if names.isEmpty, values.document.children(node).isEmpty {
-      values.mistakes.error(
-        values.document.place(node), "`ports` is empty", help: "write a name for each: [http]")
+    if names.isEmpty, document.children(node).isEmpty {
+      error(node, "`ports` is empty", help: "write a name for each: [http]")
     }
     for name in names {
       let text = name.text.string
-      let place = values.document.place(name.node)
+      let place = document.place(name.node)
       if !ServicePorts.isName(text) {
         let isNumber = text.utf8.allSatisfy(ASCII.isDigit)
-        values.mistakes.error(
+        mistakes.error(
           place, "`ports` are names, and `\(text)` is none",
           help: isNumber
             ? "a fixed port goes into the command, and into `ready: { port: \(text) }`"
             : "a letter comes first, then letters, digits, `_` and `-`")
       } else if service.portVariables.contains(ServicePorts.variable(text)) {
-        values.mistakes.error(
+        mistakes.error(
           place, "the variable \(ServicePorts.variable(text)) is another port's already",
           help: "give them names that differ in more than `-` and capitals")
       } else if service.ports.count == ServicePorts.mostPorts {
-        return values.mistakes.error(
-          place, "a service has at most \(ServicePorts.mostPorts) `ports`")
+        return mistakes.error(place, "a service has at most \(ServicePorts.mostPorts) `ports`")
       } else {
         service.ports.append(name)
       }
@@ -118,35 +108,31 @@ struct ServiceReader {
   }
 
   private func readReady(_ node: Node, into service: inout ServiceValues) {
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       values.wrongType(
         node, Subject(ServiceKey.ready), expected: "a map", help: "write { port: 5432 }")
       return
     }
-    let fields = values.maps.fields(node, values.tables.ready, owner: "`ready`")
+    let fields = maps.fields(node, tables.ready, owner: "`ready`")
     if let node = fields[.timeout], let value = values.duration(node, Subject(ReadyKey.timeout)) {
       service.timeoutMilliseconds = value
     }
-    if let node = fields[.every],
-      let value = values.duration(node, Subject(ReadyKey.every))
-    {
+    if let node = fields[.every], let value = values.duration(node, Subject(ReadyKey.every)) {
       service.intervalMilliseconds = max(value, 1)
     }
     let probes = ReadyKey.probes.compactMap { key in fields[key].map { (key, $0) } }
     if probes.count > 1, let last = probes.last {
-      values.mistakes.error(
-        values.document.place(last.1),
-        "`ready` is one of \(Self.list(ReadyKey.probes)), and this one has \(probes.count)",
+      error(
+        last.1, "`ready` is one of \(Self.list(ReadyKey.probes)), and this one has \(probes.count)",
         help: "keep the one that tells best; `exec` runs a command that may look at all of it")
       return
     }
     guard let (key, value) = probes.first else {
       guard !ReadyKey.probes.contains(where: { fields.isMeant($0) }) else { return }
-      values.mistakes.error(
-        values.document.place(node), "`ready` says nothing of what makes the service ready",
+      error(
+        node, "`ready` says nothing of what makes the service ready",
         help: "give it one of \(Self.list(ReadyKey.probes));"
-          + " without `ready` it is as soon as it has started"
-      )
+          + " without `ready` it is as soon as it has started")
       return
     }
     readProbe(key, value, into: &service)
@@ -160,12 +146,10 @@ struct ServiceReader {
     {
       guard service.ports.contains(where: { $0.text.elementsEqual(scalar.text) }) else {
         let names = service.ports.map { "`\($0.text.string)`" }.joined(separator: ", ")
-        return values.mistakes.error(
-          values.document.place(node),
-          "`\(scalar.text.string)` is no name of this service's `ports`",
+        return error(
+          node, "`\(scalar.text.string)` is no name of this service's `ports`",
           help: names.isEmpty
-            ? "it has none; give it `ports: [\(scalar.text.string)]`"
-            : "it has \(names)")
+            ? "it has none; give it `ports: [\(scalar.text.string)]`" : "it has \(names)")
       }
       service.text = scalar
       service.kind = .port
@@ -191,17 +175,16 @@ struct ServiceReader {
         let address = ServicePorts.resolve(
           url.text.string, unknown: &unknown, number: { known.contains($0) ? 1 : nil })
       else {
-        values.mistakes.error(
-          values.document.place(node), "`\(unknown)` in `http` is no port of this service",
+        error(
+          node, "`\(unknown)` in `http` is no port of this service",
           help: known.isEmpty
             ? "it has none; give it `ports: [NAME]`"
             : "it has \(known.map { "$" + $0 }.joined(separator: ", "))")
         return
       }
       if let mistake = ServiceAddress.mistake(in: address) {
-        values.mistakes.error(
-          values.document.place(node), mistake,
-          help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")
+        error(
+          node, mistake, help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")
         return
       }
       service.text = url
@@ -215,7 +198,7 @@ struct ServiceReader {
       service.text = path
       service.kind = .file
     case .exec:
-      guard values.document.kind(node) == .sequence else {
+      guard document.kind(node) == .sequence else {
         values.wrongType(
           node, Subject(key), expected: "a list of strings",
           help: "a list is a command: [pg_isready, -q]; a script: [sh, -c, …]")

@@ -1,37 +1,33 @@
 internal import OpflowCore
 
 /// Reads the keys that `defaults` and tasks share.
-struct SettingsReader {
+struct SettingsReader: NodeReader {
   let values: ValueReader
   /// The base of `dir`; absolute and normalized.
   let folder: Text
-  private let commands: CommandReader
-  private let policies: PolicyReader
-  private let demands: DemandReader
+  private let resources: ResourceTable
   private let environments: EnvironmentReader
 
   init(_ values: ValueReader, folder: Text, resources: ResourceTable) {
     self.values = values
     self.folder = folder
-    commands = CommandReader(values: values)
-    policies = PolicyReader(values: values)
-    demands = DemandReader(values: values, resources: resources)
+    self.resources = resources
     environments = EnvironmentReader(values)
   }
 
   /// Returns the same reader with another store.
   func holding(_ scratch: TextStore) -> SettingsReader {
-    SettingsReader(values.holding(scratch), folder: folder, resources: demands.resources)
+    SettingsReader(values.holding(scratch), folder: folder, resources: resources)
   }
 
   /// - Parameter standard: The settings below `defaults`.
   func readDefaults(_ node: Node?, over standard: TaskDefaults) -> TaskDefaults {
     guard let node else { return standard }
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       values.wrongType(node, Subject(ManifestKey.defaults), expected: "a map")
       return standard
     }
-    let keys = values.maps.fields(node, values.tables.defaults, owner: "`defaults`")
+    let keys = maps.fields(node, tables.defaults, owner: "`defaults`")
     var result = standard
     _ = read(keys, into: &result.settings, &result.lists)
     return result
@@ -54,9 +50,9 @@ struct SettingsReader {
       settings.shell = shell
       own.insert(.shell)
     }
-    if policies.read(keys, into: &settings) { own.insert(.policy) }
+    if PolicyReader(values: values).read(keys, into: &settings) { own.insert(.policy) }
     if let node = keys[.resources] {
-      demands.read(node, into: &lists.demands)
+      DemandReader(values: values, resources: resources).read(node, into: &lists.demands)
       own.insert(.demands)
     }
     return own
@@ -66,16 +62,16 @@ struct SettingsReader {
     let subject = Subject(TaskKey.dir)
     guard let scalar = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(scalar, node, subject)
-    let path = PathText.absolute(scalar.text, from: folder, store: values.scratch)
+    let path = PathText.absolute(scalar.text, from: folder, store: scratch)
     let stable =
       scalar.text.isSame(as: scalar.stable)
-      ? path : PathText.absolute(scalar.stable, from: folder, store: values.scratch)
+      ? path : PathText.absolute(scalar.stable, from: folder, store: scratch)
     return Directory(path: path, stable: stable)
   }
 }
 
 /// Reads priority, timeout, retries and stop rules.
-struct PolicyReader {
+struct PolicyReader: NodeReader {
   let values: ValueReader
 
   /// Returns whether the policy may differ from the defaults.
@@ -116,7 +112,7 @@ struct PolicyReader {
   }
 
   private func readRetry(_ node: Node, into settings: inout TaskSettings) {
-    if values.document.kind(node) == .scalar {
+    if document.kind(node) == .scalar {
       if let value = values.integer(
         node, Subject(TaskKey.retry), in: KeyBounds.retries, expected: "a whole number or a map",
         help: Self.retryHelp)
@@ -126,12 +122,12 @@ struct PolicyReader {
       }
       return
     }
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       values.wrongType(
         node, Subject(TaskKey.retry), expected: "a whole number or a map", help: Self.retryHelp)
       return
     }
-    let fields = values.maps.fields(node, values.tables.retry, owner: "`retry`")
+    let fields = maps.fields(node, tables.retry, owner: "`retry`")
     if let node = fields[.max],
       let value = values.integer(node, Subject(RetryKey.max), in: KeyBounds.retries)
     {
@@ -177,13 +173,13 @@ struct PolicyReader {
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
 
   private func readStop(_ node: Node, into settings: inout TaskSettings) {
-    guard values.document.kind(node) == .mapping else {
+    guard document.kind(node) == .mapping else {
       values.wrongType(
         node, Subject(TaskKey.stop), expected: "a map",
         help: "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }")
       return
     }
-    let fields = values.maps.fields(node, values.tables.stop, owner: "`stop`")
+    let fields = maps.fields(node, tables.stop, owner: "`stop`")
     if let node = fields[.signal],
       let number = values.word(
         node, Subject(StopKey.signal), known: SignalName.known, help: SignalName.help,

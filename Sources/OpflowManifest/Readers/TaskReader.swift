@@ -2,24 +2,13 @@ internal import OpflowCore
 
 /// Reads the tasks of a file. It is a class, because a value this large would be copied for each
 /// task.
-final class TaskReader {
+final class TaskReader: NodeReader {
   let values: ValueReader
-  // Fields of `values`, kept here because each task needs them.
-  private let document: YAMLDocument
-  private let maps: MapReader
-  private let table: KeyTable<TaskKey>
-  private let scratch = TextStore()
   let defaults: TaskDefaults
   /// Set if `defaults` use `task.id` and so differ by task.
   private let defaultsByTask: (node: Node, standard: TaskDefaults)?
   private let settings: SettingsReader
-  private let flags: FlagReader
   private let actions: ActionReader
-  private let needs: NeedReader
-  private let secrets: SecretReader
-  private let files: DeclaredFileReader
-  private let services: ServiceReader
-  private let processes: ProcessReader
 
   /// - Parameters:
   ///   - settings: Must keep texts as long as the defaults live.
@@ -33,16 +22,9 @@ final class TaskReader {
     defaultsByTask = scope.sawTaskID ? node.map { ($0, standard) } : nil
     scope.taskID = nil
 
-    self.settings = settings.holding(scratch)
+    self.settings = settings.holding(TextStore())
     values = self.settings.values
-    (document, maps, table) = (values.document, values.maps, values.tables.task)
-    flags = FlagReader(values: values)
     actions = ActionReader(values)
-    needs = NeedReader(values: values)
-    secrets = SecretReader(values)
-    files = DeclaredFileReader(values)
-    services = ServiceReader(values)
-    processes = ProcessReader(values: values)
   }
 
   /// Reads a task. Errors are reported; invalid values are left out or get a default.
@@ -53,11 +35,10 @@ final class TaskReader {
 
   func checkName(_ name: Text, at key: Node) {
     if let mistake = TaskName.mistake(document.text(key)) {
-      values.mistakes.error(
-        document.place(key), mistake, help: TaskName.help(for: document.text(key)))
+      error(key, mistake, help: TaskName.help(for: document.text(key)))
     } else if name.count > TaskName.longest {
-      values.mistakes.error(
-        document.place(key), "the id `\(name.string)` is longer than \(TaskName.longest) bytes",
+      error(
+        key, "the id `\(name.string)` is longer than \(TaskName.longest) bytes",
         help: "with what its file is included as; give one of them a shorter name")
     }
   }
@@ -66,42 +47,42 @@ final class TaskReader {
   /// `matrix`.
   func read(_ key: Node, as name: Text, into task: inout TaskValues) {
     scratch.removeAll()
-    values.scope.taskID = name
+    scope.taskID = name
     values.forgetValueReadings()
     task.begin(key: key, name: name, defaults)
     guard document.kind(key.value) == .mapping else { return reportNoTask(key.value, task) }
     var keys = Fields<TaskKey>()
-    maps.readFields(key.value, table, owner: TaskKey.owner, into: &keys)
+    maps.readFields(key.value, tables.task, owner: TaskKey.owner, into: &keys)
     read(keys, into: &task)
   }
 
   private func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     readSettings(keys, into: &task)
-    flags.read(keys, into: &task)
+    FlagReader(values: values).read(keys, into: &task)
     if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
     actions.read(keys, into: &task)
-    if let node = keys[.needs] { needs.read(node, into: &task.needs) }
-    secrets.readNames(keys.key(.secrets), into: &task)
-    files.read(keys, into: &task)
-    if keys.key(.service) != nil { services.read(keys, into: &task) }
-    processes.read(keys, defaults.lists.demands, into: &task)
+    if let node = keys[.needs] { NeedReader(values: values).read(node, into: &task.needs) }
+    SecretReader(values: values).readNames(keys.key(.secrets), into: &task)
+    DeclaredFileReader(values: values).read(keys, into: &task)
+    if keys.key(.service) != nil { ServiceReader(values: values).read(keys, into: &task) }
+    ProcessReader(values: values).read(keys, defaults.lists.demands, into: &task)
     if values.readsValues { checkValues(of: &task, condition: keys[.condition]) }
   }
 
   private func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
-    defer { values.scope.isInTask = false }
+    defer { scope.isInTask = false }
     if let (node, standard) = defaultsByTask {
       // Errors in `defaults` are already reported.
-      values.mistakes.mute()
+      mistakes.mute()
       let defaults = settings.readDefaults(node, over: standard)
-      values.mistakes.unmute()
+      mistakes.unmute()
       (task.settings, task.lists) = (defaults.settings, defaults.lists)
-      values.scope.isInTask = true
+      scope.isInTask = true
       _ = settings.read(keys, into: &task.settings, &task.lists)
       task.own = .all
       return
     }
-    values.scope.isInTask = true
+    scope.isInTask = true
     if keys.key(.env) != nil { task.lists.environment.removeAll() }
     if keys.key(.resources) != nil { task.lists.demands = defaults.lists.demands }
     task.own = settings.read(keys, into: &task.settings, &task.lists)
@@ -111,7 +92,7 @@ final class TaskReader {
   private func checkValues(of task: inout TaskValues, condition: Node?) {
     task.readsValues = true
     let check = ValueCheck(
-      task: task.name, needs: WrittenNeeds(task.needs), suggestions: values.scope.suggestions)
+      task: task.name, needs: WrittenNeeds(task.needs), suggestions: scope.suggestions)
     for reading in values.valueReadings {
       guard let mistake = check.mistake(reading.reference) else {
         if let (id, _) = ValueReference.parts(reading.reference) {
@@ -133,7 +114,7 @@ final class TaskReader {
   private func missingColonHelp(_ node: Node) -> String? {
     guard let text = document.scalarText(node), text.count <= 80, !text.contains(10),
       let end = text.firstIndex(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ":") }),
-      table.key(text.part(0..<end)) != nil
+      tables.task.key(text.part(0..<end)) != nil
     else { return nil }
     let key = text.part(0..<end).string
     let value = text.part((end + 1)..<text.count).trimmed.string
@@ -143,8 +124,8 @@ final class TaskReader {
   private func reportNoTask(_ node: Node, _ task: borrowing TaskValues) {
     let name = task.name.string
     let found = values.describe(node)
-    values.mistakes.error(
-      document.place(found == "empty" ? task.key : node),
+    error(
+      found == "empty" ? task.key : node,
       found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
       help: values.quotingHelp(node) ?? missingColonHelp(node)
         ?? (found == "a string" || found == "a list"

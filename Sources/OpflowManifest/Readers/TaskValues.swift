@@ -259,8 +259,7 @@ struct Demands {
   }
 
   private func index(of resource: UInt32) -> Int? {
-    items.count > Self.fewCount
-      ? places[resource] : items.firstIndex { $0.resource == resource }
+    items.count > Self.fewCount ? places[resource] : items.firstIndex { $0.resource == resource }
   }
 
   private mutating func notePlaces() {

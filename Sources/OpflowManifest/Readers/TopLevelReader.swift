@@ -1,7 +1,7 @@
 internal import OpflowCore
 
 /// Reads top-level keys except `include`, `defaults` and `tasks`.
-struct TopLevelReader {
+struct TopLevelReader: NodeReader {
   let values: ValueReader
   private let variables: VariableReader
   private let files: VariableFileReader
@@ -20,11 +20,11 @@ struct TopLevelReader {
   func readScope(_ keys: Fields<ManifestKey>, into environment: inout EnvironmentList) {
     readVersion(keys)
     variables.read(keys[.vars])
-    values.scope.position = .environment
+    scope.position = .environment
     if let node = keys[.envFile] { files.read(node, into: &environment) }
     readEnvironment(keys[.env], into: &environment)
     for variable in environment.variables { values.noteSet(variable) }
-    values.scope.position = .top
+    scope.position = .top
   }
 
   /// Reads the settings of the whole run.
@@ -47,7 +47,9 @@ struct TopLevelReader {
       manifest.keepRuns = UInt32(value)
     }
     readConcurrency(keys, into: &manifest.concurrency)
-    if let node = keys[.secrets] { manifest.secrets = SecretReader(values).readSources(node) }
+    if let node = keys[.secrets] {
+      manifest.secrets = SecretReader(values: values).readSources(node)
+    }
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }
 
@@ -61,8 +63,8 @@ struct TopLevelReader {
     _ = readDescription(keys)
     for key in ManifestKey.ofRootOnly {
       guard let found = keys.key(key) else { continue }
-      values.mistakes.error(
-        values.document.place(found), "`\(key.name)` stands in \(what)",
+      error(
+        found, "`\(key.name)` stands in \(what)",
         help: "it is about the whole run: write it into \(root)")
     }
   }
@@ -72,20 +74,18 @@ struct TopLevelReader {
     let reader = EnvironmentReader(values)
     reader.read(node, into: &list)
     for variable in list.variables {
-      values.scope.setEnvironment(variable.name, variable.value.text)
+      scope.setEnvironment(variable.name, variable.value.text)
     }
   }
 
   private func readVersion(_ fields: Fields<ManifestKey>) {
     guard let node = fields[.version], let version = version(node), version != 1 else { return }
-    values.mistakes.error(
-      values.document.place(node), "this opflow reads version 1 of the format, not \(version)",
-      help: Self.versionHelp)
+    error(node, "this opflow reads version 1 of the format, not \(version)", help: Self.versionHelp)
   }
 
   /// Returns the version. A quoted one is accepted only to reject `"3"` with a better message.
   private func version(_ node: Node) -> Int64? {
-    if !values.document.isPlain(node), let text = values.document.scalarText(node),
+    if !document.isPlain(node), let text = document.scalarText(node),
       let version = CoreSchema.integer(text), version != 1
     {
       return version
@@ -120,11 +120,11 @@ struct TopLevelReader {
 
   private func readGroup(_ node: Node) -> String? {
     let subject = Subject(ManifestKey.concurrency)
-    let isScalar = values.document.kind(node) == .scalar
+    let isScalar = document.kind(node) == .scalar
     // Other tools have a map or a number here.
-    if !isScalar || CoreSchema.integer(values.document.text(node)) != nil {
-      values.mistakes.error(
-        values.document.place(node), "`concurrency` must be the name of a group of runs",
+    if !isScalar || CoreSchema.integer(document.text(node)) != nil {
+      error(
+        node, "`concurrency` must be the name of a group of runs",
         help: isScalar
           ? "how many tasks run at once is `max_parallel`"
           : "write `concurrency: NAME`, and `if_running: wait` or `fail`")

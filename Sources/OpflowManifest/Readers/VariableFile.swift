@@ -293,7 +293,7 @@ struct VariableFileEntry {
   let mayBeMissing: Bool
 }
 
-struct VariableFileReader {
+struct VariableFileReader: NodeReader {
   /// Its texts must live as long as the scope.
   let values: ValueReader
   /// Opens a file, and reports an error if there is none.
@@ -305,17 +305,14 @@ struct VariableFileReader {
       let items = values.items(
         node, Subject(ManifestKey.envFile), expected: "a list of paths")
     else { return }
-    let scope = values.scope
     var known: VariableFile?
     for item in items {
       guard let entry = readItem(item), let file = open(entry) else { continue }
       var variables = VariableFile(
-        file, after: known.take(), mistakes: values.mistakes, store: values.scratch,
+        file, after: known.take(), mistakes: mistakes, store: scratch,
         inherited: { name in
           guard scope.secrets.contains(name) else { return scope.inherited.valueIfSet(name) }
-          values.mistakes.error(
-            values.document.place(item),
-            "a file of `env_file` reads `\(name.string)`, which is a secret")
+          error(item, "a file of `env_file` reads `\(name.string)`, which is a secret")
           return nil
         })
       variables.read()
@@ -332,13 +329,13 @@ struct VariableFileReader {
 
   /// Returns the value that wins.
   private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
-    if values.scope.secrets.contains(name) { return value }
-    guard let inherited = values.scope.inherited.valueIfSet(name) else { return value }
+    if scope.secrets.contains(name) { return value }
+    guard let inherited = scope.inherited.valueIfSet(name) else { return value }
     if !inherited.isSame(as: value) {
       // The file used to win. Drop the warning in the version after this one.
       let end = Place(file: place.file, offset: place.offset + name.count)
-      values.mistakes.hide(Secret(place: end, extent: .rest))
-      values.mistakes.warning(
+      mistakes.hide(Secret(place: end, extent: .rest))
+      mistakes.warning(
         place, "`\(name.string)` has another value in the environment of opflow, and that wins",
         help: "unset it there, or set it under `env` of the manifest, which wins over both")
     }
@@ -347,7 +344,7 @@ struct VariableFileReader {
 
   private func readItem(_ node: Node) -> VariableFileEntry? {
     let subject = Subject.item(of: ManifestKey.envFile)
-    if values.document.kind(node) == .mapping {
+    if document.kind(node) == .mapping {
       values.wrongType(
         node, subject, expected: "a path",
         help: "write the path alone; `?path` is one that may be missing")
@@ -358,11 +355,10 @@ struct VariableFileReader {
     let mayBeMissing = path.text.first == UInt8(ascii: "?")
     let text = mayBeMissing ? path.text.part(1..<path.text.count) : path.text
     if text.trimmed.isEmpty {
-      values.mistakes.error(values.document.place(node), "no path follows the `?`")
+      error(node, "no path follows the `?`")
       return nil
     }
-    return VariableFileEntry(
-      node: node, path: values.scope.store.copy(text), mayBeMissing: mayBeMissing)
+    return VariableFileEntry(node: node, path: scope.store.copy(text), mayBeMissing: mayBeMissing)
   }
 }
 
@@ -403,9 +399,7 @@ struct VariableExpansion {
   /// - Parameters:
   ///   - close: The byte that ends the part; nil for the end.
   ///   - isWritten: Whether to write the result or skip it.
-  private mutating func expand(
-    until close: UInt8?, isWritten: Bool
-  ) throws(ExpressionMistake) {
+  private mutating func expand(until close: UInt8?, isWritten: Bool) throws(ExpressionMistake) {
     while position < end {
       let byte = text[position]
       if byte == close { return }
@@ -501,12 +495,9 @@ struct VariableExpansion {
     }
   }
 
-  private mutating func braced(
-    from start: Int, _ isWritten: Bool
-  ) throws(ExpressionMistake) {
+  private mutating func braced(from start: Int, _ isWritten: Bool) throws(ExpressionMistake) {
     guard let first = peek(0), ASCII.isLetter(first) || first == UInt8(ascii: "_") else {
-      throw mistake(
-        start, "no name of a variable follows this `${`", help: "write `$$` for a `$`")
+      throw mistake(start, "no name of a variable follows this `${`", help: "write `$$` for a `$`")
     }
     guard depth < Self.mostLevels else {
       throw mistake(start, "variables nested deeper than \(Self.mostLevels) levels")

@@ -41,13 +41,12 @@ struct OuterVariables {
   var given: GivenVariables?
 }
 
-struct VariableReader {
+struct VariableReader: NodeReader {
   let values: ValueReader
   let outer: OuterVariables
 
   /// Reads the variables. A value sees those from outside and those above it.
   func read(_ node: Node?) {
-    let scope = values.scope
     scope.position = .variables
     scope.outer = outer.winning?.scope
     for variable in outer.passed {
@@ -61,7 +60,6 @@ struct VariableReader {
   }
 
   private func readVariable(_ entries: Entries, _ index: Int, _ passed: Set<String>) {
-    let scope = values.scope
     let name = entries.name(index)
     guard values.isVariableName(name, at: entries.keys[index]) else { return }
     let value = values.scalar(
@@ -80,12 +78,9 @@ struct VariableReader {
     }
   }
 
-  private func warn(
-    _ name: Text, _ value: Text, _ file: String, _ entries: Entries, _ index: Int
-  ) {
-    values.mistakes.warning(
-      values.document.place(entries.value(index)),
-      "`vars.\(name.string)` is `\(value.string)` in \(file), and that wins",
+  private func warn(_ name: Text, _ value: Text, _ file: String, _ entries: Entries, _ index: Int) {
+    warning(
+      entries.value(index), "`vars.\(name.string)` is `\(value.string)` in \(file), and that wins",
       help: "take one of them away, or include this file with an `as`")
   }
 }
@@ -94,15 +89,15 @@ extension ValueReader {
   /// Whether a variable may have the name; reports an error if not.
   func isVariableName(_ name: Text, at key: Node) -> Bool {
     if VariableName.isExpressionName(name) { return true }
-    mistakes.error(
-      document.place(key), "`\(name.string)` is no name of a variable",
+    error(
+      key, "`\(name.string)` is no name of a variable",
       help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
     return false
   }
 }
 
 /// Reads `env`. It is a class because of its buffer, so that its owners stay immutable.
-final class EnvironmentReader {
+final class EnvironmentReader: NodeReader {
   let values: ValueReader
   private var entries: Entries
 
@@ -113,15 +108,14 @@ final class EnvironmentReader {
 
   /// Adds variables, which override those in `list`.
   func read(_ node: Node, into list: inout EnvironmentList) {
-    guard values.document.kind(node) == .mapping else {
-      values.wrongType(
-        node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))
       return
     }
-    values.maps.readEntries(node, into: &entries)
+    maps.readEntries(node, into: &entries)
     list.beginLayer()
-    if values.scope.isInTask { values.scope.valuePlace = .late }
-    defer { values.scope.valuePlace = .none }
+    if scope.isInTask { scope.valuePlace = .late }
+    defer { scope.valuePlace = .none }
     for index in 0..<entries.count {
       let name = entries.name(index)
       guard values.isTaskVariable(name, at: entries.keys[index]),

@@ -50,9 +50,7 @@ package enum KeyTableText {
     guard let map = KeyMap(rawValue: name) else { return nil }
     var text = "| key | takes | default | meaning |\n| --- | --- | --- | --- |\n"
     for entry in map.entries {
-      let cells = [
-        "`\(entry.name)`", entry.row.takes.words, entry.row.standard, entry.row.meaning,
-      ]
+      let cells = ["`\(entry.name)`", entry.row.takes.words, entry.row.standard, entry.row.meaning]
       text += "|" + cells.map { $0.isEmpty ? " |" : " \($0) |" }.joined() + "\n"
     }
     return text

@@ -113,8 +113,7 @@ extension KeyMap {
     case .manifest: "At the top:"
     case .task: "In a task (and in `defaults` those that it takes):"
     case .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download, .secret,
-      .input, .matrix,
-      .axis, .rows:
+      .input, .matrix, .axis, .rows:
       "In \(place):"
     }
   }
@@ -131,8 +130,7 @@ extension ValueShape {
     case .either(let shapes): shapes.flatMap(\.maps)
     case .text, .line, .script, .scalar, .boolean, .integer, .number, .duration, .size, .speed,
       .amount,
-      .hexadecimal, .octal, .address, .expression, .id, .word, .wordOrNumber, .command, .tag,
-      .name:
+      .hexadecimal, .octal, .address, .expression, .id, .word, .wordOrNumber, .command, .tag, .name:
       []
     }
   }

@@ -108,9 +108,7 @@ package enum ManifestSchema {
 
   /// Constrains other keys if the key `name` exists.
   private static func then(_ name: String, _ others: [(String, JSONNode)]) -> JSONNode {
-    .object([
-      ("if", required([name])), ("then", .object([("properties", .object(others))])),
-    ])
+    .object([("if", required([name])), ("then", .object([("properties", .object(others))]))])
   }
 
   private static func filled(_ name: String) -> JSONNode {
@@ -207,9 +205,7 @@ enum ShapeSchema {
 
   /// Items of a nested list.
   static func items(_ name: String, _ item: ValueShape) -> JSONNode {
-    any([
-      schema(of: item), .object([("type", .string("array")), ("items", reference(name))]),
-    ])
+    any([schema(of: item), .object([("type", .string("array")), ("items", reference(name))])])
   }
 
   static func names(_ shape: NameShape) -> JSONNode {

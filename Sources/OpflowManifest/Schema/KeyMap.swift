@@ -78,9 +78,7 @@ enum KeyMap: String, CaseIterable {
     case .manifest: (.extra, nil)
     case .matrix: (.identifier, .either([.list(.scalar, mayBeEmpty: false), .map(.axis)]))
     case .task, .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download,
-      .secret, .input,
-      .axis,
-      .rows:
+      .secret, .input, .axis, .rows:
       nil
     }
   }

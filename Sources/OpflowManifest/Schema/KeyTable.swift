@@ -42,8 +42,7 @@ private final class WordTable {
         high = last >> UInt64((16 - count) * 8)
       } else if count >= 4 {
         let last = text.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
-        low =
-          UInt64(text.loadUnaligned(as: UInt32.self)) | UInt64(last) << UInt64((count - 4) * 8)
+        low = UInt64(text.loadUnaligned(as: UInt32.self)) | UInt64(last) << UInt64((count - 4) * 8)
       } else {
         for index in 0..<count { low |= UInt64(text[index]) << UInt64(index * 8) }
       }

@@ -2,7 +2,7 @@
 ///
 /// Explicit keys win over merged ones, and earlier maps of a `<<` list over later ones
 /// (https://yaml.org/type/merge.html).
-struct MapReader {
+struct MapReader: Reporter {
   let document: YAMLDocument
   let mistakes: Mistakes
 
@@ -151,8 +151,7 @@ struct MapReader {
     }
     let name = document.text(key)
     if let help = LaterKeys.help(name, owner: owner) {
-      mistakes.error(
-        document.place(key), "`\(name.string)` in \(owner) does not exist yet", help: help)
+      error(key, "`\(name.string)` in \(owner) does not exist yet", help: help)
       return nil
     }
     let names = table.names
@@ -163,12 +162,11 @@ struct MapReader {
       name.hasPrefix("\u{A0}")
       ? "a no-break space (U+00A0) stands before it: indent with plain blanks" : nil
     let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)
-    mistakes.error(
-      document.place(key), "unknown key `\(name.string)` in \(owner)",
-      help: blank ?? advice
-        ?? foreign.map {
-          ForeignKeys.help(for: name, key: $0, isList: document.kind(key.value) == .sequence)
-        }
+    error(
+      key, "unknown key `\(name.string)` in \(owner)",
+      help: blank ?? advice ?? foreign.map {
+        ForeignKeys.help(for: name, key: $0, isList: document.kind(key.value) == .sequence)
+      }
         ?? nearest.map { Suggestion.text($0) }
         ?? misplacedAnchor(key, name, owner: owner) ?? misplacedTask(key, name, owner: owner)
         ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
@@ -180,8 +178,7 @@ struct MapReader {
     guard owner.description == ManifestKey.owner.description, name.count < 100 else { return nil }
     let start = document.place(key).offset + name.count
     let end = min(document.place(key.value).offset + 1, document.source.count)
-    let hasAnchor =
-      start < end && document.source.part(start..<end).contains(UInt8(ascii: "&"))
+    let hasAnchor = start < end && document.source.part(start..<end).contains(UInt8(ascii: "&"))
     guard hasAnchor || name.first == UInt8(ascii: ".") else { return nil }
     let letters = name.part((name.first == UInt8(ascii: ".") ? 1 : 0)..<name.count).string
     return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
@@ -214,9 +211,8 @@ struct MapReader {
   }
 
   private func reportNoMap(_ node: Node) {
-    mistakes.error(
-      document.place(node), "`<<` merges a map, or a list of maps",
-      help: "name the map by an alias: `<<: *name`")
+    error(
+      node, "`<<` merges a map, or a list of maps", help: "name the map by an alias: `<<: *name`")
   }
 }
 

@@ -144,8 +144,7 @@ enum TaskKey: Int, SchemaKey {
         .each(.taskVariable, .scalar), "environment variables, over the manifest's",
         example: "env: { CC: clang }")
     case .dir:
-      KeyRow(
-        .text, standard: "the folder of the task's file", "where it runs", example: "dir: src")
+      KeyRow(.text, standard: "the folder of the task's file", "where it runs", example: "dir: src")
     case .shell:
       KeyRow(
         .either([.text, .command]), standard: "`[/bin/sh, -ec]`",

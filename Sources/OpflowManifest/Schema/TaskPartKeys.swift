@@ -84,8 +84,7 @@ enum StopKey: Int, SchemaKey {
         .wordOrNumber(SignalWords.all, KeyBounds.signal), standard: "`TERM`",
         "sent to all processes of the task", example: "signal: INT")
     case .grace:
-      KeyRow(
-        .duration, standard: "5s", "after which what is left is killed", example: "grace: 30s")
+      KeyRow(.duration, standard: "5s", "after which what is left is killed", example: "grace: 30s")
     }
   }
 }
@@ -209,8 +208,7 @@ enum ReadyKey: Int, SchemaKey {
         .command, "that command ends with exit code 0; it runs in the service's folder",
         example: "exec: [pg_isready, -q]")
     case .file:
-      KeyRow(
-        .text, "that file is there, made or changed since the start", example: "file: run/pid")
+      KeyRow(.text, "that file is there, made or changed since the start", example: "file: run/pid")
     case .timeout:
       KeyRow(
         .duration, standard: "60s", "how long it may take to be ready",

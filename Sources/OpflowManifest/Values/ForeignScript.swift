@@ -158,9 +158,8 @@ extension ValueReader {
 
   private func warnIfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
     guard let found = ShellText(in: value.text), !hasExpression(node) else { return }
-    mistakes.warning(
-      document.place(node),
-      "\(subject.description) holds `\(found.text.string)`, and nothing expands it here",
+    warning(
+      node, "\(subject.description) holds `\(found.text.string)`, and nothing expands it here",
       help: "write `${{ env.\(found.variable) }}`")
   }
 }

@@ -1,8 +1,43 @@
 internal import OpflowCore
 
+/// Reports mistakes of one document.
+protocol Reporter {
+  var document: YAMLDocument { get }
+  var mistakes: Mistakes { get }
+}
+
+extension Reporter {
+  func error(
+    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+  ) {
+    mistakes.error(document.place(node), message(), help: help())
+  }
+
+  func warning(
+    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+  ) {
+    mistakes.warning(document.place(node), message(), help: help())
+  }
+}
+
+/// Reads some keys with the values of one file.
+protocol NodeReader: Reporter {
+  var values: ValueReader { get }
+}
+
+extension NodeReader {
+  var document: YAMLDocument { values.document }
+  var mistakes: Mistakes { values.mistakes }
+  var scope: NameScope { values.scope }
+  var tables: SchemaTables { values.tables }
+  var maps: MapReader { values.maps }
+  var scratch: TextStore { values.scratch }
+  var commands: CommandReader { CommandReader(values: values) }
+}
+
 /// Reads nodes as values of the types that keys take. Methods return nil after an error. It is a
 /// class, because many readers share it.
-final class ValueReader {
+final class ValueReader: Reporter {
   let document: YAMLDocument
   let mistakes: Mistakes
   let scope: NameScope
@@ -76,8 +111,8 @@ final class ValueReader {
       return Scalar(node: scalar.node, text: scalar.text, stable: scalar.stable, isTyped: false)
     }
     let isWritten = !scalar.text.isEmpty
-    mistakes.error(
-      document.place(scalar.node),
+    error(
+      scalar.node,
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
       help: !isWritten
@@ -104,9 +139,8 @@ final class ValueReader {
   func string(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let scalar = scalar(node, subject, expected: "a string") else { return nil }
     guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
-      mistakes.error(
-        document.place(node),
-        "\(subject.description) must be a string, not \(Self.word(scalar.type))",
+      error(
+        node, "\(subject.description) must be a string, not \(Self.word(scalar.type))",
         help: "put it in quotes: \"\(scalar.text.string)\"")
       return nil
     }
@@ -119,8 +153,8 @@ final class ValueReader {
     guard let scalar = string(node, subject) else { return nil }
     // A value may be the name of a file, which spaces alone can be.
     if (hasExpression(node) ? scalar.text : scalar.text.trimmed).isEmpty {
-      mistakes.error(
-        document.place(node), "\(subject.description) \(emptiness(node))",
+      error(
+        node, "\(subject.description) \(emptiness(node))",
         help: help() ?? KeyExample.help(for: subject))
       return nil
     }
@@ -141,9 +175,8 @@ final class ValueReader {
     if case .boolean(let value) = scalar.type { return value }
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(scalar.text.string.lowercased())
     let isQuoted = !scalar.isTyped && CoreSchema.boolean(scalar.text) != nil
-    mistakes.error(
-      document.place(node),
-      "\(subject.description) must be \(expected), not \(describe(scalar))",
+    error(
+      node, "\(subject.description) must be \(expected), not \(describe(scalar))",
       help: isQuoted
         ? "write it without quotes"
         : isWord
@@ -158,19 +191,18 @@ final class ValueReader {
   ) -> Int64? {
     guard let scalar = scalar(node, subject, expected: expected) else { return nil }
     guard scalar.type == .integer else {
-      mistakes.error(
-        document.place(node),
-        "\(subject.description) must be \(expected), not \(describe(scalar))",
+      error(
+        node, "\(subject.description) must be \(expected), not \(describe(scalar))",
         help: !scalar.isTyped && CoreSchema.integer(scalar.text) != nil
-          ? "write it without quotes"
-          : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject))
+          ? "write it without quotes" : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject)
+      )
       return nil
     }
     let value = CoreSchema.integer(scalar.text)
     if let value, range.contains(value) { return value }
     let isBelow = value.map { $0 < range.lowerBound } ?? (scalar.text.first == UInt8(ascii: "-"))
-    mistakes.error(
-      document.place(node),
+    error(
+      node,
       "\(subject.description) must be \(Self.words(range, isBelow: isBelow)), not"
         + " \(scalar.text.string)", help: help() ?? KeyExample.help(for: subject))
     return nil
@@ -179,14 +211,14 @@ final class ValueReader {
   func number(_ node: Node, _ subject: Subject, in range: ClosedRange<Double>) -> Double? {
     guard let scalar = scalar(node, subject, expected: "a number") else { return nil }
     guard scalar.type == .integer || scalar.type == .float else {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be a number, not \(describe(scalar))",
+      error(
+        node, "\(subject.description) must be a number, not \(describe(scalar))",
         help: KeyExample.help(for: subject))
       return nil
     }
     guard let value = CoreSchema.number(scalar.text), range.contains(value) else {
-      mistakes.error(
-        document.place(node),
+      error(
+        node,
         "\(subject.description) must be from \(Self.word(range.lowerBound)) to"
           + " \(Self.word(range.upperBound)), not \(scalar.text.string)",
         help: KeyExample.help(for: subject))
@@ -199,15 +231,14 @@ final class ValueReader {
   func duration(_ node: Node, _ subject: Subject, atMost limit: UInt64 = .max) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a duration") else { return nil }
     guard let value = DurationText.milliseconds(scalar.text) else {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be a duration, not \(describe(scalar))",
+      error(
+        node, "\(subject.description) must be a duration, not \(describe(scalar))",
         help: shellHelp(scalar)
           ?? "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds")
       return nil
     }
     if value > limit {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be at most \(limit / 3_600_000)h")
+      error(node, "\(subject.description) must be at most \(limit / 3_600_000)h")
       return nil
     }
     return value
@@ -216,8 +247,8 @@ final class ValueReader {
   func size(_ node: Node, _ subject: Subject) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a size") else { return nil }
     guard let value = SizeText.bytes(scalar.text) else {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be a size, not \(describe(scalar))",
+      error(
+        node, "\(subject.description) must be a size, not \(describe(scalar))",
         help: shellHelp(scalar) ?? "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes")
       return nil
     }
@@ -230,18 +261,16 @@ final class ValueReader {
     switch AmountText.thousandths(scalar.text) {
     case .amount(let amount): return amount
     case .tooFine:
-      mistakes.error(
-        document.place(node),
-        "\(subject.description) has more than three decimals: \(describe(scalar))",
+      error(
+        node, "\(subject.description) has more than three decimals: \(describe(scalar))",
         help: "resources are shared out in thousandths")
     case .tooLarge:
-      mistakes.error(
-        document.place(node), "\(subject.description) is too large: \(describe(scalar))",
+      error(
+        node, "\(subject.description) is too large: \(describe(scalar))",
         help: "at most \(AmountText.largest)")
     case .none:
-      mistakes.error(
-        document.place(node),
-        "\(subject.description) must be a number or a size, not \(describe(scalar))",
+      error(
+        node, "\(subject.description) must be a number or a size, not \(describe(scalar))",
         help: shellHelp(scalar) ?? "write it as 2, 0.5 or 100GiB")
     }
     return nil
@@ -253,8 +282,8 @@ final class ValueReader {
   ) -> Value? {
     guard let scalar = scalar(node, subject, expected: known) else { return nil }
     if let value = parse(scalar.text) { return value }
-    mistakes.error(
-      document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))",
+    error(
+      node, "\(subject.description) must be \(known), not \(describe(scalar))",
       help: help(scalar.text) ?? shellHelp(scalar) ?? KeyExample.help(for: subject))
     return nil
   }
@@ -289,7 +318,7 @@ final class ValueReader {
   func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
     guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
     if items.isEmpty {
-      mistakes.error(document.place(node), "\(subject.description) is empty")
+      error(node, "\(subject.description) is empty")
       return nil
     }
     var codes: [Int32] = []
@@ -303,11 +332,10 @@ final class ValueReader {
   // MARK: Errors
 
   func wrongType(
-    _ node: Node, _ subject: Subject, expected: StaticString,
-    help: @autoclosure () -> String? = nil
+    _ node: Node, _ subject: Subject, expected: StaticString, help: @autoclosure () -> String? = nil
   ) {
-    mistakes.error(
-      document.place(node), "\(subject.description) must be \(expected), not \(describe(node))",
+    error(
+      node, "\(subject.description) must be \(expected), not \(describe(node))",
       help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject))
   }
 
@@ -419,22 +447,17 @@ extension ValueReader {
 
   /// The slow path of `possiblyNull`.
   @inline(never)
-  private func evaluated(
-    _ node: Node, _ subject: Subject, expected: StaticString
-  ) -> Scalar? {
+  private func evaluated(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let text = document.scalarText(node) else {
       wrongType(node, subject, expected: expected)
       return nil
     }
     guard let (value, stable, isLate) = expand(text, of: node) else { return nil }
-    return Scalar(
-      node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
+    return Scalar(node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
   }
 
   /// Evaluates expressions. `stable` has a constant for `run.id`.
-  private func expand(
-    _ text: Text, of node: Node
-  ) -> (value: Text, stable: Text, isLate: Bool)? {
+  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text, isLate: Bool)? {
     let sawRunID = scope.sawRunID
     scope.sawRunID = false
     var isWrong = false
@@ -510,14 +533,13 @@ extension ValueReader {
   /// Whether a task's variable may have the name; reports an error if not.
   func isTaskVariable(_ name: Text, at node: Node) -> Bool {
     if name.hasPrefix("OPFLOW_") {
-      mistakes.error(
-        document.place(node), "`\(name.string)` is opflow's own",
+      error(
+        node, "`\(name.string)` is opflow's own",
         help: "names that begin with `OPFLOW_` are set by opflow")
       return false
     }
     if VariableName.isEnvironment(name) { return true }
-    mistakes.error(
-      document.place(node), "`\(name.string)` is no name of an environment variable")
+    error(node, "`\(name.string)` is no name of an environment variable")
     return false
   }
 }

@@ -33,9 +33,7 @@ final class YAMLDocument {
   var lastExpression = ExpressionPlace.none
 
   /// - Parameter problems: Receives problems that do not stop the reader.
-  init(
-    reading file: SourceFile, problems: (YAMLProblem) -> Void = { _ in }
-  ) throws(YAMLFailure) {
+  init(reading file: SourceFile, problems: (YAMLProblem) -> Void = { _ in }) throws(YAMLFailure) {
     self.file = file
     tables = cyaml_document()
     // SAFETY: reads `count` bytes that the file holds.
@@ -92,8 +90,7 @@ final class YAMLDocument {
     let record = records[Int(target(node).record)]
     guard record.kind == UInt32(CYAML_SCALAR) else { return nil }
     if record.has(CYAML_OWN_TEXT) { return ownText(record.value) }
-    return Text(
-      start: source.baseAddress.map { $0 + record.textStart }, count: record.value)
+    return Text(start: source.baseAddress.map { $0 + record.textStart }, count: record.value)
   }
 
   private func ownText(_ index: Int) -> Text {
@@ -134,8 +131,7 @@ final class YAMLDocument {
     guard record.kind != UInt32(CYAML_SCALAR) else {
       return Children(records: records, position: target, end: target)
     }
-    return Children(
-      records: records, position: Node(target.record + 1), end: Node(record.value))
+    return Children(records: records, position: Node(target.record + 1), end: Node(record.value))
   }
 
   /// The sequence must not outlive the document.
