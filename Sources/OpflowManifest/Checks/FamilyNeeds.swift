@@ -1,5 +1,13 @@
 internal import OpflowCore
 
+/// A matrix that a task needs, of the manifest or of the run.
+struct NeededFamily {
+  /// Counts those of the run behind those of the manifest.
+  let number: Int
+  let family: Family
+  let firstTask: Int
+}
+
 /// Resolves needs for matrix tasks.
 struct FamilyNeeds {
   let mistakes: Mistakes
@@ -48,20 +56,19 @@ struct FamilyNeeds {
   }
 
   /// Returns what a need for a whole matrix adds to a fingerprint.
-  mutating func digest(
-    ofFamily number: Int, _ family: Family, _ condition: NeedCondition
-  ) -> UInt64 {
-    if let known = wholeDigests[number]?[condition] { return known }
-    let digest = family.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
-    wholeDigests[number, default: [:]][condition] = digest
+  mutating func digest(of needed: NeededFamily, _ condition: NeedCondition) -> UInt64 {
+    if let known = wholeDigests[needed.number]?[condition] { return known }
+    let digest = needed.family.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
+    wholeDigests[needed.number, default: [:]][condition] = digest
     return digest
   }
 
   /// Returns the selected matrix tasks; nil, after an error, if there are none.
   mutating func legs(
-    _ selector: LegSelector, written text: Text, of number: Int, _ family: Family,
-    for needer: Needer, at place: Place
+    _ selector: LegSelector, written text: Text, of needed: NeededFamily, for needer: Needer,
+    at place: Place
   ) -> [Int32]? {
+    let (number, family) = (needed.number, needed.family)
     if LegName.isCut(text), let leg = cutLeg(text, of: number, family) { return [leg] }
     guard let wanted = values(selector, family, for: needer, at: place) else { return nil }
     let names = wanted.map(\.name)
@@ -156,7 +163,6 @@ struct FamilyNeeds {
     _ selector: LegSelector, _ wanted: [WantedValue], _ family: Family, _ needer: Needer,
     _ place: Place
   ) {
-    let family = family
     let isJoin = selector.parts.contains { $0.value == nil }
     let parts = wanted.map {
       "\(family.names.texts[$0.name].string)=\(($0.written ?? texts[$0.value]).string)"

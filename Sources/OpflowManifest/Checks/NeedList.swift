@@ -154,10 +154,8 @@ struct CycleReport {
         )
       }
       mistakes.add(
-        Mistakes.Mistake(
-          severity: .error, place: place(first),
-          message: "tasks need each other in a ring: \(names.joined(separator: " -> "))",
-          help: "take one of these needs away", notes: notes))
+        .error, place(first), "tasks need each other in a ring: \(names.joined(separator: " -> "))",
+        help: "take one of these needs away", notes: notes)
     }
   }
   private func place(_ step: (task: Int, edge: Int)) -> Place {

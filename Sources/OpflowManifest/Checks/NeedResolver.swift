@@ -18,6 +18,17 @@ struct NeedResolver {
   /// False if a file could not be read, which may declare the task.
   var knowsAll = true
 
+  /// The task whose needs are resolved.
+  private struct Dependent {
+    let number: Int
+    let declaration: Int
+    /// The index in its matrix; nil for a single task or an empty matrix.
+    var leg: Int?
+    let document: YAMLDocument
+
+    func place(_ need: TaskValues.Need) -> Place { document.place(need.node) }
+  }
+
   /// The limit on needs, which only matrices reach.
   static let mostNeeds = 20_000_000
 
@@ -42,31 +53,34 @@ struct NeedResolver {
   ///   - leg: The index in its matrix; nil for a single task or an empty matrix.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.isOfNote { needed.note(task, number) }
+    let dependent = dependent(number, declaration, leg: leg)
     if let run = tasks.run {
-      addNeeds(of: &task, number, declaration, leg, beside: run)
+      addNeeds(of: &task, dependent, beside: run)
     } else {
       let start = needs.targets.count
-      for index in task.needs.indices {
-        resolve(&task, index, from: start, number, declaration, leg)
-      }
+      for index in task.needs.indices { resolve(&task, index, from: start, dependent) }
       needs.endTask()
     }
     if !task.valueReads.isEmpty { noteValueReads(of: task, number) }
   }
 
+  private func dependent(_ number: Int, _ declaration: Int, leg: Int? = nil) -> Dependent {
+    Dependent(
+      number: number, declaration: declaration, leg: leg,
+      document: tasks.declared.document(declaration))
+  }
+
   /// - Parameter start: The index of the task's first need.
   private mutating func resolve(
-    _ task: inout TaskValues, _ index: Int, from start: Int, _ number: Int, _ declaration: Int,
-    _ leg: Int?
+    _ task: inout TaskValues, _ index: Int, from start: Int, _ dependent: Dependent
   ) {
-    let document = tasks.declared.document(declaration)
     let first = needs.targets.count - start
     let name = task.needs[index].name
-    if let target = tasks.declared.index(of: name, seenFrom: declaration) {
-      addTarget(target, &task.needs[index], number, declaration, document)
+    if let target = tasks.declared.index(of: name, seenFrom: dependent.declaration) {
+      addTarget(target, &task.needs[index], dependent)
       if !tasks.declared.isID(name) { task.needs[index].name = tasks.declared.name(target) }
     } else {
-      addLegs(&task, index, number, declaration, leg, document)
+      addLegs(&task, index, dependent)
     }
     task.needs[index].firstEdge = first
     task.needs[index].edgeCount = needs.targets.count - start - first
@@ -74,25 +88,24 @@ struct NeedResolver {
 
   /// Resolves needs of an added task, which may name tasks of the run.
   private mutating func addNeeds(
-    of task: inout TaskValues, _ number: Int, _ declaration: Int, _ leg: Int?, beside run: RunTasks
+    of task: inout TaskValues, _ dependent: Dependent, beside run: RunTasks
   ) {
-    let document = tasks.declared.document(declaration)
     let start = needs.targets.count
     var ofRun: [(index: Int, need: NeedOfRun)] = []
     for index in task.needs.indices {
-      if let need = needOfRun(task.needs[index].name, seenFrom: declaration, run) {
+      if let need = needOfRun(task.needs[index].name, seenFrom: dependent.declaration, run) {
         ofRun.append((index, need))
       } else {
-        resolve(&task, index, from: start, number, declaration, leg)
+        resolve(&task, index, from: start, dependent)
       }
     }
     // The plan stores needs for the run's tasks last.
     for (index, need) in ofRun {
       task.needs[index].firstEdge = needs.targets.count - start
-      add(need, &task, index, number, declaration, leg, document)
+      add(need, &task, index, dependent)
       task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
     }
-    let ofAdder = addAdder(of: task, number, declaration)
+    let ofAdder = addAdder(of: task, dependent)
     needs.endTask()
     // Appended last, because expressions cannot use this need.
     if let ofAdder { task.needs.append(ofAdder) }
@@ -123,13 +136,13 @@ struct NeedResolver {
     _ reads: [(id: Text, place: Place, decides: Bool)]
   ) {
     needed.note(task, number)
-    let document = tasks.declared.document(declaration)
+    let dependent = dependent(number, declaration)
     let after = family.after.map { TaskValues.Need(name: $0.text, node: $0.node, condition: .ran) }
     var written: Set<Int> = []
     let all = after + task.needs
     let readsByNeed = Self.byNeed(reads, all)
     for (place, need) in all.enumerated() {
-      for target in targets(of: need, task.name, declaration, document) {
+      for target in targets(of: need, task.name, dependent) {
         for decides in readsByNeed[place] where target < tasks.count {
           readsOfLegs.append((target, decides))
         }
@@ -142,11 +155,11 @@ struct NeedResolver {
         if place >= after.count, isMaker(target) {
           need.condition = need.condition.isMetByFailure ? .finished : .success
         }
-        guard add(target, need, number, document) else { break }
+        guard add(target, need, dependent) else { break }
       }
     }
     task.needs = all
-    let ofAdder = addAdder(of: task, number, declaration)
+    let ofAdder = addAdder(of: task, dependent)
     needs.endTask()
     if let ofAdder { task.needs.append(ofAdder) }
   }
@@ -174,65 +187,65 @@ struct NeedResolver {
   ///
   /// - Parameter name: The ID of the dependent.
   private mutating func targets(
-    of need: TaskValues.Need, _ name: Text, _ declaration: Int, _ document: YAMLDocument
+    of need: TaskValues.Need, _ name: Text, _ dependent: Dependent
   ) -> [Int] {
     let selector = LegSelector(need.name)
-    if let run = tasks.run, let found = needOfRun(need.name, seenFrom: declaration, run) {
+    let family: NeededFamily
+    if let run = tasks.run, let found = needOfRun(need.name, seenFrom: dependent.declaration, run) {
       switch found.member {
       case .task(let id): return [tasks.number(ofRun: id)]
-      case .family(let id):
-        let (number, family, first) = familyOfRun(id, run)
-        return targets(of: need, selector, number, family, first, name, document)
+      case .family(let id): family = familyOfRun(id, run)
       }
+    } else {
+      guard
+        let target = tasks.declared.index(
+          of: selector?.family ?? need.name, seenFrom: dependent.declaration)
+      else {
+        reportUnknown(need, dependent)
+        return []
+      }
+      guard let found = neededFamily(target), found.family.emptiness == nil else {
+        return Array(tasks.tasks(of: target))
+      }
+      family = found
     }
-    guard
-      let target = tasks.declared.index(
-        of: selector?.family ?? need.name, seenFrom: declaration)
-    else {
-      reportUnknown(need, declaration, document)
-      return []
+    // All matrix tasks if the selection depends on the dependent.
+    guard let selector, !selector.joins else {
+      return family.family.ids.indices.map { family.firstTask + $0 }
     }
-    guard let number = tasks.familyNumber(of: target), tasks.families[number].emptiness == nil
-    else { return Array(tasks.tasks(of: target)) }
-    return targets(
-      of: need, selector, number, tasks.families[number], tasks.tasks(of: target).lowerBound, name,
-      document)
+    let legs = families.legs(
+      selector, written: need.name, of: family, for: FamilyNeeds.Needer(name: name),
+      at: dependent.place(need))
+    return (legs ?? []).map { family.firstTask + Int($0) }
   }
 
-  /// Returns the selected matrix tasks; all if the selection depends on the dependent.
-  private mutating func targets(
-    of need: TaskValues.Need, _ selector: LegSelector?, _ number: Int, _ family: Family,
-    _ first: Int, _ name: Text, _ document: YAMLDocument
-  ) -> [Int] {
-    guard let selector, !selector.joins else { return family.ids.indices.map { first + $0 } }
-    let legs = families.legs(
-      selector, written: need.name, of: number, family, for: FamilyNeeds.Needer(name: name),
-      at: document.place(need.node))
-    return (legs ?? []).map { first + Int($0) }
+  private func neededFamily(_ declaration: Int) -> NeededFamily? {
+    tasks.familyNumber(of: declaration).map {
+      NeededFamily(
+        number: $0, family: tasks.families[$0],
+        firstTask: tasks.tasks(of: declaration).lowerBound)
+    }
   }
 
   /// Adds needs for a task, or for all tasks of a matrix.
   @inline(__always)
   private mutating func addTarget(
-    _ needed: Int, _ need: inout TaskValues.Need, _ number: Int, _ declaration: Int,
-    _ document: YAMLDocument
+    _ needed: Int, _ need: inout TaskValues.Need, _ dependent: Dependent
   ) {
     let targets = tasks.tasks(of: needed)
-    if let family = tasks.familyNumber(of: needed), !tasks.families[family].ids.isEmpty {
-      if isTooMany(targets.count, need, declaration, document) { return }
-      need.legsDigest = families.digest(ofFamily: family, tasks.families[family], need.condition)
+    if let family = neededFamily(needed), !family.family.ids.isEmpty {
+      if isTooMany(targets.count, need, dependent) { return }
+      need.legsDigest = families.digest(of: family, need.condition)
     }
-    for target in targets where !add(target, need, number, document) { return }
+    for target in targets where !add(target, need, dependent) { return }
   }
 
   /// Reports an error if a matrix's tasks have too many needs.
-  private func isTooMany(
-    _ count: Int, _ need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
-  ) -> Bool {
-    let legCount = tasks.tasks(of: declaration).count
+  private func isTooMany(_ count: Int, _ need: TaskValues.Need, _ dependent: Dependent) -> Bool {
+    let legCount = tasks.tasks(of: dependent.declaration).count
     if legCount * count <= Self.mostNeeds { return false }
     mistakes.error(
-      document.place(need.node),
+      dependent.place(need),
       "\(legCount) legs need \(count) each, which is more than the"
         + " \(Self.mostNeeds) needs that there may be",
       help: Self.fewerHelp)
@@ -241,27 +254,27 @@ struct NeedResolver {
 
   @inline(__always)
   private mutating func add(
-    _ target: Int, _ need: TaskValues.Need, _ number: Int, _ document: YAMLDocument
+    _ target: Int, _ need: TaskValues.Need, _ dependent: Dependent
   ) -> Bool {
-    if target == number {
+    if target == dependent.number {
       mistakes.error(
-        document.place(need.node), "task `\(shown(target, need))` needs itself",
+        dependent.place(need), "task `\(shown(target, need))` needs itself",
         help: "take it out of its own `needs`")
       return false
     }
-    if isStamped(target, number) {
+    if isStamped(target, dependent.number) {
       mistakes.error(
-        document.place(need.node), "`\(shown(target, need))` is needed twice",
+        dependent.place(need), "`\(shown(target, need))` is needed twice",
         help: "name it once; with `on: finished` any end of it will do")
       return false
     }
     if needs.targets.count == Self.mostNeeds, hasFamilies {
       mistakes.error(
-        document.place(need.node), "the legs have more than \(Self.mostNeeds) needs together",
+        dependent.place(need), "the legs have more than \(Self.mostNeeds) needs together",
         help: Self.fewerHelp)
     }
     guard needs.targets.count < Self.mostNeeds || !hasFamilies else { return false }
-    needs.add(target, on: need.condition, offset: document.offset(need.node))
+    needs.add(target, on: need.condition, offset: dependent.document.offset(need.node))
     return true
   }
 
@@ -293,38 +306,27 @@ struct NeedResolver {
   // MARK: Matrix tasks
 
   /// Adds the matrix tasks that a need with brackets selects.
-  private mutating func addLegs(
-    _ task: inout TaskValues, _ index: Int, _ number: Int, _ declaration: Int, _ leg: Int?,
-    _ document: YAMLDocument
-  ) {
+  private mutating func addLegs(_ task: inout TaskValues, _ index: Int, _ dependent: Dependent) {
     let need = task.needs[index]
-    let place = document.place(need.node)
+    let place = dependent.place(need)
     guard let selector = LegSelector(need.name),
-      let target = tasks.declared.index(of: selector.family, seenFrom: declaration)
-    else { return reportUnknown(need, declaration, document) }
-    guard let familyNumber = tasks.familyNumber(of: target) else {
-      return reportNoFamily(selector, at: place)
-    }
-    let family = tasks.families[familyNumber]
-    let own = tasks.family(of: declaration)
-    if family.emptiness == .later {
+      let target = tasks.declared.index(of: selector.family, seenFrom: dependent.declaration)
+    else { return reportUnknown(need, dependent) }
+    guard let needed = neededFamily(target) else { return reportNoFamily(selector, at: place) }
+    if needed.family.emptiness == .later {
       return mistakes.error(
         place, "`\(selector.family.string)` has no leg before the run has made some (`after`)",
         help:
           "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as "
-          + "well"
-      )
+          + "well")
     }
+    let own = tasks.family(of: dependent.declaration)
     // With an empty matrix, there is nothing to select from or by.
-    if family.emptiness != nil || own?.emptiness != nil && selector.joins {
-      addTarget(target, &task.needs[index], number, declaration, document)
+    if needed.family.emptiness != nil || own?.emptiness != nil && selector.joins {
+      addTarget(target, &task.needs[index], dependent)
       return
     }
-    var needer = FamilyNeeds.Needer(name: task.name)
-    if let own, let leg { needer.leg = (own, leg) }
-    addLegs(
-      selector, of: familyNumber, family, firstTask: tasks.tasks(of: target).lowerBound, needer,
-      &task.needs[index], number, document)
+    addLegs(selector, of: needed, &task, index, dependent)
   }
 
   private func reportNoFamily(_ selector: LegSelector, at place: Place) {
@@ -333,23 +335,25 @@ struct NeedResolver {
       help: "write `\(selector.family.string)`")
   }
 
-  /// - Parameter familyNumber: The number of the matrix in `FamilyNeeds`.
   private mutating func addLegs(
-    _ selector: LegSelector, of familyNumber: Int, _ family: Family, firstTask: Int,
-    _ needer: FamilyNeeds.Needer, _ need: inout TaskValues.Need, _ number: Int,
-    _ document: YAMLDocument
+    _ selector: LegSelector, of needed: NeededFamily, _ task: inout TaskValues, _ index: Int,
+    _ dependent: Dependent
   ) {
+    let need = task.needs[index]
+    var needer = FamilyNeeds.Needer(name: task.name)
+    if let own = tasks.family(of: dependent.declaration), let leg = dependent.leg {
+      needer.leg = (own, leg)
+    }
     guard
       let legs = families.legs(
-        selector, written: need.name, of: familyNumber, family, for: needer,
-        at: document.place(need.node))
+        selector, written: need.name, of: needed, for: needer, at: dependent.place(need))
     else { return }
     var digest: UInt64 = 0
     for leg in legs {
-      digest &+= Digest.need(family.ids[Int(leg)], need.condition)
-      guard add(firstTask + Int(leg), need, number, document) else { return }
+      digest &+= Digest.need(needed.family.ids[Int(leg)], need.condition)
+      guard add(needed.firstTask + Int(leg), need, dependent) else { return }
     }
-    need.legsDigest = digest
+    task.needs[index].legsDigest = digest
   }
 
   // MARK: Tasks of the run
@@ -377,73 +381,61 @@ struct NeedResolver {
   }
 
   private mutating func add(
-    _ need: NeedOfRun, _ task: inout TaskValues, _ index: Int, _ number: Int, _ declaration: Int,
-    _ leg: Int?, _ document: YAMLDocument
+    _ need: NeedOfRun, _ task: inout TaskValues, _ index: Int, _ dependent: Dependent
   ) {
     switch need.member {
     case .task(let id):
       let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
       // This task stands for a matrix that is empty or not made yet.
       if let selector = need.selector, !isEmpty {
-        return reportNoFamily(selector, at: document.place(task.needs[index].node))
+        return reportNoFamily(selector, at: dependent.place(task.needs[index]))
       }
       if need.selector == nil { task.needs[index].name = need.run.name(id) }
-      _ = add(tasks.number(ofRun: id), task.needs[index], number, document)
+      _ = add(tasks.number(ofRun: id), task.needs[index], dependent)
     case .family(let id):
-      let (familyNumber, family, first) = familyOfRun(id, need.run)
-      let own = tasks.family(of: declaration)
+      let needed = familyOfRun(id, need.run)
+      let own = tasks.family(of: dependent.declaration)
       if let selector = need.selector, own?.emptiness == nil || !selector.joins {
-        var needer = FamilyNeeds.Needer(name: task.name)
-        if let own, let leg { needer.leg = (own, leg) }
-        return addLegs(
-          selector, of: familyNumber, family, firstTask: first, needer, &task.needs[index], number,
-          document)
+        return addLegs(selector, of: needed, &task, index, dependent)
       }
-      if isTooMany(family.ids.count, task.needs[index], declaration, document) { return }
-      task.needs[index].legsDigest = families.digest(
-        ofFamily: familyNumber, family, task.needs[index].condition)
-      for leg in family.ids.indices where !add(first + leg, task.needs[index], number, document) {
-        return
-      }
+      let ids = needed.family.ids
+      if isTooMany(ids.count, task.needs[index], dependent) { return }
+      task.needs[index].legsDigest = families.digest(of: needed, task.needs[index].condition)
+      for leg in ids.indices
+      where !add(needed.firstTask + leg, task.needs[index], dependent) { return }
     }
   }
 
-  /// - Returns: The number for `FamilyNeeds`, the matrix, and its first task.
-  private func familyOfRun(
-    _ id: FamilyID, _ run: RunTasks
-  ) -> (number: Int, family: Family, first: Int) {
-    (
-      tasks.families.count + id.index, run.family(id, families.texts),
-      tasks.number(ofRun: TaskID(run.plan.legs(id).lowerBound))
-    )
+  private func familyOfRun(_ id: FamilyID, _ run: RunTasks) -> NeededFamily {
+    NeededFamily(
+      number: tasks.families.count + id.index, family: run.family(id, families.texts),
+      firstTask: tasks.number(ofRun: TaskID(run.plan.legs(id).lowerBound)))
   }
 
   /// Adds a need for the generator, unless the task names it in `needs`.
   private mutating func addAdder(
-    of task: borrowing TaskValues, _ number: Int, _ declaration: Int
+    of task: borrowing TaskValues, _ dependent: Dependent
   ) -> TaskValues.Need? {
-    guard let run = tasks.run, let adder = run.needImplied(in: tasks.declared.name(declaration))
+    guard let run = tasks.run,
+      let adder = run.needImplied(in: tasks.declared.name(dependent.declaration))
     else { return nil }
     let target = tasks.number(ofRun: adder)
-    if isStamped(target, number) { return nil }
+    if isStamped(target, dependent.number) { return nil }
     var need = TaskValues.Need(name: run.name(adder), node: task.key, condition: .success)
     need.firstEdge = task.needs.reduce(0) { $0 + $1.edgeCount }
     need.edgeCount = 1
-    let document = tasks.declared.document(declaration)
-    needs.add(target, on: need.condition, offset: document.offset(task.key))
+    needs.add(target, on: need.condition, offset: dependent.document.offset(task.key))
     return need
   }
 
   // MARK: Unknown tasks
 
-  private func reportUnknown(
-    _ need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
-  ) {
+  private func reportUnknown(_ need: TaskValues.Need, _ dependent: Dependent) {
     guard knowsAll else { return }
     mistakes.error(
-      document.place(need.node), "unknown task `\(need.name.string)`",
+      dependent.place(need), "unknown task `\(need.name.string)`",
       help: UnknownNeed(tasks: tasks, suggestions: suggestions)
-        .help(for: need.name, of: declaration))
+        .help(for: need.name, of: dependent.declaration))
   }
 
   // MARK: Checks of all tasks

@@ -119,14 +119,12 @@ struct UnorderedFiles {
     let notes = input.place == nil ? nil : output.place
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .warning, place: place,
-        message: "task `\(reader)` reads `\(read)`, "
-          + (read == written
-            ? "which task `\(writer)` writes" : "task `\(writer)` writes `\(written)`")
-          + ", and neither needs the other",
-        help: help,
-        notes: notes.map { [.init(place: $0, message: "`\(writer)` writes it here")] } ?? []))
+      .warning, place,
+      "task `\(reader)` reads `\(read)`, "
+        + (read == written
+          ? "which task `\(writer)` writes" : "task `\(writer)` writes `\(written)`")
+        + ", and neither needs the other", help: help,
+      notes: Mistakes.note(notes, "`\(writer)` writes it here"))
   }
 
   /// Reports an output among the inputs of its own task, where it does not count.
@@ -137,14 +135,11 @@ struct UnorderedFiles {
       ? "`\(read)` is an output of this task too" : "`\(read)` is among its output `\(written)`"
     let loss = input.traits.loss
     mistakes.add(
-      Mistakes.Mistake(
-        severity: loss == nil ? .warning : .error, place: place,
-        message: what + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
-        help: loss.map { "let the task write elsewhere, or take `\($0.key)` away" }
-          ?? "an edit of it has the task run again as one of what it leaves; name that more "
-          + "narrowly",
-        notes: output.place.map { [.init(place: $0, message: "the output is declared here")] } ?? []
-      ))
+      loss == nil ? .warning : .error, place,
+      what + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
+      help: loss.map { "let the task write elsewhere, or take `\($0.key)` away" }
+        ?? "an edit of it has the task run again as one of what it leaves; name that more "
+        + "narrowly", notes: Mistakes.note(output.place, "the output is declared here"))
   }
 
   /// Returns pairs about the same file: input and output of two tasks without an order, and an
@@ -252,10 +247,9 @@ struct OutputOverlaps {
       : "`\(path)` is written twice: it is among `\(around)`, which task `\(other)`\(inRun) leaves"
     let notes = inner.place == nil ? nil : outer.place
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: inner.place ?? outer.place, message: message,
-        help: "two writers of one file destroy each other's work; let one task write it",
-        notes: notes.map { [.init(place: $0, message: "`\(around)` is declared here")] } ?? []))
+      .error, inner.place ?? outer.place, message,
+      help: "two writers of one file destroy each other's work; let one task write it",
+      notes: Mistakes.note(notes, "`\(around)` is declared here"))
   }
 
   private func reportManifest(_ output: FileTable.Entry, _ file: Text) {
@@ -263,10 +257,9 @@ struct OutputOverlaps {
     let name = file.part(((file.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<file.count).string
     let loss = output.traits.loss
     mistakes.add(
-      Mistakes.Mistake(
-        severity: loss == nil ? .warning : .error, place: output.place,
-        message: "`\(text)` takes in `\(name)`, a file of this manifest: "
-          + (loss?.effect ?? "an edit of it counts as one of what the task leaves"),
-        help: "name what the task leaves more narrowly"))
+      loss == nil ? .warning : .error, output.place,
+      "`\(text)` takes in `\(name)`, a file of this manifest: "
+        + (loss?.effect ?? "an edit of it counts as one of what the task leaves"),
+      help: "name what the task leaves more narrowly")
   }
 }

@@ -158,10 +158,9 @@ struct WrittenPathCheck {
     let other =
       first.nameInRun.map { ": task `\($0.string)` of the run writes it too\(alias)" } ?? ""
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: place, message: "`\(path.string)` is written twice\(other)",
-        help: "two writers of one file destroy each other's work; let one task write it",
-        notes: first.place.map { [.init(place: $0, message: "the first one\(alias)")] } ?? []))
+      .error, place, "`\(path.string)` is written twice\(other)",
+      help: "two writers of one file destroy each other's work; let one task write it",
+      notes: Mistakes.note(first.place, "the first one\(alias)"))
   }
 
   /// Reports conflicts with downloads. Call it after all tasks are recorded.
@@ -199,11 +198,8 @@ struct WrittenPathCheck {
       } ?? ""
     let notes = file.place == nil ? nil : download.place
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: place, message: message + other, help: help,
-        notes: notes.map {
-          [.init(place: $0, message: "the download to `\(download.text.string)`")]
-        } ?? []))
+      .error, place, message + other, help: help,
+      notes: Mistakes.note(notes, "the download to `\(download.text.string)`"))
   }
 }
 

@@ -51,7 +51,7 @@ struct FingerprintWriter {
 
   /// Adds what decides a download's result: sources, target and checks.
   private mutating func add(_ download: Download) {
-    let none = Text(start: nil, count: 0)
+    let none = Text.empty
     hasher.add(UInt64(download.urls.count))
     for url in download.urls { hasher.add(url.stable) }
     // An absolute path may be inside the manifest's folder.

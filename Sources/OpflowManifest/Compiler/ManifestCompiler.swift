@@ -172,11 +172,7 @@ package enum ManifestCompiler {
     _ files: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) -> Compilation? {
     guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
-    var emitter = PlanEmitter(
-      taskCount: reading.taskCount, nodeCount: reading.nodeCount, byteCount: reading.byteCount,
-      furtherBytes: files.further.byteCount,
-      fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints),
-      run: files.run)
+    var emitter = PlanEmitter(reading, of: files, options.fingerprints)
     reading.forEachTask { task, part, place, defaults, legsLeft in
       guard mistakes.errorCount == 0 else { return }
       emitter.add(task, of: part, in: files, at: place, defaults)
@@ -196,11 +192,7 @@ package enum ManifestCompiler {
     inputs.environment = reading.inherited.read
     inputs.runID = reading.sawRunID ? options.runID : nil
     let (hasManual, hasInteractive) = (emitter.hasManual, emitter.hasInteractive)
-    let outcome = emitter.finish(
-      reading.manifest, tasks: reading.tasks, legTexts: reading.legTexts, needs: reading.needs,
-      readsOfLegs: reading.readsOfLegs, inputs: inputs, listedSecrets: reading.secrets.listed,
-      usesRunID: reading.sawRunID,
-      hasWarnings: !mistakes.all.isEmpty)
+    let outcome = emitter.finish(reading, inputs: inputs, hasWarnings: !mistakes.all.isEmpty)
     guard case .plan(let bytes) = outcome else {
       reading.reportCycles()
       return nil

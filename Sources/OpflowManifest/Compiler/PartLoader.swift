@@ -84,7 +84,7 @@ final class PartLoader {
     top.readScope(file.keys, into: &environment)
     let manifest = settings(file.keys, top, scope.store)
     let part = ManifestPart(
-      file: file, values: values, folder: folder, prefix: Text(start: nil, count: 0),
+      file: file, values: values, folder: folder, prefix: Text.empty,
       environment: environment, entry: nil, path: run == nil ? nil : source.path)
     parts.append(part)
     includeFiles(
@@ -284,18 +284,15 @@ final class PartLoader {
     guard let name = entry.name else { return part.prefix }
     kept.append(part.prefix)
     kept.append(name)
-    let slash: StaticString = "/"
-    slash.withUTF8Buffer { kept.append(Text($0)) }
+    kept.append("/")
     let prefix = kept.finish()
     let place = part.document.place(entry.nameNode)
     if let first = prefixes.updateValue(place, forKey: prefix.string) {
       prefixes[prefix.string] = first
       mistakes.add(
-        Mistakes.Mistake(
-          severity: .error, place: place,
-          message: "`\(name.string)` is the name of another include already",
-          help: "give each its own `as`",
-          notes: [.init(place: first, message: "the first `\(name.string)`")]))
+        .error, place, "`\(name.string)` is the name of another include already",
+        help: "give each its own `as`",
+        notes: [.init(place: first, message: "the first `\(name.string)`")])
       return nil
     }
     return prefix
@@ -311,11 +308,9 @@ final class PartLoader {
 
   private func reportJoinedTwice(_ name: String, at place: Place, _ first: Place) {
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: place,
-        message: "`\(name)` is included a second time, with `vars`",
-        help: "give it an `as`: under two names its tasks are there twice",
-        notes: [.init(place: first, message: "the first time")]))
+      .error, place, "`\(name)` is included a second time, with `vars`",
+      help: "give it an `as`: under two names its tasks are there twice",
+      notes: [.init(place: first, message: "the first time")])
   }
 
   private func reportRing(from first: Int, closedAt place: Place) {
@@ -323,13 +318,11 @@ final class PartLoader {
     let names = ring.map(\.name) + [steps[first].name]
     let entries = ring.dropFirst().compactMap(\.entry) + [place]
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: place,
-        message: "files include each other in a ring: \(names.joined(separator: " -> "))",
-        help: "take one of these includes away",
-        notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
-          .init(place: entry, message: "`\(step.0)` includes `\(step.1)` here")
-        }))
+      .error, place, "files include each other in a ring: \(names.joined(separator: " -> "))",
+      help: "take one of these includes away",
+      notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
+        .init(place: entry, message: "`\(step.0)` includes `\(step.1)` here")
+      })
   }
 }
 

@@ -10,7 +10,7 @@ struct PlanEmitter: ~Copyable {
   private var part = -1
   /// The demands in the part's `defaults`.
   private var standardDemands = Demands()
-  private var lines = LineCounter(Text(start: nil, count: 0))
+  private var lines = LineCounter(Text.empty)
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
   /// Variables that are evaluated when the task starts; `place` is an index into `items`.
@@ -45,17 +45,16 @@ struct PlanEmitter: ~Copyable {
     limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, legsLeft: legsLeft)
   }
 
-  init(
-    taskCount: Int, nodeCount: Int, byteCount: Int, furtherBytes: Int,
-    fingerprints: FingerprintWriter, run: RunTasks?
-  ) {
-    self.run = run
-    self.fingerprints = fingerprints
+  init(_ reading: borrowing ManifestReading, of files: PartLoader, _ style: FingerprintStyle) {
+    run = files.run
+    fingerprints = FingerprintWriter(folder: reading.folder, style: style)
+    let (taskCount, byteCount) = (reading.tasks.count, reading.byteCount)
     limit = PlanSizeLimit(
-      taskCount: taskCount, byteCount: byteCount + furtherBytes,
+      taskCount: taskCount, byteCount: byteCount + files.further.byteCount,
       taken: run?.plan.allTexts.count ?? 0)
     builder.reserve(
-      taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 8), textByteCount: byteCount)
+      taskCount: taskCount, edgeCount: min(reading.nodeCount, taskCount * 8),
+      textByteCount: byteCount)
   }
 
   private mutating func begin(_ part: ManifestPart, _ defaults: TaskDefaults) {
@@ -161,10 +160,9 @@ struct PlanEmitter: ~Copyable {
   }
 
   consuming func finish(
-    _ manifest: ManifestValues, tasks: TaskList, legTexts: MatrixTexts, needs: NeedList,
-    readsOfLegs: [(task: Int, decides: Bool)], inputs: PlanInputs, listedSecrets: TextTable,
-    usesRunID: Bool, hasWarnings: Bool
+    _ reading: borrowing ManifestReading, inputs: PlanInputs, hasWarnings: Bool
   ) -> PlanBuilder.Outcome {
+    let (manifest, tasks, needs) = (reading.manifest, reading.tasks, reading.needs)
     for file in inputs.files { builder.reads(file: file.path) }
     for glob in inputs.globs { builder.reads(glob: glob) }
     for task in 0..<needs.count {
@@ -179,21 +177,21 @@ struct PlanEmitter: ~Copyable {
       builder.endNeeds()
     }
     builder.addServicesToFingerprints(behind: run?.plan)
-    addFamilies(of: tasks, legTexts)
-    for reading in readings { mark(reading, needs) }
-    for (task, decides) in readsOfLegs {
+    addFamilies(of: tasks, reading.legTexts)
+    for values in readings { mark(values, needs) }
+    for (task, decides) in reading.readsOfLegs {
       builder.mark(TaskID(task), decides ? [.leavesValues, .decidesOthers] : .leavesValues)
     }
     let wanted = builder.wantedResources
     builder.resources = manifest.resources.entries(
       { wanted.contains($0) }, intern: { builder.intern($0) })
     // Additions use the run's secrets.
-    if run == nil { add(manifest.secrets, listed: listedSecrets, folder: inputs.folder) }
+    if run == nil { add(manifest.secrets, listed: reading.secrets.listed, folder: inputs.folder) }
     builder.readsEnvironment(inputs.environment.map(\.name))
     var entry = ManifestEntry(
       name: builder.intern(manifest.name), description: builder.intern(manifest.description),
       folder: builder.intern(inputs.folder), maxParallel: manifest.maxParallel,
-      maxFailures: manifest.maxFailures, usesRunID: usesRunID)
+      maxFailures: manifest.maxFailures, usesRunID: reading.sawRunID)
     entry.hasWarnings = hasWarnings ? 1 : 0
     entry.keepRuns = manifest.keepRuns
     entry.group = builder.intern(manifest.concurrency.name)
@@ -252,7 +250,7 @@ struct PlanEmitter: ~Copyable {
   }
 
   private mutating func add(_ download: Download, in directory: Directory) -> UInt32 {
-    let to = download.to?.text ?? Text(start: nil, count: 0)
+    let to = download.to?.text ?? Text.empty
     let target = PathText.absolute(to, from: directory.path, store: scratch)
     var entry = DownloadEntry(
       target: builder.append(target), sources: Self.list(download.urls, &builder))
@@ -468,9 +466,7 @@ private struct MentionedFolders: OptionSet {
 extension Text {
   fileprivate var foldersMentioned: MentionedFolders {
     // SAFETY: reads within the text.
-    MentionedFolders(
-      rawValue: cyaml_mentioned_folders(
-        baseAddress?.assumingMemoryBound(to: UInt8.self), count))
+    MentionedFolders(rawValue: cyaml_mentioned_folders(start, count))
   }
 }
 

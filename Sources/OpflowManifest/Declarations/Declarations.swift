@@ -37,7 +37,7 @@ struct TaskDeclarations: EntryList {
   private(set) var clashes: [(key: Node, first: Int)] = []
 
   /// Starts a file, which the next tasks belong to.
-  mutating func begin(_ document: YAMLDocument, prefix: Text = Text(start: nil, count: 0)) {
+  mutating func begin(_ document: YAMLDocument, prefix: Text = Text.empty) {
     clashes.removeAll()
     files.append(
       File(document: document, prefix: prefix, first: declared.count, firstName: joinedNames.count))
@@ -149,7 +149,7 @@ struct DeclarationReader: NodeReader {
 
   /// - Parameter prefix: Prepended to the IDs.
   func readTasks(
-    of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0), mayBeEmpty: Bool = false,
+    of file: FileDeclaration, prefix: Text = Text.empty, mayBeEmpty: Bool = false,
     into tasks: inout TaskDeclarations
   ) {
     let document = file.document
@@ -179,15 +179,14 @@ struct DeclarationReader: NodeReader {
   private func report(_ clash: (key: Node, first: Int), of tasks: TaskDeclarations) {
     let name = tasks.name(clash.first).string
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: document.place(clash.key),
-        message: "the id `\(name)` is taken: another file has a task of that name",
-        help: "rename one of them, or include one of the files with an `as`",
-        notes: [
-          .init(
-            place: tasks.document(clash.first).place(tasks.key(clash.first)),
-            message: "the first `\(name)`")
-        ]))
+      .error, document.place(clash.key),
+      "the id `\(name)` is taken: another file has a task of that name",
+      help: "rename one of them, or include one of the files with an `as`",
+      notes: [
+        .init(
+          place: tasks.document(clash.first).place(tasks.key(clash.first)),
+          message: "the first `\(name)`")
+      ])
   }
 
   private func reportNoMap() {

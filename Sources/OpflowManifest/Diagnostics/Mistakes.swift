@@ -126,6 +126,20 @@ final class Mistakes {
     return spared(place)
   }
 
+  func add(
+    _ severity: Diagnostic.Severity, _ place: Place?, _ message: String, help: String? = nil,
+    notes: [Note] = [], origin: String? = nil
+  ) {
+    add(
+      Mistake(
+        severity: severity, place: place, message: message, help: help, notes: notes,
+        origin: origin))
+  }
+
+  static func note(_ place: Place?, _ message: String) -> [Note] {
+    place.map { [Note(place: $0, message: message)] } ?? []
+  }
+
   func add(_ mistake: Mistake) {
     if muted > 0 || isToldOfLeg(mistake.place) || isSpared(mistake.place) { return }
     var mistake = mistake
@@ -206,4 +220,32 @@ struct LegCell {
   var name: Text
   var value: Text
   var place: Place
+}
+
+/// Reports mistakes of one document.
+protocol Reporter {
+  var document: YAMLDocument { get }
+  var mistakes: Mistakes { get }
+}
+
+extension Reporter {
+  func error(
+    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+  ) {
+    mistakes.error(document.place(node), message(), help: help())
+  }
+
+  /// Returns nil after the error.
+  func error<Value>(
+    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+  ) -> Value? {
+    mistakes.error(document.place(node), message(), help: help())
+    return nil
+  }
+
+  func warning(
+    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+  ) {
+    mistakes.warning(document.place(node), message(), help: help())
+  }
 }

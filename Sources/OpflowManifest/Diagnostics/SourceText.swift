@@ -55,18 +55,18 @@ struct SourceText {
 
   static func lineCount(of text: Text) -> Int {
     // SAFETY: counts within `text`.
-    cyaml_count_lines(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
+    cyaml_count_lines(text.start, text.count)
   }
 
   static func characterCount(of text: Text) -> Int {
     // SAFETY: counts within `text`.
-    cyaml_count_characters(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
+    cyaml_count_characters(text.start, text.count)
   }
 
   /// Returns the range behind the last line feed.
   private static func lastLine(of text: Text) -> Range<Int> {
     // SAFETY: searches within `text`.
-    cyaml_line_start(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)..<text.count
+    cyaml_line_start(text.start, text.count)..<text.count
   }
 }
 

@@ -120,9 +120,8 @@ struct SyntaxError {
   func report(in file: SourceFile, to mistakes: Mistakes) {
     let found = tab ?? longKey ?? expressionTakenForMap ?? quoteWithin ?? explanation
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: file.place(found.place), message: found.message, help: found.help,
-        notes: found.notes.map { .init(place: file.place($0.place), message: $0.message) }))
+      .error, file.place(found.place), found.message, help: found.help,
+      notes: found.notes.map { .init(place: file.place($0.place), message: $0.message) })
   }
 
   private var explanation: Explanation {

@@ -113,7 +113,7 @@ struct ExpressionParser<Names: ExpressionNames> {
       return text
     case .string:
       lexer.advance()
-      return unquoted(text)
+      return ExpressionLiteral.text(of: text, in: store)
     case .open: return try parseParentheses()
     case .unterminated:
       throw ExpressionMistake(
@@ -147,8 +147,6 @@ struct ExpressionParser<Names: ExpressionNames> {
       help: "it is filled in when the download is sent for: write it alone, `${{ secrets.NAME }}`")
   }
 
-  private func unquoted(_ literal: Text) -> Text { ExpressionLiteral.text(of: literal, in: store) }
-
   private func unexpected(_ wanted: String) -> ExpressionMistake {
     let found = lexer.tokenText
     var help: String?
@@ -171,9 +169,7 @@ struct ExpressionParser<Names: ExpressionNames> {
   }
 
   private static func boolean(_ value: Bool) -> Text {
-    let word: StaticString = value ? "true" : "false"
-    // SAFETY: a literal's bytes are never freed.
-    return Text(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    value ? Text("true") : Text("false")
   }
 }
 
@@ -294,23 +290,15 @@ enum ExpressionLiteral {
 
   /// Quotes `text` and adds it to the text under construction.
   static func append(_ text: Text, to store: TextStore) {
-    let quote: StaticString = "'"
-    store.append(quote)
+    store.append("'")
     var rest = text
     while let place = rest.firstIndex(of: UInt8(ascii: "'")) {
       store.append(rest.part(0..<(place + 1)))
-      store.append(quote)
+      store.append("'")
       rest = rest.part((place + 1)..<rest.count)
     }
     store.append(rest)
-    store.append(quote)
-  }
-}
-
-extension TextStore {
-  func append(_ text: StaticString) {
-    // SAFETY: a literal's bytes are never freed.
-    append(Text(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    store.append("'")
   }
 }
 

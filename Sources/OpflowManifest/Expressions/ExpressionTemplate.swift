@@ -61,15 +61,10 @@ enum ExpressionTemplate {
     guard case .asNames = values else { return store.append(text) }
     let open = PathPattern.openSet(in: text) ?? text.count
     store.append(text.part(0..<open))
-    if open < text.count { appendBackslash(to: store) }
+    if open < text.count { store.append("\\") }
     store.append(text.part(open..<text.count))
     let backslashes = text.reversed().prefix { $0 == UInt8(ascii: "\\") }.count
-    if backslashes % 2 == 1 { appendBackslash(to: store) }
-  }
-
-  private static func appendBackslash(to store: TextStore) {
-    let backslash: StaticString = "\\"
-    backslash.withUTF8Buffer { store.append(Text($0)) }
+    if backslashes % 2 == 1 { store.append("\\") }
   }
 
   private static func append(_ value: Text, _ values: Values, to store: TextStore) {
@@ -77,7 +72,7 @@ enum ExpressionTemplate {
     case .leftOut: return
     case .asNames where value.contains(where: PathPattern.isEscaped):
       for place in value.indices {
-        if PathPattern.isEscaped(value[place]) { appendBackslash(to: store) }
+        if PathPattern.isEscaped(value[place]) { store.append("\\") }
         store.append(value.part(place..<(place + 1)))
       }
     case .asNames, .asTheyAre: store.append(value)
@@ -107,8 +102,7 @@ enum ExpressionTemplate {
   static func firstExpression(_ text: Text, from position: Int) -> Int {
     let rest = text.part(position..<text.count)
     // SAFETY: reads within `rest`.
-    return position
-      + cyaml_find_expression(rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
+    return position + cyaml_find_expression(rest.start, rest.count)
   }
 
   private static func unclosed(at start: Int) -> ExpressionMistake {

@@ -89,7 +89,7 @@ struct LateCompiler {
   private let intern: (Text) -> TextRef
   private let needs: Needs
   private let literals: TextStore
-  private var lexer = ExpressionLexer(text: Text(start: nil, count: 0), position: 0)
+  private var lexer = ExpressionLexer(text: Text.empty, position: 0)
 
   private init(literals: TextStore, intern: @escaping (Text) -> TextRef, needs: @escaping Needs) {
     self.literals = literals
@@ -208,7 +208,7 @@ struct LateCompiler {
 
   private mutating func addValue(_ reference: Text) {
     guard let (id, name) = ValueReference.parts(reference), let need = needs(id) else {
-      return add(Text(start: nil, count: 0))
+      return add(Text.empty)
     }
     steps.append(
       LateStep(

@@ -13,12 +13,10 @@ final class NameScope {
   }
 
   var position = Position.top
-  private(set) var variables = TextTable()
-  private var variableValues: [Text] = []
+  private(set) var variables = TextMap<Text>()
   /// The scope of the including file, if its variables are visible here.
   var outer: NameScope?
-  private(set) var environment = TextTable()
-  private(set) var environmentValues: [Text] = []
+  private(set) var environment = TextMap<Text>()
   /// The `matrix` values of the current task.
   var matrix = MatrixScope()
   var taskID: Text?
@@ -67,33 +65,25 @@ final class NameScope {
     tasksWithoutTerminal = other.tasksWithoutTerminal
   }
 
-  func setVariable(_ name: Text, _ value: Text) {
-    let (index, isNew) = variables.insert(name)
-    if isNew { variableValues.append(value) } else { variableValues[index] = value }
-  }
+  func setVariable(_ name: Text, _ value: Text) { variables.set(name, value) }
 
-  func setEnvironment(_ name: Text, _ value: Text) {
-    let (index, isNew) = environment.insert(name)
-    if isNew { environmentValues.append(value) } else { environmentValues[index] = value }
-  }
+  func setEnvironment(_ name: Text, _ value: Text) { environment.set(name, value) }
 
-  func variable(_ name: Text) -> Text? {
-    variables.index(of: name).map { variableValues[$0] } ?? outer?.variable(name)
-  }
+  func variable(_ name: Text) -> Text? { variables[name] ?? outer?.variable(name) }
 
   /// The names of all variables visible here.
   var variableNames: some Sequence<Text> {
-    [variables.texts, outer?.variables.texts ?? []].joined()
+    [variables.keys.texts, outer?.variables.keys.texts ?? []].joined()
   }
 
   /// Returns a variable as visible at `position`; empty if unset.
   func environmentValue(_ name: Text) -> Text {
     switch position {
     case .top, .task, .environment, .headers:
-      if let index = environment.index(of: name) { return environmentValues[index] }
+      if let value = environment[name] { return value }
     case .variables: break
     }
-    return inherited.value(name)
+    return inherited.value(name) ?? .empty
   }
 }
 
@@ -137,9 +127,9 @@ struct MatrixScope {
 
   func value(_ name: Text) -> Text? {
     if let index = names.index(of: name) {
-      return index < values.count ? values[index] : Text(start: nil, count: 0)
+      return index < values.count ? values[index] : Text.empty
     }
-    return hasAnyName ? Text(start: nil, count: 0) : nil
+    return hasAnyName ? Text.empty : nil
   }
 
   var helpForUnknown: String {
@@ -157,7 +147,7 @@ struct ScopedNames: ExpressionNames {
   let report: (ExpressionMistake) -> Void
 
   func value(of name: Text, at offset: Int) -> Text {
-    let empty = Text(start: nil, count: 0)
+    let empty = Text.empty
     if name.hasPrefix("vars.") { return variable(name, at: offset) ?? empty }
     if name.hasPrefix("env."), isSimple(name.part(4..<name.count)) {
       if scope.secrets.contains(name.part(4..<name.count)) { return secret(name, at: offset) }
@@ -166,21 +156,13 @@ struct ScopedNames: ExpressionNames {
     if scope.position == .headers, name.hasPrefix("secrets."), isSimple(name.part(8..<name.count)) {
       let secret = name.part(8..<name.count)
       if scope.secrets.isUnknown(secret) {
-        report(
-          ExpressionMistake(
-            offset: offset, message: SecretText.isUnknown(secret),
-            help: SecretText.helpForUnknown(secret)))
+        refuse(offset, SecretText.isUnknown(secret), help: SecretText.helpForUnknown(secret))
       }
       if let missing = scope.secrets.missing(secret, scope.taskID) {
-        report(
-          ExpressionMistake(
-            offset: offset, message: missing.message(secret.string), help: missing.help))
+        refuse(offset, missing.message(secret.string), help: missing.help)
       }
       if let set = scope.secrets.whereSet(secret) {
-        report(
-          ExpressionMistake(
-            offset: offset, message: SecretText.isSet(secret, as: set.variable),
-            help: SecretText.helpForSet))
+        refuse(offset, SecretText.isSet(secret, as: set.variable), help: SecretText.helpForSet)
       }
       return scope.secrets.read(secret, scope.literals)
     }
@@ -195,27 +177,24 @@ struct ScopedNames: ExpressionNames {
     if name == "task.id" {
       scope.sawTaskID = true
       if let id = scope.taskID { return id }
-      report(
-        ExpressionMistake(
-          offset: offset, message: "`task.id` has no value outside of a task", help: nil))
+      refuse(offset, "`task.id` has no value outside of a task")
       return empty
     }
     if name.hasPrefix("matrix.") {
       scope.sawMatrix = true
       if let value = scope.matrix.value(name.part(7..<name.count)) { return value }
     }
-    report(unknown(name, at: offset))
+    reportUnknown(name, at: offset)
     return empty
   }
 
   /// Reports that an expression reads a secret, which would end up in the plan.
   private func secret(_ name: Text, at offset: Int) -> Text {
     let variable = name.part(4..<name.count).string
-    report(
-      ExpressionMistake(
-        offset: offset, message: "`\(name.string)` is a secret, which no expression may read",
-        help: "a task that lists it in `secrets` finds it in its environment as `$\(variable)`"))
-    return Text(start: nil, count: 0)
+    refuse(
+      offset, "`\(name.string)` is a secret, which no expression may read",
+      help: "a task that lists it in `secrets` finds it in its environment as `$\(variable)`")
+    return Text.empty
   }
 
   /// Records a reference to a value that is not known yet, or reports that it is not allowed.
@@ -223,18 +202,16 @@ struct ScopedNames: ExpressionNames {
     switch scope.valuePlace {
     case .late: scope.valuesRead.append((name, offset))
     case .script:
-      report(
-        ExpressionMistake(
-          offset: offset, message: "`\(name.string)` cannot stand in a string `run`: use env",
-          help:
-            "text from a task is no shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` "
-            + "and \"$VALUE\" in `run`"))
+      refuse(
+        offset, "`\(name.string)` cannot stand in a string `run`: use env",
+        help:
+          "text from a task is no shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` "
+          + "and \"$VALUE\" in `run`")
     case .none:
-      report(
-        ExpressionMistake(
-          offset: offset, message: "`\(name.string)` cannot stand here",
-          help: "a value of another task may stand in a task's `env`, `if`, items of a list `run`,"
-            + " `download.url` and `download.sha256`"))
+      refuse(
+        offset, "`\(name.string)` cannot stand here",
+        help: "a value of another task may stand in a task's `env`, `if`, items of a list `run`,"
+          + " `download.url` and `download.sha256`")
     }
   }
 
@@ -244,20 +221,23 @@ struct ScopedNames: ExpressionNames {
     let help =
       scope.suggestions.nearest(to: variable, among: scope.variableNames)
       .map { "did you mean `vars.\($0.string)`?" }
-    report(
-      ExpressionMistake(
-        offset: offset, message: "unknown name `\(name.string)`",
-        help: help
-          ?? (scope.position == .variables
-            ? "a value in `vars` sees only the entries above it"
-            : scope.isApart
-              ? "declare `\(variable.string)` under `vars` of this file, or pass it where the file "
-                + "is included: `vars: { \(variable.string): … }`"
-              : "declare `\(variable.string)` under top-level `vars`")))
+    refuse(
+      offset, "unknown name `\(name.string)`",
+      help: help
+        ?? (scope.position == .variables
+          ? "a value in `vars` sees only the entries above it"
+          : scope.isApart
+            ? "declare `\(variable.string)` under `vars` of this file, or pass it where the file "
+              + "is included: `vars: { \(variable.string): … }`"
+            : "declare `\(variable.string)` under top-level `vars`"))
     return nil
   }
 
-  private func unknown(_ name: Text, at offset: Int) -> ExpressionMistake {
+  private func refuse(_ offset: Int, _ message: String, help: String? = nil) {
+    report(ExpressionMistake(offset: offset, message: message, help: help))
+  }
+
+  private func reportUnknown(_ name: Text, at offset: Int) {
     let help: String
     if name.hasPrefix("matrix.") {
       help =
@@ -274,7 +254,7 @@ struct ScopedNames: ExpressionNames {
     } else {
       help = "a text needs quotes: '\(name.string)'; a variable is `vars.NAME` or `env.NAME`"
     }
-    return ExpressionMistake(offset: offset, message: "unknown name `\(name.string)`", help: help)
+    refuse(offset, "unknown name `\(name.string)`", help: help)
   }
 
   private func isSimple(_ name: Text) -> Bool {
@@ -284,50 +264,27 @@ struct ScopedNames: ExpressionNames {
 
 /// The environment of opflow. It records which variables expressions read.
 final class InheritedEnvironment {
+  private lazy var values = Dictionary(
+    entries.map { ($0.name, store.copy($0.value)) }, uniquingKeysWith: { first, _ in first })
+  private var readNames: Set<String> = []
   private let entries: [(name: String, value: String)]
-  /// The index of `entries`, filled on the first lookup.
-  private var names = TextTable()
-  private var values: [Text] = []
-  private var readNames: Set<Int> = []
-  private var unsetNames = TextTable()
   private let store: TextStore
 
   /// - Parameter store: Owns the texts.
   init(_ entries: [(name: String, value: String)], store: TextStore) {
-    self.entries = entries
-    self.store = store
+    (self.entries, self.store) = (entries, store)
   }
-
-  /// Returns an empty text for a variable that is not set.
-  func value(_ name: Text) -> Text { valueIfSet(name) ?? Text(start: nil, count: 0) }
 
   /// Returns nil for a variable that is not set.
-  func valueIfSet(_ name: Text) -> Text? {
-    if names.count == 0 {
-      for (name, value) in entries where names.insert(store.copy(name)).isNew {
-        values.append(store.copy(value))
-      }
-    }
-    if let index = names.index(of: name) {
-      readNames.insert(index)
-      return values[index]
-    }
-    if unsetNames.index(of: name) == nil { _ = unsetNames.insert(store.copy(name)) }
-    return nil
+  func value(_ name: Text) -> Text? {
+    readNames.insert(name.string)
+    return values[name.string]
   }
 
-  func hasRead(_ name: Text) -> Bool {
-    unsetNames.index(of: name) != nil
-      || names.index(of: name).map { readNames.contains($0) } ?? false
-  }
+  func hasRead(_ name: Text) -> Bool { readNames.contains(name.string) }
 
   /// The variables that were read, sorted by name; nil for one that is not set.
   var read: [(name: String, value: String?)] {
-    let set = readNames.map { index -> (name: String, value: String?) in
-      (names.texts[index].string, values[index].string)
-    }
-    let unset = unsetNames.texts.map { text -> (name: String, value: String?) in (text.string, nil)
-    }
-    return (set + unset).sorted { $0.name < $1.name }
+    readNames.sorted().map { ($0, values[$0]?.string) }
   }
 }

@@ -7,14 +7,12 @@ final class SecretScope {
   /// The names that tasks list, in the order of first use.
   private(set) var listed = TextTable()
   /// For each of these names, the last task that lists it.
-  private var lastTasks: [Int] = []
+  private var lastTasks: [Int: Int] = [:]
   private var taskCount = 0
   /// The variables that any `env` or `env_file` sets.
-  private var variables = TextTable()
-  private var places: [Place] = []
+  private var variables = TextMap<Place>()
   /// For each secret, the variable that it comes from.
-  private var sources = TextTable()
-  private var sourceVariables: [Text] = []
+  private var sources = TextMap<Text>()
   /// The secrets that expressions read since `takeRead()`.
   private var read: [Text] = []
   /// Files that are not searched for names yet.
@@ -68,26 +66,24 @@ final class SecretScope {
   ///
   /// - Returns: The run's secret that must not be set, on the first call for a variable.
   func noteSet(_ variable: Text, at place: Place) -> Text? {
-    guard variables.insert(variable).isNew else { return nil }
-    places.append(place)
+    guard variables[variable] == nil else { return nil }
+    variables.set(variable, place)
     guard isAddition, let ofRun else { return nil }
     if let index = ofRun.index(of: variable) { return ofRun.texts[index] }
-    return sourceVariables.firstIndex { $0.isSame(as: variable) }.map { sources.texts[$0] }
+    return sources.values.firstIndex { $0.isSame(as: variable) }.map { sources.keys.texts[$0] }
   }
 
   func noteSource(_ name: Text, _ variable: Text) {
-    if sources.insert(name).isNew { sourceVariables.append(variable) }
+    if sources[name] == nil { sources.set(name, variable) }
   }
 
   /// Returns the variable of a secret, or its source, if a file sets it: the plan would contain the
   /// value.
   func whereSet(_ name: Text) -> (variable: Text, place: Place)? {
-    if variables.count == 0 || isAddition { return nil }
-    if let index = variables.index(of: name) { return (name, places[index]) }
-    guard let source = sources.index(of: name),
-      let index = variables.index(of: sourceVariables[source])
-    else { return nil }
-    return (sourceVariables[source], places[index])
+    if isAddition { return nil }
+    if let place = variables[name] { return (name, place) }
+    guard let source = sources[name], let place = variables[source] else { return nil }
+    return (source, place)
   }
 
   /// Starts the next task for `listedFirst`.
@@ -95,14 +91,10 @@ final class SecretScope {
 
   /// Returns the stored name; nil if the task lists it twice.
   func listedFirst(_ name: Text) -> Text? {
-    let number = number(of: name)
-    while lastTasks.count <= number { lastTasks.append(0) }
-    if lastTasks[number] == taskCount { return nil }
-    lastTasks[number] = taskCount
-    return listed.texts[number]
+    let number = listed.insert(name, keptIn: store)
+    return lastTasks.updateValue(taskCount, forKey: number) == taskCount
+      ? nil : listed.texts[number]
   }
-
-  private func number(of name: Text) -> Int { listed.insert(name, keptIn: store) }
 
   /// Returns the error for a secret that is not available to a selected task.
   func missing(_ name: Text, _ task: Text?) -> MissingSecret? {
@@ -114,7 +106,7 @@ final class SecretScope {
 
   /// Returns a placeholder for the value.
   func read(_ name: Text, _ literals: TextStore) -> Text {
-    let number = number(of: name)
+    let number = listed.insert(name, keptIn: store)
     read.append(listed.texts[number])
     return SecretMark.text(name, literals)
   }
@@ -197,10 +189,9 @@ enum SecretText {
 enum SecretMark {
   /// Encloses the name in NULs, which no manifest contains.
   static func text(_ name: Text, _ store: TextStore) -> Text {
-    var zero: UInt8 = 0
-    withUnsafeBytes(of: &zero) { store.append($0) }
+    store.append(0)
     store.append(name)
-    withUnsafeBytes(of: &zero) { store.append($0) }
+    store.append(0)
     return store.finish()
   }
 

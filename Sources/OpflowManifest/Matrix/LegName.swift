@@ -14,16 +14,16 @@ struct LegName {
 
   func make(_ family: Text, _ values: some Sequence<(name: Text, value: Text)>) -> Text {
     store.append(family)
-    add("[")
+    store.append("[")
     var isFirst = true
     for (name, value) in values {
-      if !isFirst { add(",") }
+      if !isFirst { store.append(",") }
       isFirst = false
       store.append(name)
-      add("=")
+      store.append("=")
       addEscaped(value)
     }
-    add("]")
+    store.append("]")
     let id = store.finish()
     return id.count > Self.mostBytes ? cut(id, family) : id
   }
@@ -52,7 +52,7 @@ struct LegName {
     if value.allSatisfy(TaskName.isAllowed) { return store.append(value) }
     for byte in value {
       if TaskName.isAllowed(byte) {
-        withUnsafeBytes(of: byte) { store.append($0) }
+        store.append(byte)
       } else {
         let digits = Array("0123456789ABCDEF".utf8)
         let escape = [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -60,8 +60,6 @@ struct LegName {
       }
     }
   }
-
-  private func add(_ mark: StaticString) { mark.withUTF8Buffer { store.append(Text($0)) } }
 
   /// Decodes a value in `needs`, where `%XX` is optional.
   static func unescaped(_ value: Text, store: TextStore) -> Text {
@@ -72,7 +70,7 @@ struct LegName {
         let high = Hexadecimal.digit(value[position + 1]),
         let low = Hexadecimal.digit(value[position + 2])
       {
-        withUnsafeBytes(of: high << 4 | low) { store.append($0) }
+        store.append(high << 4 | low)
         position += 3
       } else {
         store.append(value.part(position..<(position + 1)))

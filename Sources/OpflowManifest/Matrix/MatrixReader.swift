@@ -139,11 +139,9 @@ struct MatrixReader: NodeReader {
     _ text: Text, _ place: Place, _ subject: Subject, _ first: Place, help: String? = nil
   ) {
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: place,
-        message: "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
-        help: help,
-        notes: [.init(place: first, message: "the first one")]))
+      .error, place,
+      "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
+      help: help, notes: [.init(place: first, message: "the first one")])
   }
 
   // MARK: Generated axes
@@ -210,33 +208,29 @@ struct MatrixReader: NodeReader {
   private func readRange(_ node: Node) -> ClosedRange<Int64>? {
     guard document.kind(node) == .sequence else {
       let last = document.scalarText(node).flatMap { CoreSchema.integer($0) }
-      values.wrongType(
+      return values.wrongType(
         node, Subject(AxisKey.range), expected: "a list of two numbers",
         help: last.map { "write [1, \($0)]" } ?? "write [FIRST, LAST]")
-      return nil
     }
     let items = Array(document.children(node))
     guard items.count == 2 else {
-      error(
+      return error(
         node, "`range` must be two numbers, the first and the last, not \(items.count)",
         help: items.count > 2 ? "values that are written one by one are a list of their own" : nil)
-      return nil
     }
     let bounds = items.map { values.integer($0, .item(of: AxisKey.range), in: KeyBounds.axis) }
     for item in items {
       let text = document.text(item)
       if text.count > 1, text.first == UInt8(ascii: "0"), text.allSatisfy(ASCII.isDigit) {
-        error(
+        return error(
           item, "a number of `range` begins with a zero, which its legs would not",
           help: "leave it out, or write the values as a list of texts")
-        return nil
       }
     }
     guard let first = bounds[0], let last = bounds[1] else { return nil }
     if first <= last { return first...last }
-    error(
+    return error(
       node, "`range` ends before it begins: \(first) to \(last)", help: "write [\(last), \(first)]")
-    return nil
   }
 
   private mutating func readGlob(_ node: Node) -> [Int32] {
@@ -302,8 +296,7 @@ struct MatrixReader: NodeReader {
     switch sources.file(path.text, folder) {
     case .success(let file): return file
     case .failure(let fault):
-      error(node, "`\(path.text.string)` cannot be read: \(fault.text)", help: fault.help)
-      return nil
+      return error(node, "`\(path.text.string)` cannot be read: \(fault.text)", help: fault.help)
     }
   }
 }
@@ -410,10 +403,9 @@ extension MatrixReader {
     }
     guard isWhole else { return nil }
     for (index, value) in row.enumerated() where value < 0 {
-      error(
+      return error(
         node,
         "`\(matrix.names.texts[names.lowerBound + index].string)` is missing here, and \(reason)")
-      return nil
     }
     return row
   }

@@ -130,6 +130,10 @@ struct ActionReader: NodeReader {
   }
 }
 
+extension NodeReader {
+  var commands: CommandReader { CommandReader(values: values) }
+}
+
 /// Reads commands, scripts and shells.
 struct CommandReader: NodeReader {
   let values: ValueReader
@@ -146,16 +150,14 @@ struct CommandReader: NodeReader {
     switch document.kind(node) {
     case .sequence: return readWords(node, subject)
     case .mapping:
-      values.wrongType(node, subject, expected: "a string or a list of strings")
-      return nil
+      return values.wrongType(node, subject, expected: "a string or a list of strings")
     case .scalar: break
     }
     guard let name = values.filledString(node, subject) else { return nil }
     guard let words = ShellName.words(name.text.string) else {
-      error(
+      return error(
         node, "opflow does not know how `\(name.text.string)` takes a script",
         help: "write all words before the script, such as [python3, -c]")
-      return nil
     }
     return Self.scalars(words, node, scratch)
   }
@@ -177,21 +179,19 @@ struct CommandReader: NodeReader {
       words.append(word)
     }
     guard let first = words.first else {
-      error(
+      return error(
         node, "\(subject.description) is empty",
         help: "write the program and its arguments: [make, test]")
-      return nil
     }
     if first.text.isEmpty {
-      error(first.node, "the first word of \(subject.description) \(values.emptiness(first.node))")
-      return nil
+      return error(
+        first.node, "the first word of \(subject.description) \(values.emptiness(first.node))")
     }
     if !values.hasExpression(first.node), first.text.contains(where: ASCII.isBlank) {
-      error(
+      return error(
         first.node,
         "the first item of \(subject.description) is the program's name, and this one holds a "
           + "blank", help: "a list is one command: use `run: |` for several lines")
-      return nil
     }
     return words
   }

@@ -127,25 +127,22 @@ struct DeclaredFileReader: NodeReader {
     }
     let owner: StaticString = "an item of `inputs`"
     if let help = values.quotingHelp(node) {
-      values.wrongType(node, subject, expected: "a path, a pattern or a map", help: help)
-      return nil
+      return values.wrongType(node, subject, expected: "a path, a pattern or a map", help: help)
     }
     let fields = maps.fields(node, tables.input, owner: owner)
     if let run = fields.key(.run), fields.key(.env) != nil {
-      error(
+      return error(
         run, "\(owner) has either `env` or `run`, and this one has both",
         help: "make two items of it")
-      return nil
     }
     if let name = fields[.env] { return variable(name) }
     if let run = fields[.run] { return command(run) }
     if hasOtherKeys(node) { return nil }
-    error(
+    return error(
       node, "\(owner) has neither `env` nor `run`",
       help:
         "write { env: NAME } for a variable, { run: [gcc, --version] } for what a command prints,"
         + " and a path as it is")
-    return nil
   }
 
   /// Whether a map has unknown keys, which are already reported.
@@ -164,20 +161,18 @@ struct DeclaredFileReader: NodeReader {
       values.isTaskVariable(name.text, at: node)
     else { return nil }
     if scope.secrets.contains(name.text) {
-      error(
+      return error(
         node, "`\(name.text.string)` is a secret, and what an input is now is written down",
         help: "take it away: what a task may know of secrets is in its `secrets`")
-      return nil
     }
     return .variable(name)
   }
 
   private func command(_ node: Node) -> TaskValues.Input? {
     guard document.kind(node) == .sequence else {
-      values.wrongType(
+      return values.wrongType(
         node, Subject(InputKey.run), expected: "a list of words",
         help: "no shell reads it: [gcc, --version]; where one is to, [sh, -c, \"…\"]")
-      return nil
     }
     return commands.readWords(node, Subject(InputKey.run)).map { .command($0) }
   }
@@ -186,8 +181,7 @@ struct DeclaredFileReader: NodeReader {
     guard let scalar = values.pathText(node, subject) else { return nil }
     let path = declared(scalar)
     if let (message, help) = mistake(path) {
-      error(node, "`\(path.text.string)` \(message)", help: help)
-      return nil
+      return error(node, "`\(path.text.string)` \(message)", help: help)
     }
     values.warnOfShellText(scalar, node, subject)
     return path

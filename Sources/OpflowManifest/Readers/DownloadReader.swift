@@ -99,8 +99,7 @@ struct DownloadReader: NodeReader {
     } catch {
       help = error.text
     }
-    error(node, "\(subject.description) must be an http, https or file URL", help: help)
-    return nil
+    return error(node, "\(subject.description) must be an http, https or file URL", help: help)
   }
 
   /// Hides a password in a URL.
@@ -132,17 +131,15 @@ struct DownloadReader: NodeReader {
     }
     if hash.isLate { return .late(hash.stable) }
     guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
-      error(
+      return error(
         node, "\(subject.description) must be hexadecimal digits",
         help: "\(digitCount) of them and nothing else, as "
           + "`\(digitCount == 64 ? "sha256sum" : "sha512sum") FILE` prints them")
-      return nil
     }
     guard hash.text.count == digitCount else {
-      error(
+      return error(
         node, "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)",
         help: "`\(key.name)sum FILE` prints them")
-      return nil
     }
     return .hash(lowercased(hash.text))
   }
@@ -188,9 +185,8 @@ struct DownloadReader: NodeReader {
     let subject = Subject(DownloadKey.mode)
     guard let mode = values.string(node, subject) else { return nil }
     guard (3...4).contains(mode.text.count), let bits = UInt32(mode.text.string, radix: 8) else {
-      error(
+      return error(
         node, "\(subject.description) must be three or four octal digits", help: "such as \"0644\"")
-      return nil
     }
     return bits
   }
@@ -202,8 +198,7 @@ struct DownloadReader: NodeReader {
     }
     let text = speed.text.hasSuffix("/s") ? speed.text.part(0..<(speed.text.count - 2)) : speed.text
     guard let bytes = SizeText.bytes(text), bytes > 0 else {
-      error(node, "\(subject.description) must be a size per second", help: "such as 10MiB")
-      return nil
+      return error(node, "\(subject.description) must be a size per second", help: "such as 10MiB")
     }
     return bytes
   }

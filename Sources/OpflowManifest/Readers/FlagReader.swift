@@ -86,10 +86,9 @@ struct FlagReader: NodeReader {
     }
     guard let tag = values.filledString(node, Subject(TaskKey.tags)) else { return nil }
     if tag.text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }) {
-      error(
+      return error(
         node, "`tags` is one tag here, and a tag holds no blank and no comma",
         help: "several tags are a list: [fast, slow]")
-      return nil
     }
     return [tag]
   }
@@ -115,13 +114,11 @@ struct FlagReader: NodeReader {
   private func condition(_ node: Node) -> Condition? {
     let subject = Subject(TaskKey.condition)
     guard document.kind(node) == .scalar else {
-      values.wrongType(node, subject, expected: "an expression")
-      return nil
+      return values.wrongType(node, subject, expected: "an expression")
     }
     let text = document.text(node)
     if text.trimmed.isEmpty || (document.isPlain(node) && CoreSchema.type(of: text) == .null) {
-      error(node, "`if` is empty", help: "write an expression, such as env.CI == 'true'")
-      return nil
+      return error(node, "`if` is empty", help: "write an expression, such as env.CI == 'true'")
     }
     scope.valuePlace = .late
     defer { scope.valuePlace = .none }

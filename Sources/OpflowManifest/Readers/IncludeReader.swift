@@ -68,14 +68,12 @@ struct IncludeReader: NodeReader {
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
     if path.text.contains(0) {
-      error(node, "\(subject.description) holds a NUL, and no path does")
-      return nil
+      return error(node, "\(subject.description) holds a NUL, and no path does")
     }
     if Self.isAddress(path.text) {
-      error(
+      return error(
         node, "\(subject.description) must be a path, not an address",
         help: "files of this machine are included; fetch it before")
-      return nil
     }
     return scope.store.copy(path.text)
   }
@@ -92,10 +90,9 @@ struct IncludeReader: NodeReader {
     if TaskName.mistake(name.text) == nil, !name.text.contains(UInt8(ascii: "/")) {
       return scope.store.copy(name.text)
     }
-    error(
+    return error(
       node, "\(subject.description) must be a name, not `\(name.text.string)`",
       help: "a name is letters, digits and `_ . - + @ :`, beginning with a letter, digit or `_`")
-    return nil
   }
 
   private func readVariables(_ node: Node) -> [PassedVariable] {

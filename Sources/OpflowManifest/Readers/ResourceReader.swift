@@ -67,8 +67,7 @@ extension ValueReader {
       return nil
     }
     if amount > 0 || minimum == 0 { return amount }
-    error(node, "\(subject.description) must be \(isSize ? "at least 1" : "more than 0")")
-    return nil
+    return error(node, "\(subject.description) must be \(isSize ? "at least 1" : "more than 0")")
   }
 }
 

@@ -37,10 +37,9 @@ struct SecretReader: NodeReader {
 
   private func readSource(_ node: Node, _ subject: Subject) -> DeclaredSecret.Source? {
     guard document.kind(node) == .mapping else {
-      values.wrongType(
+      return values.wrongType(
         node, subject, expected: "a map",
         help: "write where it comes from: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
-      return nil
     }
     let fields = maps.fields(node, tables.secret, owner: SecretKey.owner)
     let given = SecretKey.allCases.compactMap { fields.key($0) }
@@ -57,10 +56,9 @@ struct SecretReader: NodeReader {
     }
     if let run = fields[.run] { return readCommand(run) }
     if SecretKey.allCases.contains(where: { fields.isMeant($0) }) { return nil }
-    error(
+    return error(
       node, "\(subject.description) does not say where it comes from",
       help: "give it `env`, `file` or `run`")
-    return nil
   }
 
   private func readVariable(_ node: Node) -> DeclaredSecret.Source? {
@@ -72,10 +70,9 @@ struct SecretReader: NodeReader {
 
   private func readCommand(_ node: Node) -> DeclaredSecret.Source? {
     guard document.kind(node) == .sequence else {
-      values.wrongType(
+      return values.wrongType(
         node, Subject(SecretKey.run), expected: "a list of words",
         help: "no shell reads it: [pass, show, token]; where one is to, [sh, -c, \"…\"]")
-      return nil
     }
     return commands.readWords(node, Subject(SecretKey.run)).map { .command($0) }
   }
@@ -140,11 +137,9 @@ struct SecretReader: NodeReader {
     let set = isOwn ? nil : secrets.whereSet(name.text)
     guard isOwn || set != nil else { return }
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: document.place(name.node),
-        message: SecretText.isSet(name.text, as: set?.variable ?? name.text),
-        help: SecretText.helpForSet,
-        notes: set.map { [.init(place: $0.place, message: "it is set here")] } ?? []))
+      .error, document.place(name.node),
+      SecretText.isSet(name.text, as: set?.variable ?? name.text), help: SecretText.helpForSet,
+      notes: Mistakes.note(set?.place, "it is set here"))
   }
 
   private func add(_ name: Text, to task: inout TaskValues) {

@@ -60,8 +60,7 @@ struct ServiceReader: NodeReader {
     guard document.kind(node) == .mapping else {
       let subject = Subject(TaskKey.service)
       guard document.kind(node) == .scalar else {
-        values.wrongType(node, subject, expected: "true or a map")
-        return nil
+        return values.wrongType(node, subject, expected: "true or a map")
       }
       return values.boolean(node, subject, expected: "true or a map") == true
         ? ServiceValues() : nil
@@ -70,9 +69,7 @@ struct ServiceReader: NodeReader {
     var service = ServiceValues()
     if let ports = fields[.ports] { readPorts(ports, into: &service) }
     if let ready = fields[.ready] { readReady(ready, into: &service) }
-    if let node = fields[.restart],
-      let count = values.integer(node, Subject(ServiceKey.restart), in: KeyBounds.retries)
-    {
+    if let count = integer(fields, .restart, in: KeyBounds.retries) {
       service.restarts = UInt32(count)
     }
     return service
@@ -114,10 +111,10 @@ struct ServiceReader: NodeReader {
       return
     }
     let fields = maps.fields(node, tables.ready, owner: "`ready`")
-    if let node = fields[.timeout], let value = values.duration(node, Subject(ReadyKey.timeout)) {
+    if let value = duration(fields, .timeout) {
       service.timeoutMilliseconds = value
     }
-    if let node = fields[.every], let value = values.duration(node, Subject(ReadyKey.every)) {
+    if let value = duration(fields, .every) {
       service.intervalMilliseconds = max(value, 1)
     }
     let probes = ReadyKey.probes.compactMap { key in fields[key].map { (key, $0) } }

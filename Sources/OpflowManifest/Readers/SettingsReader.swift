@@ -128,15 +128,11 @@ struct PolicyReader: NodeReader {
       return
     }
     let fields = maps.fields(node, tables.retry, owner: "`retry`")
-    if let node = fields[.max],
-      let value = values.integer(node, Subject(RetryKey.max), in: KeyBounds.retries)
-    {
+    if let value = integer(fields, .max, in: KeyBounds.retries) {
       settings.policy.retryMax = UInt32(value)
       settings.hasRetryMax = true
     }
-    if let node = fields[.delay],
-      let value = values.duration(node, Subject(RetryKey.delay), atMost: Self.longestDelay)
-    {
+    if let value = duration(fields, .delay, atMost: Self.longestDelay) {
       settings.policy.retryDelayMilliseconds = UInt32(value)
       // The default `max_delay` must not shorten `delay: 1h`.
       if fields[.maxDelay] == nil {
@@ -144,19 +140,13 @@ struct PolicyReader: NodeReader {
           settings.policy.retryMaxDelayMilliseconds, UInt32(value))
       }
     }
-    if let node = fields[.maxDelay],
-      let value = values.duration(node, Subject(RetryKey.maxDelay), atMost: Self.longestDelay)
-    {
+    if let value = duration(fields, .maxDelay, atMost: Self.longestDelay) {
       settings.policy.retryMaxDelayMilliseconds = UInt32(value)
     }
-    if let node = fields[.backoff],
-      let value = values.number(node, Subject(RetryKey.backoff), in: KeyBounds.backoff)
-    {
+    if let value = number(fields, .backoff, in: KeyBounds.backoff) {
       settings.policy.retryBackoffPermille = UInt32(value * 1000 + 0.5)
     }
-    if let node = fields[.jitter],
-      let value = values.number(node, Subject(RetryKey.jitter), in: KeyBounds.jitter)
-    {
+    if let value = number(fields, .jitter, in: KeyBounds.jitter) {
       settings.policy.retryJitterPermille = UInt32(value * 1000 + 0.5)
     }
     if let node = fields[.exitCodes],
@@ -182,14 +172,12 @@ struct PolicyReader: NodeReader {
     let fields = maps.fields(node, tables.stop, owner: "`stop`")
     if let node = fields[.signal],
       let number = values.word(
-        node, Subject(StopKey.signal), known: SignalName.known, help: SignalName.help,
-        parse: SignalName.number)
+        node, Subject(StopKey.signal), known: StopSignal.known, help: StopSignal.help,
+        parse: StopSignal.number)
     {
       settings.policy.stopSignal = number
     }
-    if let node = fields[.grace],
-      let value = values.duration(node, Subject(StopKey.grace), atMost: Self.longestDelay)
-    {
+    if let value = duration(fields, .grace, atMost: Self.longestDelay) {
       settings.policy.stopGraceMilliseconds = UInt32(value)
     }
   }

@@ -82,7 +82,7 @@ struct TaskValues: ~Copyable {
     var text: Text
     var isPattern = false
     /// The escaped form of a name that looks like a pattern.
-    var source = Text(start: nil, count: 0)
+    var source = Text.empty
   }
 
   /// The values of each `TaskText`.
@@ -121,7 +121,7 @@ struct TaskValues: ~Copyable {
   /// Creates the record before the first task.
   init(_ defaults: TaskDefaults) {
     key = Node(0)
-    name = Text(start: nil, count: 0)
+    name = Text.empty
     settings = defaults.settings
   }
 

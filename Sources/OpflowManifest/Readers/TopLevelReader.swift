@@ -35,15 +35,11 @@ struct TopLevelReader: NodeReader {
   ) {
     if let name = readName(keys) { manifest.name = name.text.string }
     if let text = readDescription(keys) { manifest.description = text.text }
-    if let node = keys[.maxFailures],
-      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: KeyBounds.maxFailures)
-    {
+    if let value = integer(keys, .maxFailures, in: KeyBounds.maxFailures) {
       manifest.maxFailures = UInt32(value)
     }
     if let node = keys[.maxParallel] { readMaxParallel(node, into: &manifest) }
-    if let node = keys[.keepRuns],
-      let value = values.integer(node, Subject(ManifestKey.keepRuns), in: KeyBounds.keepRuns)
-    {
+    if let value = integer(keys, .keepRuns, in: KeyBounds.keepRuns) {
       manifest.keepRuns = UInt32(value)
     }
     readConcurrency(keys, into: &manifest.concurrency)
@@ -123,12 +119,11 @@ struct TopLevelReader: NodeReader {
     let isScalar = document.kind(node) == .scalar
     // Other tools have a map or a number here.
     if !isScalar || CoreSchema.integer(document.text(node)) != nil {
-      error(
+      return error(
         node, "`concurrency` must be the name of a group of runs",
         help: isScalar
           ? "how many tasks run at once is `max_parallel`"
           : "write `concurrency: NAME`, and `if_running: wait` or `fail`")
-      return nil
     }
     return values.filledString(node, subject)?.text.string
   }
@@ -152,7 +147,7 @@ struct TopLevelReader: NodeReader {
 /// Top-level values except `defaults` and `tasks`. Texts live as long as the compilation.
 struct ManifestValues {
   var name: String
-  var description = Text(start: nil, count: 0)
+  var description = Text.empty
   /// 0 lets the computer decide.
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1

@@ -24,9 +24,7 @@ struct VariableFile {
   let store: TextStore
   /// Returns nil for a variable that is not set.
   let inherited: (Text) -> Text?
-  private(set) var names = TextTable()
-  private(set) var values: [Text] = []
-  private(set) var places: [Place] = []
+  private(set) var variables: TextMap<(value: Text, place: Place)>
   private var position = 0
   private var source: Text { file.text }
 
@@ -39,7 +37,7 @@ struct VariableFile {
     self.mistakes = mistakes
     self.store = store
     self.inherited = inherited
-    if let before { (names, values, places) = (before.names, before.values, before.places) }
+    variables = before?.variables ?? TextMap()
   }
 
   /// Reads all lines. Invalid lines are reported and skipped.
@@ -63,17 +61,11 @@ struct VariableFile {
   }
 
   private func value(of name: Text) -> Text? {
-    inherited(name) ?? names.index(of: name).map { values[$0] }
+    inherited(name) ?? variables[name]?.value
   }
 
   private mutating func set(_ name: Text, _ value: Text, at start: Int) {
-    let (index, isNew) = names.insert(name)
-    if isNew {
-      values.append(value)
-      places.append(file.place(start))
-    } else {
-      (values[index], places[index]) = (value, file.place(start))
-    }
+    variables.set(name, (value, file.place(start)))
   }
 
   // MARK: Lines
@@ -311,17 +303,16 @@ struct VariableFileReader: NodeReader {
       var variables = VariableFile(
         file, after: known.take(), mistakes: mistakes, store: scratch,
         inherited: { name in
-          guard scope.secrets.contains(name) else { return scope.inherited.valueIfSet(name) }
-          error(item, "a file of `env_file` reads `\(name.string)`, which is a secret")
-          return nil
+          guard scope.secrets.contains(name) else { return scope.inherited.value(name) }
+          return error(item, "a file of `env_file` reads `\(name.string)`, which is a secret")
         })
       variables.read()
       known = variables
     }
     guard let known else { return }
     list.beginLayer()
-    for (index, name) in known.names.texts.enumerated() {
-      let value = winner(name, known.values[index], at: known.places[index])
+    for (name, found) in zip(known.variables.keys.texts, known.variables.values) {
+      let value = winner(name, found.value, at: found.place)
       scope.setEnvironment(name, value)
       list.set(name, Scalar(node: node, text: value, stable: value, isTyped: false))
     }
@@ -330,7 +321,7 @@ struct VariableFileReader: NodeReader {
   /// Returns the value that wins.
   private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
     if scope.secrets.contains(name) { return value }
-    guard let inherited = scope.inherited.valueIfSet(name) else { return value }
+    guard let inherited = scope.inherited.value(name) else { return value }
     if !inherited.isSame(as: value) {
       // The file used to win. Drop the warning in the version after this one.
       let end = Place(file: place.file, offset: place.offset + name.count)
@@ -345,18 +336,16 @@ struct VariableFileReader: NodeReader {
   private func readItem(_ node: Node) -> VariableFileEntry? {
     let subject = Subject.item(of: ManifestKey.envFile)
     if document.kind(node) == .mapping {
-      values.wrongType(
+      return values.wrongType(
         node, subject, expected: "a path",
         help: "write the path alone; `?path` is one that may be missing")
-      return nil
     }
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
     let mayBeMissing = path.text.first == UInt8(ascii: "?")
     let text = mayBeMissing ? path.text.part(1..<path.text.count) : path.text
     if text.trimmed.isEmpty {
-      error(node, "no path follows the `?`")
-      return nil
+      return error(node, "no path follows the `?`")
     }
     return VariableFileEntry(node: node, path: scope.store.copy(text), mayBeMissing: mayBeMissing)
   }
@@ -560,7 +549,7 @@ struct VariableExpansion {
   }
 
   private func write(_ byte: UInt8, _ isWritten: Bool) {
-    if isWritten { withUnsafeBytes(of: byte) { store.append($0) } }
+    if isWritten { store.append(byte) }
   }
 
   private func mistake(_ offset: Int, _ message: String, help: String? = nil) -> ExpressionMistake {

@@ -23,10 +23,9 @@ final class GivenVariables {
   func reportUnknown(to mistakes: Mistakes, scope: NameScope) {
     for (name, _) in given where !known.contains(name) {
       mistakes.add(
-        Mistakes.Mistake(
-          severity: .error, place: nil, message: "the manifest has no variable `\(name)`",
-          help: scope.suggestions.help(for: scope.store.copy(name), among: scope.variables.texts)
-            ?? "only what stands under `vars` can be set", origin: "--set \(name)"))
+        .error, nil, "the manifest has no variable `\(name)`",
+        help: scope.suggestions.help(for: scope.store.copy(name), among: scope.variables.keys.texts)
+          ?? "only what stands under `vars` can be set", origin: "--set \(name)")
     }
   }
 }
@@ -74,7 +73,7 @@ struct VariableReader: NodeReader {
       }
     } else {
       // Declared despite the error; otherwise every use would be one too.
-      scope.setVariable(name, scope.store.copy(value?.text ?? Text(start: nil, count: 0)))
+      scope.setVariable(name, scope.store.copy(value?.text ?? Text.empty))
     }
   }
 

@@ -5,10 +5,10 @@
 package enum ManifestSchema {
   package static var text: String {
     var members: [(String, JSONNode)] = [
-      ("$schema", .string("http://json-schema.org/draft-07/schema#")),
-      ("title", .string("opflow manifest")),
+      ("$schema", "http://json-schema.org/draft-07/schema#"),
+      ("title", "opflow manifest"),
     ]
-    members += [("allOf", .array([ShapeSchema.reference(KeyMap.manifest.rawValue)]))]
+    members += [("allOf", [ShapeSchema.reference(KeyMap.manifest.rawValue)])]
     var definitions: [(String, JSONNode)] = KeyMap.allCases.map { ($0.rawValue, schema(of: $0)) }
     for entry in KeyMap.allCases.flatMap(\.entries) {
       guard case .nested(let name, let item) = entry.row.takes else { continue }
@@ -19,38 +19,34 @@ package enum ManifestSchema {
   }
 
   private static func schema(of map: KeyMap) -> JSONNode {
-    var members: [(String, JSONNode)] = [("type", .string("object"))]
+    var members: [(String, JSONNode)] = [("type", "object")]
     members.append(("properties", .object(map.entries.map { ($0.name, property($0.row)) })))
     if let (names, takes) = map.others {
       if let takes {
         members.append(("propertyNames", ShapeSchema.names(names)))
         members.append(("additionalProperties", ShapeSchema.schema(of: takes)))
-        members.append(("minProperties", .integer(1)))
+        members.append(("minProperties", 1))
       } else {
-        members.append(("patternProperties", .object([(ShapeSchema.pattern(names), .object([]))])))
-        members.append(("additionalProperties", .bool(false)))
+        members.append(("patternProperties", [ShapeSchema.pattern(names): [:]]))
+        members.append(("additionalProperties", false))
       }
     } else {
-      members.append(("additionalProperties", .bool(false)))
+      members.append(("additionalProperties", false))
     }
     if !map.rules.isEmpty { members.append(("allOf", .array(map.rules.map(rule)))) }
     let schema = JSONNode.object(members)
-    return map == .need ? .object([("anyOf", .array([schema, needByOldReaders]))]) : schema
+    return map == .need ? ["anyOf": [schema, needByOldReaders]] : schema
   }
 
   /// A need for YAML 1.1 readers, to whom the key `on` is the boolean true. JSON has no such key,
   /// but validators in Python see it.
   private static var needByOldReaders: JSONNode {
-    .object([
-      ("doNotSuggest", .bool(true)), ("type", .string("object")),
-      ("required", .array([.string("task")])),
-      (
-        "properties",
-        .object([(NeedKey.task.name.description, ShapeSchema.schema(of: NeedKey.task.row.takes))])
-      ),
-      ("propertyNames", .object([("enum", .array([.string("task"), .bool(true)]))])),
-      ("additionalProperties", ShapeSchema.schema(of: NeedKey.on.row.takes)),
-    ])
+    [
+      "doNotSuggest": true, "type": "object", "required": ["task"],
+      "properties": [NeedKey.task.name.description: ShapeSchema.schema(of: NeedKey.task.row.takes)],
+      "propertyNames": ["enum": ["task", true]],
+      "additionalProperties": ShapeSchema.schema(of: NeedKey.on.row.takes),
+    ]
   }
 
   private static func property(_ row: KeyRow) -> JSONNode {
@@ -60,66 +56,58 @@ package enum ManifestSchema {
     // Draft 7 ignores siblings of `$ref`.
     case .members(let names, let values) where names.first != "$ref":
       return .object([description] + zip(names, values).map { ($0, $1) })
-    case let schema: return .object([description, ("allOf", .array([schema]))])
+    case let schema: return .object([description, ("allOf", [schema])])
     }
   }
 
   private static func rule(_ rule: KeyRule) -> JSONNode {
     switch rule {
     case .oneOf(let names) where names.count == 1: return required(names)
-    case .oneOf(let names): return .object([("oneOf", .array(names.map { required([$0]) }))])
+    case .oneOf(let names): return ["oneOf": .array(names.map { required([$0]) })]
     case .oneOfOrOnly(let names, let key, let others):
-      let only = JSONNode.object([
-        ("required", .array([.string(key)])),
-        ("properties", .object([(key, .object([("minItems", .integer(1))]))])),
-        ("propertyNames", ShapeSchema.choice(others)),
-      ])
-      return .object([("oneOf", .array(names.map { required([$0]) } + [only]))])
-    case .anyOf(let names): return .object([("anyOf", .array(names.map(filled)))])
+      let only: JSONNode = [
+        "required": [.string(key)], "properties": [key: ["minItems": 1]],
+        "propertyNames": ShapeSchema.choice(others),
+      ]
+      return ["oneOf": .array(names.map { required([$0]) } + [only])]
+    case .anyOf(let names): return ["anyOf": .array(names.map(filled))]
     case .without(let name, let others):
-      let any = JSONNode.object([("anyOf", .array(others.map { required([$0]) }))])
-      return .object([("if", required([name])), ("then", .object([("not", any)]))])
+      let any: JSONNode = ["anyOf": .array(others.map { required([$0]) })]
+      return ["if": required([name]), "then": ["not": any]]
     case .unlessFalse(let name, let others):
-      let any = JSONNode.object([("anyOf", .array(others.map { required([$0]) }))])
-      let map = JSONNode.object([("type", .string("object"))])
-      let isGiven = JSONNode.object([
-        ("required", .array([.string(name)])),
-        ("properties", .object([(name, .object([("anyOf", .array([isTrue, map]))]))])),
-      ])
-      return .object([("if", isGiven), ("then", .object([("not", any)]))])
+      let any: JSONNode = ["anyOf": .array(others.map { required([$0]) })]
+      let map: JSONNode = ["type": "object"]
+      let isGiven: JSONNode = [
+        "required": [.string(name)], "properties": [name: ["anyOf": [isTrue, map]]],
+      ]
+      return ["if": isGiven, "then": ["not": any]]
     case .withoutTrue(let name, let others):
-      return then(name, others.map { ($0, .object([("not", isTrue)])) })
+      return then(name, others.map { ($0, ["not": isTrue]) })
     case .withoutList(let name, let other):
-      return then(name, [(other, .object([("not", .object([("type", .string("array"))]))]))])
+      return then(name, [(other, ["not": ["type": "array"]])])
     case .notBothTrue(let first, let second):
-      return .object([
-        (
-          "not",
-          .object([
-            ("required", .array([.string(first), .string(second)])),
-            ("properties", .object([(first, isTrue), (second, isTrue)])),
-          ])
-        )
-      ])
+      return [
+        "not": [
+          "required": [.string(first), .string(second)],
+          "properties": [first: isTrue, second: isTrue],
+        ]
+      ]
     }
   }
 
-  private static var isTrue: JSONNode { .object([("const", .bool(true))]) }
+  private static var isTrue: JSONNode { ["const": true] }
 
   /// Constrains other keys if the key `name` exists.
   private static func then(_ name: String, _ others: [(String, JSONNode)]) -> JSONNode {
-    .object([("if", required([name])), ("then", .object([("properties", .object(others))]))])
+    ["if": required([name]), "then": ["properties": .object(others)]]
   }
 
   private static func filled(_ name: String) -> JSONNode {
-    .object([
-      ("required", .array([.string(name)])),
-      ("properties", .object([(name, .object([("minProperties", .integer(1))]))])),
-    ])
+    ["required": [.string(name)], "properties": [name: ["minProperties": 1]]]
   }
 
   private static func required(_ names: [String]) -> JSONNode {
-    .object([("required", .array(names.map { .string($0) }))])
+    ["required": .array(names.map { .string($0) })]
   }
 }
 
@@ -135,30 +123,27 @@ enum ShapeSchema {
       return any([text(#"[^ \t\r\n]"#), type("number"), type("boolean")])
     case .name(let shape): return orExpression(text(pattern(shape)))
     case .pair(let item):
-      return .object([
-        ("type", .string("array")), ("items", schema(of: item)), ("minItems", .integer(2)),
-        ("maxItems", .integer(2)),
-      ])
-    case .id: return .object(scalarMembers + [("minLength", .integer(1))])
+      return ["type": "array", "items": schema(of: item), "minItems": 2, "maxItems": 2]
+    case .id: return .object(scalarMembers + [("minLength", 1)])
     case .boolean: return orExpression(type("boolean"))
     case .integer(let range):
       return orExpression(
-        .object([
-          ("type", .string("integer")), ("minimum", .integer(range.lowerBound)),
-          ("maximum", .integer(range.upperBound)),
-        ]))
+        [
+          "type": "integer", "minimum": .integer(range.lowerBound),
+          "maximum": .integer(range.upperBound),
+        ])
     case .number(let range):
       return orExpression(
-        .object([
-          ("type", .string("number")), ("minimum", .number("\(range.lowerBound)")),
-          ("maximum", .number("\(range.upperBound)")),
-        ]))
+        [
+          "type": "number", "minimum": .number("\(range.lowerBound)"),
+          "maximum": .number("\(range.upperBound)"),
+        ])
     case .duration: return orExpression(atLeast(0, "number"), text(durationPattern))
     case .size: return orExpression(atLeast(0, "integer"), text("^\(sizePattern)$"))
     case .speed: return orExpression(atLeast(1, "integer"), text("^\(sizePattern)(/s)?$"))
     case .amount(let mayBeNone):
       let number = JSONNode.object([
-        ("type", .string("number")), (mayBeNone ? "minimum" : "exclusiveMinimum", .integer(0)),
+        ("type", "number"), (mayBeNone ? "minimum" : "exclusiveMinimum", 0),
       ])
       return orExpression(number, text("^\(sizePattern)$"))
     // Unquoted digits are a number in YAML.
@@ -174,38 +159,29 @@ enum ShapeSchema {
       ])
     case .tag: return orExpression(text(#"^[^ \t\r\n,]+$"#))
     case .command:
-      return .object([
-        ("type", .string("array")), ("minItems", .integer(1)),
-        ("items", .array([program])), ("additionalItems", scalar),
-      ])
+      return ["type": "array", "minItems": 1, "items": [program], "additionalItems": scalar]
     case .list(let item, let mayBeEmpty):
-      return .object([
-        ("type", .string("array")), ("items", schema(of: item)),
-        ("minItems", .integer(mayBeEmpty ? 0 : 1)),
-      ])
+      return ["type": "array", "items": schema(of: item), "minItems": .integer(mayBeEmpty ? 0 : 1)]
     case .nested(let name, _):
-      return any([
-        schema(of: .text), .object([("type", .string("array")), ("items", reference(name))]),
-      ])
+      return any([schema(of: .text), ["type": "array", "items": reference(name)]])
     case .entries(let shape, let value, let known, let mayBeEmpty):
-      return .object([
-        ("type", .string("object")), ("propertyNames", names(shape)),
-        ("properties", .object(known.map { ($0.name, schema(of: $0.takes)) })),
-        ("additionalProperties", schema(of: value)),
-        ("minProperties", .integer(mayBeEmpty ? 0 : 1)),
-      ])
+      return [
+        "type": "object", "propertyNames": names(shape),
+        "properties": .object(known.map { ($0.name, schema(of: $0.takes)) }),
+        "additionalProperties": schema(of: value), "minProperties": .integer(mayBeEmpty ? 0 : 1),
+      ]
     case .map(let map): return reference(map.rawValue)
     case .either(let shapes): return any(shapes.map(schema))
     }
   }
 
   static func reference(_ name: String) -> JSONNode {
-    .object([("$ref", .string("#/definitions/\(name)"))])
+    ["$ref": .string("#/definitions/\(name)")]
   }
 
   /// Items of a nested list.
   static func items(_ name: String, _ item: ValueShape) -> JSONNode {
-    any([schema(of: item), .object([("type", .string("array")), ("items", reference(name))])])
+    any([schema(of: item), ["type": "array", "items": reference(name)]])
   }
 
   static func names(_ shape: NameShape) -> JSONNode {
@@ -237,25 +213,25 @@ enum ShapeSchema {
   }
 
   private static func any(_ schemas: [JSONNode]) -> JSONNode {
-    .object([("anyOf", .array(schemas))])
+    ["anyOf": .array(schemas)]
   }
 
-  private static func type(_ name: String) -> JSONNode { .object([("type", .string(name))]) }
+  private static func type(_ name: String) -> JSONNode { ["type": .string(name)] }
 
   private static func text(_ pattern: String) -> JSONNode {
-    .object([("type", .string("string")), ("pattern", .string(pattern))])
+    ["type": "string", "pattern": .string(pattern)]
   }
 
   private static func atLeast(_ minimum: Int64, _ type: String) -> JSONNode {
-    .object([("type", .string(type)), ("minimum", .integer(minimum))])
+    ["type": .string(type), "minimum": .integer(minimum)]
   }
 
   static func choice(_ words: [String]) -> JSONNode {
-    .object([("enum", .array(words.map { .string($0) }))])
+    ["enum": .array(words.map { .string($0) })]
   }
 
   private static var scalarMembers: [(String, JSONNode)] {
-    [("type", .array([.string("string"), .string("number"), .string("boolean")]))]
+    [("type", ["string", "number", "boolean"])]
   }
 
   private static var scalar: JSONNode { .object(scalarMembers) }
@@ -333,4 +309,14 @@ indirect enum JSONNode {
     }
     return text + "\""
   }
+}
+
+extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  init(stringLiteral value: String) { self = .string(value) }
+  init(integerLiteral value: Int64) { self = .integer(value) }
+  init(booleanLiteral value: Bool) { self = .bool(value) }
+  init(arrayLiteral items: JSONNode...) { self = .array(items) }
+  init(dictionaryLiteral members: (String, JSONNode)...) { self = .object(members) }
 }

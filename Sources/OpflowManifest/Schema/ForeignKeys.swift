@@ -116,130 +116,108 @@ enum ForeignAdvice {
   private static let question: StaticString =
     "a question is a task of its own with `approve: \"…?\"`, which this one needs"
 
-  /// Advice by key. The first keys do have a counterpart.
-  private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
-    ("timeout-minutes", TaskKey.owner, timeout),
-    ("timeout_minutes", TaskKey.owner, timeout),
-    ("timeout_seconds", TaskKey.owner, "the key is `timeout` here: `timeout: 90s`"),
-    ("uses", TaskKey.owner, "there are no actions here: write their commands under `run`"),
-    ("with", TaskKey.owner, "there are no actions here; a command reads `env` and `vars`"),
-    ("runs-on", TaskKey.owner, here),
-    ("runs_on", TaskKey.owner, here),
-    ("image", TaskKey.owner, container),
-    ("container", TaskKey.owner, container),
-    ("stage", TaskKey.owner, "what comes after what follows from `needs`"),
-    ("parallel", TaskKey.owner, "tasks run at once as far as `needs` and `max_parallel` let them"),
-    ("strategy", TaskKey.owner, "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
-    ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
-    ("silent", TaskKey.owner, quiet),
-    ("status", TaskKey.owner, "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
-    ("preconditions", TaskKey.owner, "make it a task that this one needs"),
-    ("on", TaskKey.owner, "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
-    ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),
-    ("volumes", TaskKey.owner, "tasks run on this machine, in `dir`"),
-    ("networks", TaskKey.owner, here),
-    ("container_name", TaskKey.owner, here),
-    ("ports", TaskKey.owner, "ports are those of a service: `service: { ports: [http] }`"),
+  // Advice by key. The first keys of tasks do have a counterpart.
+
+  private static let ofTasks: [(foreign: StaticString, help: StaticString)] = [
+    ("timeout-minutes", timeout),
+    ("timeout_minutes", timeout),
+    ("timeout_seconds", "the key is `timeout` here: `timeout: 90s`"),
+    ("uses", "there are no actions here: write their commands under `run`"),
+    ("with", "there are no actions here; a command reads `env` and `vars`"),
+    ("runs-on", here),
+    ("runs_on", here),
+    ("image", container),
+    ("container", container),
+    ("stage", "what comes after what follows from `needs`"),
+    ("parallel", "tasks run at once as far as `needs` and `max_parallel` let them"),
+    ("strategy", "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
+    ("before_script", "put it at the beginning of `run`"),
+    ("silent", quiet),
+    ("status", "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
+    ("preconditions", "make it a task that this one needs"),
+    ("on", "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
+    ("restart", "`retry` runs a task again when it fails"),
+    ("volumes", "tasks run on this machine, in `dir`"),
+    ("networks", here),
+    ("container_name", here),
+    ("ports", "ports are those of a service: `service: { ports: [http] }`"),
+    ("port", "it tells of a service that it is ready: `service: { ready: { port: 8080 } }`"),
+    ("healthcheck", "it stands in `service`: `service: { ready: { exec: [COMMAND] } }`"),
+    ("stop_grace_period", "it stands in `stop`: `stop: { grace: 10s }`"),
+    ("profiles", "`manual: true` keeps a task out of `opflow run`, `tags` are words to name it by"),
+    ("user", "tasks run as who starts opflow; `run` may begin with `sudo -u NAME`"),
+    ("services", "a service is a task of its own with `service: true`, which this one needs"),
+    ("internal", hidden),
+    ("private", hidden),
+    ("hidden", hidden),
+    ("alias", otherName),
+    ("aliases", otherName),
+    ("method", contents),
+    ("platforms", "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"),
+    ("prompt", question),
+    ("confirm", question),
+    ("vars", "`vars` stand at the top; what only this task has is `env`"),
+    ("variables", values),
+    ("params", values),
+    ("set", "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
+    ("shopt", "options of a shell are for `run`: `shopt -s globstar`"),
+    ("watch", "`opflow run --watch` runs again what its `inputs` tell"),
+    ("log", "what it prints is kept by itself: `opflow logs TASK`"),
+    ("benchmark", "times and memory of tasks are kept by themselves: `opflow report html`"),
+    ("conda", "`shell` starts what it takes, such as [conda, run, -n, NAME, bash, -ec]"),
+    ("name", "the name of a task is its key; a line for people is `desc`"),
+    ("id", "the id of a task is its key"),
+    ("extends", "what tasks share is an anchor: `x-base: &base { … }` at the top, and `<<: *base`"),
     (
-      "port", TaskKey.owner,
-      "it tells of a service that it is ready: `service: { ready: { port: 8080 } }`"
-    ),
-    (
-      "healthcheck", TaskKey.owner,
-      "it stands in `service`: `service: { ready: { exec: [COMMAND] } }`"
-    ),
-    ("stop_grace_period", TaskKey.owner, "it stands in `stop`: `stop: { grace: 10s }`"),
-    (
-      "profiles", TaskKey.owner,
-      "`manual: true` keeps a task out of `opflow run`, `tags` are words to name it by"
-    ),
-    ("user", TaskKey.owner, "tasks run as who starts opflow; `run` may begin with `sudo -u NAME`"),
-    (
-      "services", TaskKey.owner,
-      "a service is a task of its own with `service: true`, which this one needs"
-    ),
-    ("internal", TaskKey.owner, hidden), ("private", TaskKey.owner, hidden),
-    ("hidden", TaskKey.owner, hidden),
-    ("alias", TaskKey.owner, otherName), ("aliases", TaskKey.owner, otherName),
-    ("method", TaskKey.owner, contents),
-    (
-      "platforms", TaskKey.owner,
-      "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"
-    ),
-    ("prompt", TaskKey.owner, question), ("confirm", TaskKey.owner, question),
-    ("vars", TaskKey.owner, "`vars` stand at the top; what only this task has is `env`"),
-    ("variables", TaskKey.owner, values),
-    ("params", TaskKey.owner, values),
-    ("set", TaskKey.owner, "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
-    ("shopt", TaskKey.owner, "options of a shell are for `run`: `shopt -s globstar`"),
-    ("watch", TaskKey.owner, "`opflow run --watch` runs again what its `inputs` tell"),
-    ("log", TaskKey.owner, "what it prints is kept by itself: `opflow logs TASK`"),
-    (
-      "benchmark", TaskKey.owner,
-      "times and memory of tasks are kept by themselves: `opflow report html`"
-    ),
-    (
-      "conda", TaskKey.owner,
-      "`shell` starts what it takes, such as [conda, run, -n, NAME, bash, -ec]"
-    ),
-    ("name", TaskKey.owner, "the name of a task is its key; a line for people is `desc`"),
-    ("id", TaskKey.owner, "the id of a task is its key"),
-    (
-      "extends", TaskKey.owner,
-      "what tasks share is an anchor: `x-base: &base { … }` at the top, and `<<: *base`"
-    ),
-    (
-      "concurrency", TaskKey.owner,
+      "concurrency",
       "it is about runs, and stands at the top; tasks share a resource: `resources: { NAME: 1 }`"
     ),
-    ("volumes", ManifestKey.owner, here),
-    ("networks", ManifestKey.owner, here),
-    ("permissions", ManifestKey.owner, "tasks may do what who starts opflow may; leave it out"),
-    ("trigger", ManifestKey.owner, clock),
-    ("silent", ManifestKey.owner, quiet),
-    (
-      "output", ManifestKey.owner,
-      "how a run is shown is said where it is started: `opflow run --output group`"
-    ),
-    ("method", ManifestKey.owner, contents),
-    ("handlerOn", ManifestKey.owner, "make it a task with `finally: true`"),
-    ("mailOn", ManifestKey.owner, notice),
-    ("notify", ManifestKey.owner, notice),
-    ("needs", ManifestKey.owner, "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
-    ("on", ManifestKey.owner, "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
-    (
-      "services", ManifestKey.owner,
-      "a service is a task with `service: true`, and what uses it names it in `needs`"
-    ),
-    ("schedule", ManifestKey.owner, clock),
-    ("cron", ManifestKey.owner, clock),
-    ("schedule", TaskKey.owner, clock),
-    ("cron", TaskKey.owner, clock),
-    ("port", "`service`", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
-    ("http", "`service`", "it stands in `ready`: `service: { ready: { http: URL } }`"),
-    ("healthcheck", "`service`", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
-    (
-      "stages", ManifestKey.owner, "tasks stand under `tasks`, and their order follows from `needs`"
-    ),
-    ("image", ManifestKey.owner, container),
-    ("before_script", ManifestKey.owner, "make it a task that the others need"),
-    ("after_script", ManifestKey.owner, "make it a task with `finally: true`"),
-    ("shell", ManifestKey.owner, "it stands under `defaults`: `defaults: { shell: bash }`"),
-    ("timeout", ManifestKey.owner, "it stands under `defaults`: `defaults: { timeout: 10m }`"),
-    ("retry", ManifestKey.owner, "it stands under `defaults`: `defaults: { retry: 2 }`"),
-    ("dir", ManifestKey.owner, "it stands under `defaults`: `defaults: { dir: src }`"),
-    ("run", ManifestKey.owner, "it stands in a task: `tasks: { main: { run: … } }`"),
-    ("optional", IncludeKey.owner, "an included file must be there"),
-    ("flatten", IncludeKey.owner, "without `as` the ids join as they are"),
-    (
-      "dir", IncludeKey.owner,
-      "tasks run in the folder of their own file; `defaults` there may say another"
-    ),
-    ("remote", IncludeKey.owner, otherFiles),
-    ("project", IncludeKey.owner, otherFiles),
-    ("dotenv", TaskKey.owner, environmentFiles),
-    ("env_file", TaskKey.owner, environmentFiles),
-    ("env_files", TaskKey.owner, environmentFiles),
+    ("schedule", clock),
+    ("cron", clock),
+    ("dotenv", environmentFiles),
+    ("env_file", environmentFiles),
+    ("env_files", environmentFiles),
+  ]
+
+  private static let ofManifests: [(foreign: StaticString, help: StaticString)] = [
+    ("volumes", here),
+    ("networks", here),
+    ("permissions", "tasks may do what who starts opflow may; leave it out"),
+    ("trigger", clock),
+    ("silent", quiet),
+    ("output", "how a run is shown is said where it is started: `opflow run --output group`"),
+    ("method", contents),
+    ("handlerOn", "make it a task with `finally: true`"),
+    ("mailOn", notice),
+    ("notify", notice),
+    ("needs", "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
+    ("on", "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
+    ("services", "a service is a task with `service: true`, and what uses it names it in `needs`"),
+    ("schedule", clock),
+    ("cron", clock),
+    ("stages", "tasks stand under `tasks`, and their order follows from `needs`"),
+    ("image", container),
+    ("before_script", "make it a task that the others need"),
+    ("after_script", "make it a task with `finally: true`"),
+    ("shell", "it stands under `defaults`: `defaults: { shell: bash }`"),
+    ("timeout", "it stands under `defaults`: `defaults: { timeout: 10m }`"),
+    ("retry", "it stands under `defaults`: `defaults: { retry: 2 }`"),
+    ("dir", "it stands under `defaults`: `defaults: { dir: src }`"),
+    ("run", "it stands in a task: `tasks: { main: { run: … } }`"),
+  ]
+
+  private static let ofIncludes: [(foreign: StaticString, help: StaticString)] = [
+    ("optional", "an included file must be there"),
+    ("flatten", "without `as` the ids join as they are"),
+    ("dir", "tasks run in the folder of their own file; `defaults` there may say another"),
+    ("remote", otherFiles),
+    ("project", otherFiles),
+  ]
+
+  private static let ofServices: [(foreign: StaticString, help: StaticString)] = [
+    ("port", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
+    ("http", "it stands in `ready`: `service: { ready: { http: URL } }`"),
+    ("healthcheck", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
   ]
 
   /// Advice by key and value.
@@ -271,8 +249,15 @@ enum ForeignAdvice {
     if owner.description == ManifestKey.owner.description, let help = topAdvice(text, value) {
       return help
     }
-    return advices.first { text == $0.foreign && $0.owner.description == owner.description }?
-      .help.description
+    let advices =
+      switch owner.description {
+      case TaskKey.owner.description: ofTasks
+      case ManifestKey.owner.description: ofManifests
+      case IncludeKey.owner.description: ofIncludes
+      case "`service`": ofServices
+      default: [(foreign: StaticString, help: StaticString)]()
+      }
+    return advices.first { text == $0.foreign }?.help.description
   }
 
   private static func topAdvice(_ text: Text, _ value: Text?) -> String? {

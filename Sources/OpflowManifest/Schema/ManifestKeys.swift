@@ -8,26 +8,10 @@ enum ManifestKey: Int, SchemaKey {
   case envFile, secrets, keepRuns, concurrency, ifRunning
   case tasks
 
-  var name: StaticString {
-    switch self {
-    case .version: "version"
-    case .name: "name"
-    case .desc: "desc"
-    case .maxParallel: "max_parallel"
-    case .maxFailures: "max_failures"
-    case .vars: "vars"
-    case .env: "env"
-    case .resources: "resources"
-    case .defaults: "defaults"
-    case .include: "include"
-    case .envFile: "env_file"
-    case .secrets: "secrets"
-    case .keepRuns: "keep_runs"
-    case .concurrency: "concurrency"
-    case .ifRunning: "if_running"
-    case .tasks: "tasks"
-    }
-  }
+  static let names: [StaticString] = [
+    "version", "name", "desc", "max_parallel", "max_failures", "vars", "env", "resources",
+    "defaults", "include", "env_file", "secrets", "keep_runs", "concurrency", "if_running", "tasks",
+  ]
 
   /// The keys that are not allowed in included files.
   static let ofRootOnly: [ManifestKey] = [
@@ -122,13 +106,7 @@ enum IncludeKey: Int, SchemaKey {
   /// The name of the map in errors.
   static let owner: StaticString = "an item of `include`"
 
-  var name: StaticString {
-    switch self {
-    case .path: "path"
-    case .prefix: "as"
-    case .vars: "vars"
-    }
-  }
+  static let names: [StaticString] = ["path", "as", "vars"]
 
   var row: KeyRow {
     switch self {
@@ -155,13 +133,7 @@ enum SecretKey: Int, SchemaKey {
 
   case env, file, run
 
-  var name: StaticString {
-    switch self {
-    case .env: "env"
-    case .file: "file"
-    case .run: "run"
-    }
-  }
+  static let names: [StaticString] = ["env", "file", "run"]
 
   var row: KeyRow {
     switch self {

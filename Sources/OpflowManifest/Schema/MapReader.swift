@@ -133,11 +133,9 @@ struct MapReader: Reporter {
 
   func duplicate(_ key: Node, _ name: Text, first: Node) {
     mistakes.add(
-      Mistakes.Mistake(
-        severity: .error, place: document.place(key),
-        message: "the key `\(name.string)` stands twice in this map",
-        help: "take one of them away, or give it another name",
-        notes: [.init(place: document.place(first), message: "the first `\(name.string)`")]))
+      .error, document.place(key), "the key `\(name.string)` stands twice in this map",
+      help: "take one of them away, or give it another name",
+      notes: [.init(place: document.place(first), message: "the first `\(name.string)`")])
   }
 
   /// Reports an unknown key. Returns the one that was probably meant, unless errors are only
@@ -151,8 +149,7 @@ struct MapReader: Reporter {
     }
     let name = document.text(key)
     if let help = LaterKeys.help(name, owner: owner) {
-      error(key, "`\(name.string)` in \(owner) does not exist yet", help: help)
-      return nil
+      return error(key, "`\(name.string)` in \(owner) does not exist yet", help: help)
     }
     let names = table.names
     let foreign = ForeignKeys.key(for: name, among: table.names)

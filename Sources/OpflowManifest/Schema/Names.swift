@@ -60,3 +60,33 @@ enum VariableName {
     return text.allSatisfy(ASCII.continuesName)
   }
 }
+
+enum StopSignal {
+  /// Signals that can end a task, on x86-64 and AArch64 (signal(7)).
+  private static let table: [(name: StaticString, number: UInt32)] = [
+    ("HUP", 1), ("INT", 2), ("QUIT", 3), ("ABRT", 6), ("KILL", 9), ("USR1", 10), ("USR2", 12),
+    ("ALRM", 14), ("TERM", 15), ("WINCH", 28), ("PWR", 30),
+  ]
+
+  /// Returns a signal by its name, with or without `SIG`, or by its number.
+  static func number(_ text: Text) -> UInt32? {
+    if let number = CoreSchema.integer(text) {
+      return KeyBounds.signal.contains(number) ? UInt32(number) : nil
+    }
+    let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
+    return table.first { name == $0.name }?.number
+  }
+
+  static func help(for text: Text) -> String? {
+    let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
+    return Suggestion.nearest(to: name, among: table.lazy.map { Text($0.name) })
+      .map { Suggestion.text($0) }
+  }
+
+  /// All names, then all with `SIG`.
+  static var words: [String] {
+    table.map(\.name.description) + table.map { "SIG\($0.name)" }
+  }
+
+  static let known: StaticString = "TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number"
+}

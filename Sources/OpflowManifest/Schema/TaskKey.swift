@@ -11,42 +11,13 @@ enum TaskKey: Int, SchemaKey {
   case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
   case clean
 
-  var name: StaticString {
-    switch self {
-    case .run: "run"
-    case .download: "download"
-    case .needs: "needs"
-    case .priority: "priority"
-    case .env: "env"
-    case .dir: "dir"
-    case .shell: "shell"
-    case .timeout: "timeout"
-    case .retry: "retry"
-    case .stop: "stop"
-    case .allowFailure: "allow_failure"
-    case .resources: "resources"
-    case .condition: "if"
-    case .matrix: "matrix"
-    case .inputs: "inputs"
-    case .outputs: "outputs"
-    case .finally: "finally"
-    case .onInterrupted: "on_interrupted"
-    case .secrets: TaskText.secrets.word
-    case .desc: TaskText.description.word
-    case .tags: TaskText.tags.word
-    case .manual: "manual"
-    case .interactive: "interactive"
-    case .control: "control"
-    case .approve: "approve"
-    case .cache: "cache"
-    case .service: "service"
-    case .jobserver: "jobserver"
-    case .memoryLimit: "memory_limit"
-    case .local: "local"
-    case .block: "block"
-    case .clean: "clean"
-    }
-  }
+  static let names: [StaticString] = [
+    "run", "download", "needs", "priority", "env", "dir", "shell", "timeout", "retry", "stop",
+    "allow_failure", "resources", "if", "matrix", "inputs", "outputs", "finally", "on_interrupted",
+    TaskText.secrets.word, TaskText.description.word, TaskText.tags.word, "manual", "interactive",
+    "control", "approve", "cache", "service", "jobserver", "memory_limit", "local", "block",
+    "clean",
+  ]
 
   /// The keys that say what a task does. A task has exactly one of them.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]

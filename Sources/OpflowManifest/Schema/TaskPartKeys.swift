@@ -3,12 +3,7 @@
 enum NeedKey: Int, SchemaKey {
   case task, on
 
-  var name: StaticString {
-    switch self {
-    case .task: "task"
-    case .on: "on"
-    }
-  }
+  static let names: [StaticString] = ["task", "on"]
 
   var row: KeyRow {
     switch self {
@@ -26,16 +21,9 @@ enum NeedKey: Int, SchemaKey {
 enum RetryKey: Int, SchemaKey {
   case max, delay, backoff, maxDelay, jitter, exitCodes
 
-  var name: StaticString {
-    switch self {
-    case .max: "max"
-    case .delay: "delay"
-    case .backoff: "backoff"
-    case .maxDelay: "max_delay"
-    case .jitter: "jitter"
-    case .exitCodes: "exit_codes"
-    }
-  }
+  static let names: [StaticString] = [
+    "max", "delay", "backoff", "max_delay", "jitter", "exit_codes",
+  ]
 
   var row: KeyRow {
     switch self {
@@ -70,18 +58,13 @@ enum RetryKey: Int, SchemaKey {
 enum StopKey: Int, SchemaKey {
   case signal, grace
 
-  var name: StaticString {
-    switch self {
-    case .signal: "signal"
-    case .grace: "grace"
-    }
-  }
+  static let names: [StaticString] = ["signal", "grace"]
 
   var row: KeyRow {
     switch self {
     case .signal:
       KeyRow(
-        .wordOrNumber(SignalWords.all, KeyBounds.signal), standard: "`TERM`",
+        .wordOrNumber(StopSignal.words, KeyBounds.signal), standard: "`TERM`",
         "sent to all processes of the task", example: "signal: INT")
     case .grace:
       KeyRow(.duration, standard: "5s", "after which what is left is killed", example: "grace: 30s")
@@ -92,7 +75,7 @@ enum StopKey: Int, SchemaKey {
 enum CacheKey: Int, SchemaKey {
   case secrets
 
-  var name: StaticString { "secrets" }
+  static let names: [StaticString] = ["secrets"]
 
   var row: KeyRow {
     switch self {
@@ -108,12 +91,7 @@ enum CacheKey: Int, SchemaKey {
 enum InputKey: Int, SchemaKey {
   case env, run
 
-  var name: StaticString {
-    switch self {
-    case .env: "env"
-    case .run: "run"
-    }
-  }
+  static let names: [StaticString] = ["env", "run"]
 
   var row: KeyRow {
     switch self {
@@ -128,26 +106,12 @@ enum InputKey: Int, SchemaKey {
   }
 }
 
-private enum SignalWords {
-  private static let short = [
-    "HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM", "WINCH", "PWR",
-  ]
-
-  static var all: [String] { short + short.map { "SIG" + $0 } }
-}
-
 // The keys of services: their only definition.
 
 enum ServiceKey: Int, SchemaKey {
   case ready, restart, ports
 
-  var name: StaticString {
-    switch self {
-    case .ready: "ready"
-    case .restart: "restart"
-    case .ports: "ports"
-    }
-  }
+  static let names: [StaticString] = ["ready", "restart", "ports"]
 
   var row: KeyRow {
     switch self {
@@ -174,17 +138,7 @@ enum ServiceKey: Int, SchemaKey {
 enum ReadyKey: Int, SchemaKey {
   case port, http, log, exec, file, timeout, every
 
-  var name: StaticString {
-    switch self {
-    case .port: "port"
-    case .http: "http"
-    case .log: "log"
-    case .exec: "exec"
-    case .file: "file"
-    case .timeout: "timeout"
-    case .every: "every"
-    }
-  }
+  static let names: [StaticString] = ["port", "http", "log", "exec", "file", "timeout", "every"]
 
   static let probes: [ReadyKey] = [.port, .http, .log, .exec, .file]
 
@@ -225,20 +179,9 @@ enum ReadyKey: Int, SchemaKey {
 enum DownloadKey: Int, SchemaKey {
   case url, mirrors, to, sha256, sha512, size, headers, mode, resume, maxSpeed
 
-  var name: StaticString {
-    switch self {
-    case .url: "url"
-    case .mirrors: "mirrors"
-    case .to: "to"
-    case .sha256: "sha256"
-    case .sha512: "sha512"
-    case .size: "size"
-    case .headers: "headers"
-    case .mode: "mode"
-    case .resume: "resume"
-    case .maxSpeed: "max_speed"
-    }
-  }
+  static let names: [StaticString] = [
+    "url", "mirrors", "to", "sha256", "sha512", "size", "headers", "mode", "resume", "max_speed",
+  ]
 
   var row: KeyRow {
     switch self {
@@ -295,13 +238,7 @@ enum DownloadKey: Int, SchemaKey {
 enum MatrixKey: Int, SchemaKey {
   case rows, exclude, include
 
-  var name: StaticString {
-    switch self {
-    case .rows: "rows"
-    case .exclude: "exclude"
-    case .include: "include"
-    }
-  }
+  static let names: [StaticString] = ["rows", "exclude", "include"]
 
   var row: KeyRow {
     switch self {
@@ -330,15 +267,7 @@ enum MatrixKey: Int, SchemaKey {
 enum AxisKey: Int, SchemaKey {
   case range, glob, lines, file, after
 
-  var name: StaticString {
-    switch self {
-    case .range: "range"
-    case .glob: "glob"
-    case .lines: "lines"
-    case .file: "file"
-    case .after: "after"
-    }
-  }
+  static let names: [StaticString] = ["range", "glob", "lines", "file", "after"]
 
   static let ofAxes: [AxisKey] = [.range, .glob, .lines, .after]
   static let ofRows: [AxisKey] = [.file, .after]

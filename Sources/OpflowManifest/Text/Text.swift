@@ -6,6 +6,15 @@ internal import CYAML
 typealias Text = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
+  static var empty: Text { Text(start: nil, count: 0) }
+
+  init(_ word: StaticString) {
+    // SAFETY: a literal's bytes are never freed.
+    self.init(start: word.utf8Start, count: word.utf8CodeUnitCount)
+  }
+
+  var start: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
+
   var string: String { String(decoding: self, as: UTF8.self) }
 
   func part(_ range: Range<Int>) -> Text { Text(rebasing: self[range]) }
@@ -72,11 +81,15 @@ final class TextStore {
     end += bytes.count
   }
 
+  func append(_ word: StaticString) { append(Text(word)) }
+
+  func append(_ byte: UInt8) { withUnsafeBytes(of: byte) { append($0) } }
+
   var pendingCount: Int { end - start }
 
   /// Completes the text under construction.
   func finish() -> Text {
-    guard let chunk = chunks.last else { return Text(start: nil, count: 0) }
+    guard let chunk = chunks.last else { return Text.empty }
     defer { start = end }
     return Text(chunk).part(start..<end)
   }

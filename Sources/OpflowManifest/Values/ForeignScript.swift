@@ -142,7 +142,7 @@ extension Text {
   /// Returns the offset of the first `byte`; the count if there is none.
   fileprivate func offset(of byte: UInt8) -> Int {
     // SAFETY: reads within the text.
-    cyaml_find_byte(baseAddress?.assumingMemoryBound(to: UInt8.self), count, byte)
+    cyaml_find_byte(start, count, byte)
   }
 }
 

@@ -4,7 +4,7 @@ enum PathText {
   static func absolute(_ path: Text, from folder: Text, store: TextStore) -> Text {
     if isNormal(path) {
       store.append(folder)
-      if folder.count > 1 { withSlash { store.append($0) } }
+      if folder.count > 1 { store.append("/") }
       store.append(path)
       return store.finish()
     }
@@ -13,7 +13,7 @@ enum PathText {
     appendParts(of: path, to: &parts)
     if parts.isEmpty { return store.copy("/") }
     for part in parts {
-      withSlash { store.append($0) }
+      store.append("/")
       store.append(part)
     }
     return store.finish()
@@ -22,9 +22,8 @@ enum PathText {
   /// Returns `path` relative to `folder` if it is inside, `.` if they are equal, otherwise `path`.
   /// Both must be absolute and normalized.
   static func relative(_ path: Text, to folder: Text) -> Text {
-    let here: StaticString = "."
     if path.isSame(as: folder) || path.elementsEqual(folder) {
-      return here.withUTF8Buffer { Text($0) }
+      return Text(".")
     }
     // The root already ends with a slash.
     let count = folder.count > 1 ? folder.count + 1 : 1
@@ -60,10 +59,5 @@ enum PathText {
         parts.append(part)
       }
     }
-  }
-
-  private static func withSlash(_ body: (Text) -> Void) {
-    let slash: StaticString = "/"
-    slash.withUTF8Buffer { body(Text($0)) }
   }
 }

@@ -1,25 +1,5 @@
 internal import OpflowCore
 
-/// Reports mistakes of one document.
-protocol Reporter {
-  var document: YAMLDocument { get }
-  var mistakes: Mistakes { get }
-}
-
-extension Reporter {
-  func error(
-    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
-  ) {
-    mistakes.error(document.place(node), message(), help: help())
-  }
-
-  func warning(
-    _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
-  ) {
-    mistakes.warning(document.place(node), message(), help: help())
-  }
-}
-
 /// Reads some keys with the values of one file.
 protocol NodeReader: Reporter {
   var values: ValueReader { get }
@@ -32,7 +12,18 @@ extension NodeReader {
   var tables: SchemaTables { values.tables }
   var maps: MapReader { values.maps }
   var scratch: TextStore { values.scratch }
-  var commands: CommandReader { CommandReader(values: values) }
+
+  func integer<Key>(_ fields: Fields<Key>, _ key: Key, in range: ClosedRange<Int64>) -> Int64? {
+    fields[key].flatMap { values.integer($0, Subject(key), in: range) }
+  }
+
+  func number<Key>(_ fields: Fields<Key>, _ key: Key, in range: ClosedRange<Double>) -> Double? {
+    fields[key].flatMap { values.number($0, Subject(key), in: range) }
+  }
+
+  func duration<Key>(_ fields: Fields<Key>, _ key: Key, atMost limit: UInt64 = .max) -> UInt64? {
+    fields[key].flatMap { values.duration($0, Subject(key), atMost: limit) }
+  }
 }
 
 /// Reads nodes as values of the types that keys take. Methods return nil after an error. It is a
@@ -111,7 +102,7 @@ final class ValueReader: Reporter {
       return Scalar(node: scalar.node, text: scalar.text, stable: scalar.stable, isTyped: false)
     }
     let isWritten = !scalar.text.isEmpty
-    error(
+    return error(
       scalar.node,
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
@@ -120,7 +111,6 @@ final class ValueReader: Reporter {
         : scalar.text == "~"
           ? "`~` is nothing to YAML; the home folder is `${{ env.HOME }}`"
           : "`\(scalar.text.string)` without quotes is no text")
-    return nil
   }
 
   /// The end of an error message about an empty value. It names the expression, if any.
@@ -139,10 +129,9 @@ final class ValueReader: Reporter {
   func string(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let scalar = scalar(node, subject, expected: "a string") else { return nil }
     guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
-      error(
+      return error(
         node, "\(subject.description) must be a string, not \(Self.word(scalar.type))",
         help: "put it in quotes: \"\(scalar.text.string)\"")
-      return nil
     }
     return scalar
   }
@@ -153,10 +142,9 @@ final class ValueReader: Reporter {
     guard let scalar = string(node, subject) else { return nil }
     // A value may be the name of a file, which spaces alone can be.
     if (hasExpression(node) ? scalar.text : scalar.text.trimmed).isEmpty {
-      error(
+      return error(
         node, "\(subject.description) \(emptiness(node))",
         help: help() ?? KeyExample.help(for: subject))
-      return nil
     }
     return scalar
   }
@@ -175,14 +163,13 @@ final class ValueReader: Reporter {
     if case .boolean(let value) = scalar.type { return value }
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(scalar.text.string.lowercased())
     let isQuoted = !scalar.isTyped && CoreSchema.boolean(scalar.text) != nil
-    error(
+    return error(
       node, "\(subject.description) must be \(expected), not \(describe(scalar))",
       help: isQuoted
         ? "write it without quotes"
         : isWord
           ? "YAML 1.2 knows `true` and `false` only"
           : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject))
-    return nil
   }
 
   func integer(
@@ -191,38 +178,34 @@ final class ValueReader: Reporter {
   ) -> Int64? {
     guard let scalar = scalar(node, subject, expected: expected) else { return nil }
     guard scalar.type == .integer else {
-      error(
+      return error(
         node, "\(subject.description) must be \(expected), not \(describe(scalar))",
         help: !scalar.isTyped && CoreSchema.integer(scalar.text) != nil
           ? "write it without quotes" : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject)
       )
-      return nil
     }
     let value = CoreSchema.integer(scalar.text)
     if let value, range.contains(value) { return value }
     let isBelow = value.map { $0 < range.lowerBound } ?? (scalar.text.first == UInt8(ascii: "-"))
-    error(
+    return error(
       node,
       "\(subject.description) must be \(Self.words(range, isBelow: isBelow)), not"
         + " \(scalar.text.string)", help: help() ?? KeyExample.help(for: subject))
-    return nil
   }
 
   func number(_ node: Node, _ subject: Subject, in range: ClosedRange<Double>) -> Double? {
     guard let scalar = scalar(node, subject, expected: "a number") else { return nil }
     guard scalar.type == .integer || scalar.type == .float else {
-      error(
+      return error(
         node, "\(subject.description) must be a number, not \(describe(scalar))",
         help: KeyExample.help(for: subject))
-      return nil
     }
     guard let value = CoreSchema.number(scalar.text), range.contains(value) else {
-      error(
+      return error(
         node,
         "\(subject.description) must be from \(Self.word(range.lowerBound)) to"
           + " \(Self.word(range.upperBound)), not \(scalar.text.string)",
         help: KeyExample.help(for: subject))
-      return nil
     }
     return value
   }
@@ -231,15 +214,13 @@ final class ValueReader: Reporter {
   func duration(_ node: Node, _ subject: Subject, atMost limit: UInt64 = .max) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a duration") else { return nil }
     guard let value = DurationText.milliseconds(scalar.text) else {
-      error(
+      return error(
         node, "\(subject.description) must be a duration, not \(describe(scalar))",
         help: shellHelp(scalar)
           ?? "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds")
-      return nil
     }
     if value > limit {
-      error(node, "\(subject.description) must be at most \(limit / 3_600_000)h")
-      return nil
+      return error(node, "\(subject.description) must be at most \(limit / 3_600_000)h")
     }
     return value
   }
@@ -247,10 +228,9 @@ final class ValueReader: Reporter {
   func size(_ node: Node, _ subject: Subject) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a size") else { return nil }
     guard let value = SizeText.bytes(scalar.text) else {
-      error(
+      return error(
         node, "\(subject.description) must be a size, not \(describe(scalar))",
         help: shellHelp(scalar) ?? "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes")
-      return nil
     }
     return value
   }
@@ -282,18 +262,16 @@ final class ValueReader: Reporter {
   ) -> Value? {
     guard let scalar = scalar(node, subject, expected: known) else { return nil }
     if let value = parse(scalar.text) { return value }
-    error(
+    return error(
       node, "\(subject.description) must be \(known), not \(describe(scalar))",
       help: help(scalar.text) ?? shellHelp(scalar) ?? KeyExample.help(for: subject))
-    return nil
   }
 
   // MARK: Maps
 
   func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
     guard document.kind(node) == .mapping else {
-      wrongType(node, subject, expected: "a map", help: mapHelp(node))
-      return nil
+      return wrongType(node, subject, expected: "a map", help: mapHelp(node))
     }
     return maps.entries(node)
   }
@@ -302,8 +280,7 @@ final class ValueReader: Reporter {
 
   func items(_ node: Node, _ subject: Subject, expected: StaticString) -> YAMLDocument.Children? {
     guard document.kind(node) == .sequence else {
-      wrongType(node, subject, expected: expected, help: listHelp(node))
-      return nil
+      return wrongType(node, subject, expected: expected, help: listHelp(node))
     }
     return document.children(node)
   }
@@ -318,8 +295,7 @@ final class ValueReader: Reporter {
   func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
     guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
     if items.isEmpty {
-      error(node, "\(subject.description) is empty")
-      return nil
+      return error(node, "\(subject.description) is empty")
     }
     var codes: [Int32] = []
     for item in items {
@@ -337,6 +313,14 @@ final class ValueReader: Reporter {
     error(
       node, "\(subject.description) must be \(expected), not \(describe(node))",
       help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject))
+  }
+
+  /// Returns nil after the error.
+  func wrongType<Value>(
+    _ node: Node, _ subject: Subject, expected: StaticString, help: @autoclosure () -> String? = nil
+  ) -> Value? {
+    wrongType(node, subject, expected: expected, help: help())
+    return nil
   }
 
   /// Advice for a collection where a text is needed.
@@ -449,8 +433,7 @@ extension ValueReader {
   @inline(never)
   private func evaluated(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let text = document.scalarText(node) else {
-      wrongType(node, subject, expected: expected)
-      return nil
+      return wrongType(node, subject, expected: expected)
     }
     guard let (value, stable, isLate) = expand(text, of: node) else { return nil }
     return Scalar(node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)

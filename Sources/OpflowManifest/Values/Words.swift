@@ -1,31 +1,5 @@
 internal import OpflowCore
 
-enum SignalName {
-  /// Signals that can end a task, on x86-64 and AArch64 (signal(7)).
-  private static let table: [(name: StaticString, number: UInt32)] = [
-    ("HUP", 1), ("INT", 2), ("QUIT", 3), ("ABRT", 6), ("KILL", 9), ("USR1", 10), ("USR2", 12),
-    ("ALRM", 14), ("TERM", 15), ("WINCH", 28), ("PWR", 30),
-  ]
-
-  /// Returns a signal by its name, with or without `SIG`, or by its number.
-  static func number(_ text: Text) -> UInt32? {
-    if let number = CoreSchema.integer(text) {
-      return KeyBounds.signal.contains(number) ? UInt32(number) : nil
-    }
-    let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
-    return table.first { name == $0.name }?.number
-  }
-
-  static func help(for text: Text) -> String? {
-    let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
-    // SAFETY: a literal's bytes are never freed.
-    let names = table.map { Text(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount) }
-    return Suggestion.nearest(to: name, among: names).map { Suggestion.text($0) }
-  }
-
-  static let known: StaticString = "TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number"
-}
-
 enum PriorityName {
   static func value(_ text: Text) -> Int16? {
     if let number = CoreSchema.integer(text) {

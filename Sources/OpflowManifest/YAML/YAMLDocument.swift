@@ -37,8 +37,7 @@ final class YAMLDocument {
     self.file = file
     tables = cyaml_document()
     // SAFETY: reads `count` bytes that the file holds.
-    _ = cyaml_read(
-      file.text.baseAddress?.assumingMemoryBound(to: UInt8.self), file.text.count, &tables)
+    _ = cyaml_read(file.text.start, file.text.count, &tables)
     marks = SourceMarks(
       hasDollars: tables.has_dollars != 0, hasBracePairs: tables.has_brace_pairs != 0,
       isASCII: tables.is_ascii != 0)
@@ -82,7 +81,7 @@ final class YAMLDocument {
 
   /// Returns an empty text for a collection.
   @inline(__always)
-  func text(_ node: Node) -> Text { scalarText(node) ?? Text(start: nil, count: 0) }
+  func text(_ node: Node) -> Text { scalarText(node) ?? Text.empty }
 
   /// Returns nil for a collection.
   @inline(__always)
@@ -230,8 +229,7 @@ extension YAMLDocument {
   private static func opening(in text: Text, from start: Int) -> Int? {
     let rest = text.part(min(start, text.count)..<text.count)
     // SAFETY: searches within `rest`.
-    let found = cyaml_find_expression(
-      rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
+    let found = cyaml_find_expression(rest.start, rest.count)
     return found < rest.count ? start + found : nil
   }
 
