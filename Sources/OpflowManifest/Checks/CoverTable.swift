@@ -137,7 +137,6 @@ struct CoverTable {
     pattern.part(0..<(pattern.firstIndex(where: PathPattern.isEscaped) ?? pattern.count))
   }
 
-  /// Returns the part before the last slash; empty in the root.
   private static func parent(of path: Text) -> Text {
     path.part(0..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0))
   }
@@ -149,7 +148,6 @@ struct CoverTable {
 
 /// The paths and patterns that tasks declare.
 struct FileTable {
-  /// One declaration by one task.
   struct Entry {
     var task: Int32
     var traits: Traits
@@ -161,7 +159,6 @@ struct FileTable {
     var previous: Int32
   }
 
-  /// The properties of a task that matter here.
   struct Traits: OptionSet {
     var rawValue: UInt8
     static let finally = Traits(rawValue: 1 << 0)
@@ -182,7 +179,6 @@ struct FileTable {
   private let scratch = TextStore()
   private let links: LinkResolver
 
-  /// The limit on entries, which only matrices reach. More are ignored.
   private static let mostEntries = 1_000_000
 
   /// Whether a path that is a link is its destination as well.

@@ -8,7 +8,6 @@ struct NeededFamily {
   let firstTask: Int
 }
 
-/// Resolves needs for matrix tasks.
 struct FamilyNeeds {
   let mistakes: Mistakes
   let suggestions: Suggestions
@@ -25,7 +24,6 @@ struct FamilyNeeds {
     var names: [Int]
   }
 
-  /// Matrix tasks by their values for some names.
   private struct LegIndex {
     var table = TupleTable()
     /// Matrix tasks, by the number of their values in `table`.
@@ -173,11 +171,9 @@ struct FamilyNeeds {
         + (isJoin ? ", which `\(needer.name.string)` needs" : ""),
       help: nearestHelp(selector, wanted, family)
         ?? (isJoin
-          ? "every leg of a task that joins needs a partner: `exclude` it, or add one" : nil)
-    )
+          ? "every leg of a task that joins needs a partner: `exclude` it, or add one" : nil))
   }
 
-  /// Advice for a value that no matrix task has.
   private func nearestHelp(
     _ selector: LegSelector, _ wanted: [WantedValue], _ family: Family
   ) -> String? {

@@ -34,8 +34,7 @@ struct NeedCheck {
         mistakes.error(
           read.place,
           "`\(tasks.name(lacking).string)` is in the run already, where no `if` reads what it "
-            + "leaves",
-          help: "read the value in `env`, and let the command look at it")
+            + "leaves", help: "read the value in `env`, and let the command look at it")
       }
     }
   }
@@ -116,8 +115,7 @@ struct NeedCheck {
         mistakes.error(
           place(of: edge, task),
           "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in"
-            + " \(variable)",
-          help: "give one of them another name under `ports`")
+            + " \(variable)", help: "give one of them another name under `ports`")
       }
     }
   }
@@ -295,7 +293,6 @@ struct NeededTasks {
     }
   }
 
-  /// Whether there may be such tasks.
   var hasServices: Bool { !services.isEmpty || tasks.run?.plan.hasServices == true }
   var hasFinally: Bool { tasks.run != nil || finallyTasks.contains(true) }
   var hasPorts: Bool { hasServices && (!ports.isEmpty || tasks.run != nil) }

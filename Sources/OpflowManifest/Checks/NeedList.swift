@@ -19,7 +19,6 @@ struct NeedList {
     offsets.reserveCapacity(taskCount + 1)
   }
 
-  /// The number of tasks whose needs are complete.
   var count: Int { offsets.count - 1 }
 
   func edges(of task: Int) -> Range<Int> { Int(offsets[task])..<Int(offsets[task + 1]) }
@@ -27,7 +26,6 @@ struct NeedList {
   /// - Parameter file: The file of the dependent.
   func place(of edge: Int, in file: SourceFile) -> Place { file.place(Int(offsetsInFile[edge])) }
 
-  /// Adds a need of the current task.
   mutating func add(_ target: Int, on condition: NeedCondition, offset: Int) {
     if target >= count, target < firstOfRun { allPointBack = false }
     targets.append(Int32(truncatingIfNeeded: target))
@@ -70,7 +68,6 @@ struct NeedList {
     groups().map { ring(in: $0) }
   }
 
-  /// The strongly connected components of at least two tasks.
   private func groups() -> [[Int]] {
     var order = [Int32](repeating: -1, count: count)
     var low = [Int32](repeating: 0, count: count)
@@ -112,7 +109,6 @@ struct NeedList {
     return groups
   }
 
-  /// Follows needs until a task repeats.
   private func ring(in group: [Int]) -> [(task: Int, edge: Int)] {
     let members = Set(group)
     var seen: [Int: Int] = [:]
@@ -150,8 +146,7 @@ struct CycleReport {
         Mistakes.Note(
           place: place(step),
           message: "`\(tasks.name(step.task).string)` needs"
-            + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here"
-        )
+            + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here")
       }
       mistakes.add(
         .error, place(first), "tasks need each other in a ring: \(names.joined(separator: " -> "))",

@@ -18,7 +18,6 @@ struct NeedResolver {
   /// False if a file could not be read, which may declare the task.
   var knowsAll = true
 
-  /// The task whose needs are resolved.
   private struct Dependent {
     let number: Int
     let declaration: Int
@@ -47,10 +46,6 @@ struct NeedResolver {
   }
 
   /// Resolves a task's needs and sets their full IDs. Call it in task order.
-  ///
-  /// - Parameters:
-  ///   - declaration: The declaration of the task.
-  ///   - leg: The index in its matrix; nil for a single task or an empty matrix.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.isOfNote { needed.note(task, number) }
     let dependent = dependent(number, declaration, leg: leg)
@@ -70,7 +65,6 @@ struct NeedResolver {
       document: tasks.declared.document(declaration))
   }
 
-  /// - Parameter start: The index of the task's first need.
   private mutating func resolve(
     _ task: inout TaskValues, _ index: Int, from start: Int, _ dependent: Dependent
   ) {
@@ -184,8 +178,6 @@ struct NeedResolver {
   }
 
   /// Returns the tasks that a need names; empty, after an error, if there are none.
-  ///
-  /// - Parameter name: The ID of the dependent.
   private mutating func targets(
     of need: TaskValues.Need, _ name: Text, _ dependent: Dependent
   ) -> [Int] {
@@ -222,12 +214,10 @@ struct NeedResolver {
   private func neededFamily(_ declaration: Int) -> NeededFamily? {
     tasks.familyNumber(of: declaration).map {
       NeededFamily(
-        number: $0, family: tasks.families[$0],
-        firstTask: tasks.tasks(of: declaration).lowerBound)
+        number: $0, family: tasks.families[$0], firstTask: tasks.tasks(of: declaration).lowerBound)
     }
   }
 
-  /// Adds needs for a task, or for all tasks of a matrix.
   @inline(__always)
   private mutating func addTarget(
     _ needed: Int, _ need: inout TaskValues.Need, _ dependent: Dependent
@@ -240,15 +230,13 @@ struct NeedResolver {
     for target in targets where !add(target, need, dependent) { return }
   }
 
-  /// Reports an error if a matrix's tasks have too many needs.
   private func isTooMany(_ count: Int, _ need: TaskValues.Need, _ dependent: Dependent) -> Bool {
     let legCount = tasks.tasks(of: dependent.declaration).count
     if legCount * count <= Self.mostNeeds { return false }
     mistakes.error(
       dependent.place(need),
       "\(legCount) legs need \(count) each, which is more than the"
-        + " \(Self.mostNeeds) needs that there may be",
-      help: Self.fewerHelp)
+        + " \(Self.mostNeeds) needs that there may be", help: Self.fewerHelp)
     return true
   }
 
@@ -305,7 +293,6 @@ struct NeedResolver {
 
   // MARK: Matrix tasks
 
-  /// Adds the matrix tasks that a need with brackets selects.
   private mutating func addLegs(_ task: inout TaskValues, _ index: Int, _ dependent: Dependent) {
     let need = task.needs[index]
     let place = dependent.place(need)
@@ -358,11 +345,9 @@ struct NeedResolver {
 
   // MARK: Tasks of the run
 
-  /// A need for a task or matrix of the run.
   private struct NeedOfRun {
     let run: RunTasks
     let member: RunTasks.Member
-    /// Set if the need selects matrix tasks.
     var selector: LegSelector?
   }
 
@@ -434,8 +419,8 @@ struct NeedResolver {
     guard knowsAll else { return }
     mistakes.error(
       dependent.place(need), "unknown task `\(need.name.string)`",
-      help: UnknownNeed(tasks: tasks, suggestions: suggestions)
-        .help(for: need.name, of: dependent.declaration))
+      help: UnknownNeed(tasks: tasks, suggestions: suggestions).help(
+        for: need.name, of: dependent.declaration))
   }
 
   // MARK: Checks of all tasks
@@ -461,7 +446,6 @@ struct UnknownNeed {
   let tasks: TaskList
   let suggestions: Suggestions
 
-  /// - Parameter declaration: The declaration of the dependent.
   func help(for name: Text, of declaration: Int) -> String? {
     severalHelp(name) ?? nearest(to: name, for: declaration)
       ?? shellHelp(name) ?? knownHelp(for: declaration)
@@ -487,7 +471,6 @@ struct UnknownNeed {
     }
   }
 
-  /// Lists all tasks if there are few.
   private func knownHelp(for number: Int) -> String? {
     let declared = tasks.declared
     guard declared.count + (tasks.run?.plan.taskCount ?? 0) <= 12 else { return nil }

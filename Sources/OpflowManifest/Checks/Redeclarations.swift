@@ -6,8 +6,6 @@ struct Redeclarations {
   let mistakes: Mistakes
 
   /// Returns the IDs of equal tasks, and reports different ones.
-  ///
-  /// - Parameter bytes: The plan of the manifest.
   func unchanged(in bytes: [UInt8]) -> [String] {
     guard let run = tasks.run else { return [] }
     let declared = tasks.declared
@@ -29,18 +27,15 @@ struct Redeclarations {
         mistakes.error(
           key,
           "`\(name.string)` has legs in this run already, with \(difference) than those that it is "
-            + "to have now",
-          help: "`opflow resume --rerun \(name.string)` makes them anew")
+            + "to have now", help: "`opflow resume --rerun \(name.string)` makes them anew")
         continue
       }
       let place = run.member(named: name).flatMap { placeText($0, run.plan) } ?? ""
       mistakes.error(
-        key,
-        "`\(name.string)` is in the run already, with \(difference)\(place)",
+        key, "`\(name.string)` is in the run already, with \(difference)\(place)",
         help: "give it another id, or add it as the run has it: then nothing comes of it;"
           + " a task that is tried again may add another one by its id, unless something else "
-          + "needs the first"
-      )
+          + "needs the first")
     }
     return unchanged
   }
@@ -156,7 +151,6 @@ struct DefinitionComparison {
       ? nil : .service
   }
 
-  /// Whether both tasks have the same late `if`.
   private func isSameCondition(_ a: TaskID, _ b: TaskID) -> Bool {
     guard let before = old.lateCondition(a), let after = new.lateCondition(b) else { return true }
     let (first, second) = (old.steps(before), new.steps(after))

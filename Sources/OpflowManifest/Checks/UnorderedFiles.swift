@@ -7,7 +7,6 @@ struct UnorderedFiles {
   private var inputs: FileTable
   private(set) var outputs: FileTable
   private let scratch = TextStore()
-  /// Absolute paths.
   private let manifestFiles: [String]
 
   /// Work limits, in bytes compared and in pairs of tasks.
@@ -33,15 +32,14 @@ struct UnorderedFiles {
     for input in task.inputs {
       guard case .file(let path) = input else { continue }
       inputs.add(
-        path.text, in: folder, task: number, traits: traits,
-        place: document.place(path.node), isPattern: path.isPattern)
+        path.text, in: folder, task: number, traits: traits, place: document.place(path.node),
+        isPattern: path.isPattern)
     }
     for file in task.written {
       outputs.add(
         file.path.text, in: folder, task: number,
         traits: file.kind == .download ? traits.union(.download) : traits,
-        place: document.place(file.path.node),
-        isPattern: file.path.isPattern)
+        place: document.place(file.path.node), isPattern: file.path.isPattern)
     }
   }
 
@@ -197,7 +195,6 @@ struct OutputOverlaps {
   /// The work limit, in bytes compared.
   private static let mostCompared = 20_000_000
 
-  /// - Parameter manifestFiles: Absolute paths.
   func check(manifestFiles: [String]) {
     if outputs.entries.isEmpty { return }
     var covers = CoverTable(outputs)

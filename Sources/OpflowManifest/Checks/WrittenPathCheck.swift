@@ -8,7 +8,6 @@ struct WrittenPathCheck {
   /// The manifest's folder; absolute.
   private let folder: Text
   private let links: LinkResolver
-  /// Owns paths.
   private let store = TextStore()
   private var paths = WrittenPaths()
 
@@ -121,7 +120,6 @@ struct WrittenPathCheck {
     case taken(WrittenPaths.Writer)
   }
 
-  /// Adds a path after resolving links.
   private mutating func insert(_ writer: WrittenPaths.Writer, at absolute: Text) -> Outcome {
     let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
     let folder = links.folder(absolute.part(0..<slash).string)
@@ -185,7 +183,6 @@ struct WrittenPathCheck {
     }
   }
 
-  /// Reports a conflict, unless both tasks are in the run.
   private func report(
     _ file: WrittenPaths.Writer, _ download: WrittenPaths.Writer, _ message: String, help: String
   ) {
@@ -247,7 +244,6 @@ struct WrittenPaths {
     if folders[path] == nil { folders[path] = writers.count - 1 }
   }
 
-  /// Calls `body` for each file that is a temporary file of a download.
   func forEachPart(_ body: (_ part: Writer, _ download: Writer) -> Void) {
     for index in suspects {
       let path = paths.texts[index]
@@ -262,7 +258,6 @@ struct WrittenPaths {
     }
   }
 
-  /// Calls `body` for each download target that is a folder of another download.
   func forEachFolder(_ body: (_ file: Writer, _ download: Writer) -> Void) {
     var told: Set<Int> = []
     for (folder, inside) in folders.sorted(by: { $0.value < $1.value }) {

@@ -11,9 +11,7 @@ struct FingerprintWriter {
     self.style = style
   }
 
-  /// - Parameters:
-  ///   - environment: The digest of the task's variables.
-  ///   - shell: The digest of the command line before its script.
+  /// - Parameter shell: The digest of the command line before the script.
   mutating func fingerprint(
     of task: borrowing TaskValues, environment: UInt64, shell: UInt64
   ) -> Fingerprint {
@@ -68,7 +66,6 @@ struct FingerprintWriter {
     hasher.add(UInt64(download.mode ?? .max))
   }
 
-  /// Returns a path as it goes into fingerprints.
   private func path(_ path: Text) -> Text {
     switch style {
     case .relative: PathText.relative(path, to: folder)
@@ -85,14 +82,12 @@ struct FingerprintWriter {
     return isOfTrace ? 0 : Digest.pair(variable.name, variable.value.stable)
   }
 
-  /// Adds the names of secrets; values do not count.
   static func digest(of environment: UInt64, secrets: [Text]) -> UInt64 {
     secrets.reduce(environment) { $0 &+ Hash.combine(Hash.xxh3($1), 1) }
   }
 
   static func digest(of shell: [Scalar]) -> UInt64 { Digest.list(shell.lazy.map(\.stable)) }
 
-  /// Adds up the needs, so that their order does not matter.
   private static func digest(of needs: [TaskValues.Need]) -> UInt64 {
     needs.reduce(0) { $0 &+ ($1.legsDigest ?? Digest.need($1.name, $1.condition)) }
   }

@@ -19,7 +19,6 @@ final class FurtherFiles {
     bytesLeft = ManifestCompiler.maximumBytes - rootBytes
   }
 
-  /// - Parameter path: Must be absolute.
   func read(_ path: String) throws(NamedFileFault) -> NamedFile {
     guard let file = try read(path, atMost: Self.mostBytes, mayBeMissing: false) else {
       throw .missing
@@ -27,7 +26,6 @@ final class FurtherFiles {
     return file
   }
 
-  /// Returns nil if an optional file is missing.
   func read(
     _ path: String, atMost limit: Int, mayBeMissing: Bool
   ) throws(NamedFileFault) -> NamedFile? {
@@ -48,7 +46,6 @@ final class FurtherFiles {
 
   var byteCount: Int { read.reduce(0) { $0 + ($1.file?.bytes.count ?? 0) } }
 
-  /// The files as stored in the plan.
   var planFiles: [PlanFile] {
     read.map { path, file in
       guard let file else { return PlanFile(missing: path) }
@@ -68,9 +65,6 @@ extension NamedFileFault {
     }
   }
 
-  /// - Parameters:
-  ///   - written: The path in the manifest.
-  ///   - path: The absolute path.
   func help(_ written: Text, _ path: String) -> String? {
     switch self {
     case .missing:
@@ -83,12 +77,10 @@ extension NamedFileFault {
   }
 }
 
-/// Opens files that matrices read.
 final class MatrixFiles {
   private let further: FurtherFiles
   private let mistakes: Mistakes
   private let store: TextStore
-  /// The folder of the root, and how it is shown.
   private let root: (folder: Text, shown: () -> String)
   private var opened: [FileNumber: SourceFile] = [:]
 
@@ -102,7 +94,6 @@ final class MatrixFiles {
     self.store = store
   }
 
-  /// - Parameter written: A path relative to `folder`.
   func open(_ written: Text, in folder: Text) -> Result<SourceFile, ReadSources.FileFault> {
     let path = PathText.absolute(written, from: folder, store: store)
     do throws(NamedFileFault) {
@@ -117,8 +108,7 @@ final class MatrixFiles {
     } catch {
       return .failure(
         ReadSources.FileFault(
-          text: error.text(limit: FurtherFiles.mostBytes),
-          help: error.help(written, path.string)))
+          text: error.text(limit: FurtherFiles.mostBytes), help: error.help(written, path.string)))
     }
   }
 }

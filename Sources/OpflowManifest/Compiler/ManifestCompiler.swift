@@ -97,8 +97,7 @@ package enum ManifestCompiler {
       guard mistakes.errorCount == 0 else { return nil }
       return CheckedManifest(
         warnings: mistakes.diagnostics(.warning, in: mistakes.files), taskCount: reading.taskCount,
-        manualCount: manualCount, needCount: reading.needs.targets.count,
-        mostDevices: mostDevices)
+        manualCount: manualCount, needCount: reading.needs.targets.count, mostDevices: mostDevices)
     }
     // Only the plan shows how much it has in common.
     if mayBeTooLarge { _ = try compile(source, options: options) }
@@ -159,15 +158,11 @@ package enum ManifestCompiler {
   private struct Compilation {
     var manifest: CompiledManifest
     var declaredCount: Int
-    /// The IDs as declared.
     var unchanged: [String]
-    /// Whether any matrix task exists.
     var hasLegs: Bool
-    /// Whether any matrix has `after`.
     var isOfMaker: Bool
   }
 
-  /// Returns nil after errors.
   private static func compile(
     _ files: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) -> Compilation? {
@@ -185,8 +180,7 @@ package enum ManifestCompiler {
       return nil
     }
     var inputs = source.inputs(
-      opflowVersion: options.opflowVersion,
-      set: options.variables.map { "\($0.name)=\($0.value)" })
+      opflowVersion: options.opflowVersion, set: options.variables.map { "\($0.name)=\($0.value)" })
     inputs.files += files.further.planFiles
     inputs.globs = reading.sources.globs
     inputs.environment = reading.inherited.read
@@ -214,7 +208,6 @@ package enum ManifestCompiler {
       isOfMaker: reading.tasks.families.contains { !$0.after.isEmpty })
   }
 
-  /// Calls `body`, and throws all errors if it returns nil.
   private static func withFiles<Result>(
     _ source: ManifestSource, _ options: CompileOptions, run: RunTasks?,
     _ body: (PartLoader, Mistakes) -> Result?

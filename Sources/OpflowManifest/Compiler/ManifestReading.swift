@@ -6,7 +6,6 @@ struct ManifestReading: ~Copyable {
   let tasks: TaskList
   /// The files and names that matrices read.
   let sources: ReadSources
-  /// The values of matrix tasks.
   let legTexts = MatrixTexts()
   /// The folder of the run's first manifest; absolute and normalized.
   let folder: Text
@@ -16,12 +15,10 @@ struct ManifestReading: ~Copyable {
   private var unordered: UnorderedFiles
   /// Owns texts of top-level keys.
   private let kept: TextStore
-  /// Owns texts of one generator.
   private let legStore = TextStore()
   private let mistakes: Mistakes
   private var declaresFiles = false
 
-  /// Returns nil, after an error, if nothing can be read.
   init?(
     _ loader: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) {
@@ -33,8 +30,7 @@ struct ManifestReading: ~Copyable {
     let parts = loader.parts
     let included = loader.further.read
     let matrixFiles = MatrixFiles(
-      loader.further, root: (parts[0].folder, source.displayFolder), mistakes,
-      store: loader.kept)
+      loader.further, root: (parts[0].folder, source.displayFolder), mistakes, store: loader.kept)
     sources = ReadSources(
       store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
     folder = loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
@@ -70,7 +66,6 @@ struct ManifestReading: ~Copyable {
     self.mistakes = mistakes
   }
 
-  /// The limit on tasks if files are included.
   private static let mostTasks = 5_000_000
   /// The limit on tasks of a run. Beyond it, an addition could overflow task numbers.
   private static let mostTasksOfRun = 1_500_000_000
@@ -92,7 +87,6 @@ struct ManifestReading: ~Copyable {
     return tasks
   }
 
-  /// Returns the declared tasks, with matrices expanded.
   private static func tasks(
     of parts: [ManifestPart], _ declared: TaskDeclarations, _ sources: ReadSources,
     _ texts: MatrixTexts, _ run: RunTasks?
@@ -113,7 +107,6 @@ struct ManifestReading: ~Copyable {
 
   var taskCount: Int { tasks.count }
   var needs: NeedList { resolver.needs }
-  /// The tasks whose values future matrix tasks read.
   var readsOfLegs: [(task: Int, decides: Bool)] { resolver.readsOfLegs }
   var nodeCount: Int { parts.reduce(0) { $0 + $1.document.nodeCount } }
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }

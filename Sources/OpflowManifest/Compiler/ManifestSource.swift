@@ -115,7 +115,6 @@ package struct FileNumber: Hashable, Sendable {
   }
 }
 
-/// Why a file cannot be read.
 package enum NamedFileFault: Error, Equatable, Sendable {
   case missing
   /// It is something else, such as `a folder`.

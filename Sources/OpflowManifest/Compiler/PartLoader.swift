@@ -18,17 +18,13 @@ final class PartLoader {
   let root: SourceFile
   private let options: CompileOptions
   private let mistakes: Mistakes
-  /// The run that the manifest is added to, if any.
   let run: RunTasks?
   private let tables = SchemaTables()
   private let given: GivenVariables
-  /// Nil for an invalid document.
   private var documents: [FileNumber: YAMLDocument?] = [:]
-  /// Variable files by path.
   private var variableFiles: [String: SourceFile] = [:]
   /// Used prefixes, each with the place of its first use.
   private var prefixes: [String: Place] = [:]
-  /// The files included under each prefix.
   private var joined: [Joined: Place] = [:]
   /// The chain of includes from the root to the current file.
   private var steps: [Step] = []
@@ -41,9 +37,7 @@ final class PartLoader {
   private struct Step {
     let number: FileNumber?
     let name: String
-    /// The place where it is included.
     let entry: Place?
-    /// Returns what is shown before relative paths.
     let displayFolder: () -> String
     /// The scope and the file whose variables win if a file is included without `as`.
     let winning: (scope: NameScope, file: String)
@@ -51,9 +45,7 @@ final class PartLoader {
     let given: GivenVariables?
   }
 
-  /// The limit on nested includes.
   private static let mostLevels = 64
-  /// The limit on parts.
   private static let mostParts = 10_000
 
   init(_ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes, run: RunTasks?) {
@@ -84,8 +76,8 @@ final class PartLoader {
     top.readScope(file.keys, into: &environment)
     let manifest = settings(file.keys, top, scope.store)
     let part = ManifestPart(
-      file: file, values: values, folder: folder, prefix: Text.empty,
-      environment: environment, entry: nil, path: run == nil ? nil : source.path)
+      file: file, values: values, folder: folder, prefix: Text.empty, environment: environment,
+      entry: nil, path: run == nil ? nil : source.path)
     parts.append(part)
     includeFiles(
       of: part,
@@ -103,8 +95,8 @@ final class PartLoader {
     let (cores, memory) = (UInt64(options.cores), options.memoryBytes)
     guard let run else {
       var manifest = ManifestValues(
-        name: source.defaultName,
-        resources: ResourceTable(cpu: cores, memory: memory, store: store))
+        name: source.defaultName, resources: ResourceTable(cpu: cores, memory: memory, store: store)
+      )
       top.readSettings(keys, wantedParallel: options.maxParallel, into: &manifest)
       return manifest
     }
@@ -135,7 +127,6 @@ final class PartLoader {
     steps.removeLast()
   }
 
-  /// Whether the file's tasks are loaded.
   private func include(_ entry: IncludeEntry, of part: ManifestPart, _ step: Step) -> Bool {
     let place = part.document.place(entry.node)
     guard steps.count <= Self.mostLevels else {
@@ -207,15 +198,13 @@ final class PartLoader {
     let scope = added.values.scope
     for (number, variable) in passed.enumerated() where !isNamed[number] {
       part.values.mistakes.warning(
-        part.document.place(variable.key),
-        "\(name) has no variable `\(variable.name.string)`",
+        part.document.place(variable.key), "\(name) has no variable `\(variable.name.string)`",
         help: scope.suggestions.help(
-          for: variable.name,
-          among: scope.variableNames.lazy.filter { names.index(of: $0) == nil }))
+          for: variable.name, among: scope.variableNames.lazy.filter { names.index(of: $0) == nil })
+      )
     }
   }
 
-  /// Returns which names occur as words in the text.
   private static func words(of text: Text, among names: TextTable) -> [Bool] {
     var isFound = [Bool](repeating: false, count: names.count)
     var start = 0
@@ -249,7 +238,6 @@ final class PartLoader {
 
   // MARK: Variable files
 
-  /// Returns nil if the file is missing and optional, or after an error.
   private func variableFile(
     _ entry: VariableFileEntry, of document: YAMLDocument, in folder: Text,
     _ displayFolder: () -> String
@@ -279,7 +267,6 @@ final class PartLoader {
 
   // MARK: Names
 
-  /// Returns nil, after an error, if the prefix is taken.
   private func prefix(of entry: IncludeEntry, in part: ManifestPart) -> Text? {
     guard let name = entry.name else { return part.prefix }
     kept.append(part.prefix)
@@ -298,7 +285,6 @@ final class PartLoader {
     return prefix
   }
 
-  /// Returns nil for the first include of a file under a prefix.
   private func firstJoin(of file: FileNumber, _ prefix: Text, at place: Place) -> Place? {
     let key = Joined(prefix: prefix.string, file: file)
     if let first = joined[key] { return first }
@@ -329,7 +315,6 @@ final class PartLoader {
 /// A file at one place where it is included.
 struct ManifestPart {
   let file: FileDeclaration
-  /// Reads nodes of the file in its scope.
   let values: ValueReader
   /// The base of relative paths; absolute and normalized.
   let folder: Text
@@ -353,10 +338,6 @@ enum DisplayPath {
 
   /// Returns the folder shown before a file's relative paths: its real one if it is reached through
   /// a symbolic link.
-  ///
-  /// - Parameters:
-  ///   - name: The file's path as shown.
-  ///   - path: The path that was opened.
   static func folder(_ name: String, path: String, realPath: String) -> () -> String {
     let folder = parent(of: realPath)
     if parent(of: path) != folder { return { folder == "/" ? "/" : folder + "/" } }

@@ -8,7 +8,6 @@ struct PlanEmitter: ~Copyable {
   /// The entries shared by the tasks of a part, and the number of that part.
   private var standard = StandardEntries()
   private var part = -1
-  /// The demands in the part's `defaults`.
   private var standardDemands = Demands()
   private var lines = LineCounter(Text.empty)
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
@@ -18,12 +17,9 @@ struct PlanEmitter: ~Copyable {
   private(set) var limit: PlanSizeLimit
   /// The needs whose values a task reads, and whether its `if` reads them.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
-  /// The run that the tasks are added to, if any.
   private let run: RunTasks?
-  /// Owns texts of one task.
   private let scratch = TextStore()
 
-  /// The entries of tasks that do not override defaults.
   private struct StandardEntries {
     var shell: ListIndex = 0
     var shellDigest: UInt64 = 0
@@ -62,12 +58,12 @@ struct PlanEmitter: ~Copyable {
     standardDemands = defaults.lists.demands
     let settings = defaults.settings
     let environment = defaults.lists.environment
-    let variables = builder.variables(environment.variables.map { Self.item($0, &builder) })
+    let variables = builder.variables(environment.variables.map { builder.item($0) })
     var variableNames = NameIndex()
     for variable in environment.variables { _ = variableNames.insert(variable.name) }
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
     standard = StandardEntries(
-      shell: Self.list(settings.shell, &builder),
+      shell: builder.list(settings.shell),
       shellDigest: FingerprintWriter.digest(of: settings.shell),
       directory: builder.intern(settings.directory.path),
       variables: variables, variableNames: variableNames,
@@ -76,8 +72,8 @@ struct PlanEmitter: ~Copyable {
         $0 &+ FingerprintWriter.digest(of: $1)
       },
       policy: (
-        builder.policy(Self.policy(settings, kinds.command, &builder)),
-        builder.policy(Self.policy(settings, kinds.download, &builder))
+        builder.policy(builder.policy(settings, kinds.command)),
+        builder.policy(builder.policy(settings, kinds.download))
       ),
       demand: (
         builder.demand(defaults.lists.demands.resolved(for: kinds.command)),
@@ -90,10 +86,7 @@ struct PlanEmitter: ~Copyable {
 
   var hasInteractive: Bool { builder.hasInteractive }
 
-  /// - Parameters:
-  ///   - task: Must have no errors.
-  ///   - part: Parts must come one after the other.
-  ///   - defaults: The part's defaults.
+  /// - Parameter task: Must have no errors. Tasks of a part must come one after the other.
   mutating func add(
     _ task: borrowing TaskValues, of part: Int, in files: PartLoader, at place: Place,
     _ defaults: TaskDefaults
@@ -112,15 +105,15 @@ struct PlanEmitter: ~Copyable {
     for text in TaskText.allCases {
       let values = task.texts[text]
       if values.isEmpty { continue }
-      entry.record.texts[text] = Self.list(values, areCommon: text.isCommon, &builder)
+      entry.record.texts[text] = builder.list(values, areCommon: text.isCommon)
     }
     if !task.allowedCodes.isEmpty { entry.record.allowedCodes = builder.codes(task.allowedCodes) }
     switch kind {
     case .shell:
       if let script = task.script { entry.record.script = builder.append(script.text) }
       entry.record.shell =
-        task.own.contains(.shell) ? Self.list(task.settings.shell, &builder) : standard.shell
-    case .command: entry.record.words = Self.list(task.words, &builder)
+        task.own.contains(.shell) ? builder.list(task.settings.shell) : standard.shell
+    case .command: entry.record.words = builder.list(task.words)
     case .approve:
       if let question = task.script { entry.record.script = builder.append(question.text) }
     case .block: break
@@ -231,7 +224,7 @@ struct PlanEmitter: ~Copyable {
         builder.secrets.append(entry)
       case .command(let words):
         var entry = SecretEntry(name: name, source: .command)
-        entry.words = Self.list(words, &builder)
+        entry.words = builder.list(words)
         builder.secrets.append(entry)
       }
     }
@@ -253,7 +246,7 @@ struct PlanEmitter: ~Copyable {
     let to = download.to?.text ?? Text.empty
     let target = PathText.absolute(to, from: directory.path, store: scratch)
     var entry = DownloadEntry(
-      target: builder.append(target), sources: Self.list(download.urls, &builder))
+      target: builder.append(target), sources: builder.list(download.urls))
     if let hash = download.sha256 { entry.sha256 = builder.intern(hash) }
     if let hash = download.sha512 { entry.sha512 = builder.intern(hash) }
     if let size = download.sizeBytes { entry.sizeBytes = size }
@@ -276,41 +269,31 @@ struct PlanEmitter: ~Copyable {
     entry.intervalMilliseconds = service.intervalMilliseconds
     entry.port = service.port
     if let text = service.text { entry.text = builder.intern(text.text) }
-    entry.words = Self.list(service.words, &builder)
+    entry.words = builder.list(service.words)
     entry.restarts = service.restarts
-    entry.ports = Self.list(service.ports, &builder)
+    entry.ports = builder.list(service.ports)
     return builder.service(entry)
   }
 
-  /// Adds inputs and outputs. The output of a download is its `to`.
   private mutating func declare(_ task: borrowing TaskValues, as id: TaskID) {
     if task.inputs.isEmpty, task.written.isEmpty, !task.hasInputs { return }
     var inputs: [DeclaredItem] = []
     inputs.reserveCapacity(task.inputs.count)
     for input in task.inputs {
       switch input {
-      case .file(let path): inputs.append(Self.item(path, &builder))
+      case .file(let path): inputs.append(builder.item(path))
       case .variable(let name):
         inputs.append(DeclaredItem(.environment, text: builder.intern(name.text)))
-      case .command(let words): inputs.append(DeclaredItem(words: Self.list(words, &builder)))
+      case .command(let words): inputs.append(DeclaredItem(words: builder.list(words)))
       }
     }
     var outputs: [DeclaredItem] = []
     for file in task.written {
-      outputs.append(Self.item(file.path, &builder))
+      outputs.append(builder.item(file.path))
     }
     builder.declare(id, inputs: task.hasInputs ? inputs : nil, outputs: outputs)
   }
 
-  private static func item(
-    _ path: TaskValues.DeclaredPath, _ builder: inout PlanBuilder
-  ) -> DeclaredItem {
-    var item = DeclaredItem(path.isPattern ? .glob : .path, text: builder.intern(path.text))
-    if !path.source.isEmpty { item.words = builder.list([builder.intern(path.source)]) }
-    return item
-  }
-
-  /// Adds texts to evaluate when the task starts, and detects whether the task leaves values.
   private mutating func addLate(of task: borrowing TaskValues, to entry: inout TaskEntry) {
     var folders = task.script?.text.foldersMentioned ?? []
     for word in task.words { folders.formUnion(word.text.foldersMentioned) }
@@ -321,7 +304,6 @@ struct PlanEmitter: ~Copyable {
     entry.flags.insert(.readsValues)
     var items: [LateItem] = []
     let written = WrittenNeeds(task.readsValues ? needs : [])
-    /// For each ID, the number of its needs.
     var counts: [Int: Int] = [:]
     func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {
       let steps = LateCompiler.steps(
@@ -366,7 +348,6 @@ struct PlanEmitter: ~Copyable {
     entry.record.late = builder.late(items)
   }
 
-  /// Marks tasks whose values are read.
   private mutating func mark(
     _ reading: (task: Int, needs: Range<Int>, decides: Bool), _ needs: NeedList
   ) {
@@ -385,7 +366,7 @@ struct PlanEmitter: ~Copyable {
     guard task.own.contains(.policy) else {
       return kind == .download ? standard.policy.download : standard.policy.command
     }
-    let policy = Self.policy(task.settings, kind, &builder)
+    let policy = builder.policy(task.settings, kind)
     if let lastPolicy, lastPolicy.policy == policy { return lastPolicy.index }
     let index = builder.policy(policy)
     lastPolicy = (policy, index)
@@ -404,18 +385,7 @@ struct PlanEmitter: ~Copyable {
     return builder.demand(task.lists.demands.resolved(for: task.kind))
   }
 
-  private static func policy(
-    _ settings: TaskSettings, _ kind: ActionKind, _ builder: inout PlanBuilder
-  ) -> TaskPolicy {
-    var policy = settings.policy(for: kind)
-    let codes = settings.retryCodes(for: kind)
-    if !codes.isEmpty { policy.retryCodes = builder.codes(codes) }
-    return policy
-  }
-
-  /// Sets `items` to the variables that differ from the defaults.
-  ///
-  /// - Returns: The change of the defaults' digest.
+  /// Sets `items` to the variables that differ from the defaults. Returns the change of the digest.
   private mutating func setItems(to own: EnvironmentList, over base: EnvironmentList) -> UInt64 {
     items.removeAll(keepingCapacity: true)
     var digest: UInt64 = 0
@@ -427,39 +397,48 @@ struct PlanEmitter: ~Copyable {
         if variable.value.text.isSame(as: other.value.text), !variable.value.isLate { continue }
       }
       if variable.value.isLate { lateVariables.append((items.count, variable.value.text)) }
-      items.append(Self.item(variable, &builder))
+      items.append(builder.item(variable))
     }
     return digest
   }
 
-  private static func item(
-    _ variable: EnvironmentList.Variable, _ builder: inout PlanBuilder
-  ) -> EnvironmentItem {
-    EnvironmentItem(name: builder.intern(variable.name), value: builder.intern(variable.value.text))
+}
+
+extension PlanBuilder {
+  fileprivate mutating func item(_ path: TaskValues.DeclaredPath) -> DeclaredItem {
+    var item = DeclaredItem(path.isPattern ? .glob : .path, text: intern(path.text))
+    if !path.source.isEmpty { item.words = list([intern(path.source)]) }
+    return item
   }
 
-  private static func list(
-    _ texts: [Text], areCommon: Bool, _ builder: inout PlanBuilder
-  ) -> ListIndex {
-    if areCommon { return builder.list(texts.map { builder.intern($0) }) }
-    if texts.count == 1 { return builder.list(ofOne: builder.append(texts[0])) }
-    return builder.list(texts.map { builder.append($0) })
+  fileprivate mutating func policy(_ settings: TaskSettings, _ kind: ActionKind) -> TaskPolicy {
+    var policy = settings.policy(for: kind)
+    let codes = settings.retryCodes(for: kind)
+    if !codes.isEmpty { policy.retryCodes = self.codes(codes) }
+    return policy
   }
 
-  private static func list(_ words: [Scalar], _ builder: inout PlanBuilder) -> ListIndex {
+  fileprivate mutating func item(_ variable: EnvironmentList.Variable) -> EnvironmentItem {
+    EnvironmentItem(name: intern(variable.name), value: intern(variable.value.text))
+  }
+
+  fileprivate mutating func list(_ texts: [Text], areCommon: Bool) -> ListIndex {
+    if areCommon { return list(texts.map { intern($0) }) }
+    if texts.count == 1 { return list(ofOne: append(texts[0])) }
+    return list(texts.map { append($0) })
+  }
+
+  fileprivate mutating func list(_ words: [Scalar]) -> ListIndex {
     var refs: [TextRef] = []
     refs.reserveCapacity(words.count)
-    for word in words { refs.append(builder.intern(word.text)) }
-    return builder.list(refs)
+    for word in words { refs.append(intern(word.text)) }
+    return list(refs)
   }
 }
 
-/// The folders for values that a command mentions.
 private struct MentionedFolders: OptionSet {
   let rawValue: Int32
-  /// The folder where a task leaves values.
   static let values = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_VALUES))
-  /// The folder with the values of its needs.
   static let needs = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_NEEDS))
 }
 

@@ -1,7 +1,6 @@
 internal import OpflowCore
 
-/// Limits the texts and lists of a plan. Otherwise many tasks that repeat a long text would make it
-/// grow with the square of the manifest.
+/// Keeps a plan from growing with the square of the manifest, if many tasks repeat a long text.
 struct PlanSizeLimit {
   /// Bytes per byte of the manifest, per task, and in addition.
   private static var most: (ofByte: Int, ofTask: Int, more: Int) { (64, 8 << 10, 32 << 20) }
@@ -9,7 +8,6 @@ struct PlanSizeLimit {
   private static var longest: Int { 3 << 30 }
 
   private let bytes: Int
-  /// The sizes before the current matrix.
   private var before = (bytes: 0, tasks: 0)
 
   /// - Parameters:
@@ -20,10 +18,7 @@ struct PlanSizeLimit {
     bytes = min(Self.longest - taken, most.more + most.ofTask * taskCount + most.ofByte * byteCount)
   }
 
-  /// - Parameters:
-  ///   - bytes: The size so far.
-  ///   - tasks: The tasks so far.
-  ///   - legsLeft: The tasks of the matrix still to come, which are probably as large.
+  /// - Parameter legsLeft: The tasks of the matrix still to come, which are probably as large.
   mutating func isExceeded(by bytes: Int, tasks: Int, legsLeft: Int) -> Bool {
     if bytes > self.bytes { return true }
     let (ofFamily, legs) = (bytes - before.bytes, tasks - before.tasks)
@@ -32,7 +27,6 @@ struct PlanSizeLimit {
     return ofFamily > self.bytes / 8 && bytes + ofFamily / max(1, legs) * legsLeft > self.bytes
   }
 
-  /// The help of the error.
   var text: String {
     "its texts and lists may take \(bytes >> 20) MiB: 32 MiB, 8 KiB for each task and 64 times the "
       + "size of the manifest; put a long text into a file, or into the top-level `env`"

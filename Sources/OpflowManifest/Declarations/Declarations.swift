@@ -1,12 +1,10 @@
 // Declarations of files, unevaluated. `TaskReader` evaluates them once all are known.
 
-/// A file with its top-level keys.
 struct FileDeclaration {
   let document: YAMLDocument
   let keys: Fields<ManifestKey>
 }
 
-/// A task's key and value in a file.
 struct TaskDeclaration {
   /// The number of the file, in the order of `begin`.
   let file: Int32
@@ -31,12 +29,10 @@ struct TaskDeclarations: EntryList {
   private var joinedNames: [Text] = []
   private var index = NameIndex()
   private let store = TextStore()
-  /// Scratch space for lookups.
   private let wanted = TextStore()
   /// Tasks of the last file whose ID an earlier file declares too.
   private(set) var clashes: [(key: Node, first: Int)] = []
 
-  /// Starts a file, which the next tasks belong to.
   mutating func begin(_ document: YAMLDocument, prefix: Text = Text.empty) {
     clashes.removeAll()
     files.append(
@@ -57,7 +53,6 @@ struct TaskDeclarations: EntryList {
   /// Returns the number of the task's file, in the order of `begin`.
   func part(_ number: Int) -> Int { Int(declared[number].file) }
 
-  /// Returns the prefix of the task's file.
   func prefix(_ number: Int) -> Text { files[Int(declared[number].file)].prefix }
 
   var names: some Sequence<Text> { (0..<count).lazy.map { name($0) } }
@@ -131,19 +126,17 @@ struct TaskDeclarations: EntryList {
   }
 }
 
-/// Reads what a file declares.
 struct DeclarationReader: NodeReader {
   let values: ValueReader
 
-  /// Reads the top-level keys; returns nil after an error.
   func readFile() -> FileDeclaration? {
     guard document.kind(document.root) == .mapping else {
       reportNoMap()
       return nil
     }
-    let keys = maps.fields(
-      document.root, tables.manifest, owner: ManifestKey.owner
-    ) { $0.hasPrefix("x-") }
+    let keys = maps.fields(document.root, tables.manifest, owner: ManifestKey.owner) {
+      $0.hasPrefix("x-")
+    }
     return FileDeclaration(document: document, keys: keys)
   }
 
@@ -175,7 +168,6 @@ struct DeclarationReader: NodeReader {
     }
   }
 
-  /// Reports that two files declare the same ID.
   private func report(_ clash: (key: Node, first: Int), of tasks: TaskDeclarations) {
     let name = tasks.name(clash.first).string
     mistakes.add(

@@ -61,7 +61,6 @@ package struct ManifestError: Error, Equatable, Sendable {
 }
 
 extension Mistakes {
-  /// The limit for errors, and the limit for warnings.
   static let shownCount = 50
 
   /// Returns the first errors (or warnings) by place.
@@ -76,7 +75,6 @@ extension Mistakes {
     return chosen.map { diagnostic($0, lookup, first: files[0]) }
   }
 
-  /// Diagnostics without a file come first.
   private static func order(_ place: Place?, _ number: Int) -> (file: Int, offset: Int, number: Int)
   {
     (place.map { Int($0.file) } ?? -1, place?.offset ?? 0, number)
@@ -135,7 +133,6 @@ package struct DiagnosticRenderer: Sendable {
   /// Whether to use terminal colours (ECMA-48, SGR).
   package var isColored: Bool
 
-  /// The number of characters shown of a source line.
   private static let shownCharacters = 160
 
   package init(isColored: Bool) { self.isColored = isColored }

@@ -5,7 +5,6 @@ final class Mistakes {
     var place: Place?
     var message: String
     var help: String?
-    /// Other places that explain it.
     var notes: [Note] = []
     /// Shown if the error is not in a file, such as `--set NAME`.
     var origin: String?
@@ -27,13 +26,11 @@ final class Mistakes {
   /// The depth of `mute` calls.
   private var muted = 0
   private var leg: Leg?
-  /// Whether to drop errors at a place.
   private var spared: ((Place) -> Bool)?
 
   /// One of several tasks read from the same place.
   private struct Leg {
     var id: Text
-    /// Where the matrix is declared.
     var place: Place
     /// Returns the cells that the text at a place uses.
     var cells: ((Place) -> [LegCell])?
@@ -56,7 +53,6 @@ final class Mistakes {
     }
   }
 
-  /// A place, with the cells that its text uses.
   private struct Spot: Hashable {
     var place: Place
     var cells: [Place]
@@ -107,7 +103,6 @@ final class Mistakes {
   /// Drops later errors at `place`.
   func settle(_ place: Place) { settledPlaces.insert(place) }
 
-  /// Drops errors at some places during `body`.
   func sparing(_ places: @escaping (Place) -> Bool, _ body: () -> Void) {
     spared = places
     body()
@@ -132,8 +127,8 @@ final class Mistakes {
   ) {
     add(
       Mistake(
-        severity: severity, place: place, message: message, help: help, notes: notes,
-        origin: origin))
+        severity: severity, place: place, message: message, help: help, notes: notes, origin: origin
+      ))
   }
 
   static func note(_ place: Place?, _ message: String) -> [Note] {
@@ -183,7 +178,6 @@ final class Mistakes {
     return leg.spots.contains(leg.spot(place).0)
   }
 
-  /// Keeps the beginning and the end of a long text.
   private static func cut(_ text: String) -> String {
     guard text.utf8.count > longestTextBytes else { return text }
     let beginning = String(decoding: text.utf8.prefix(longestTextBytes / 2), as: UTF8.self)
@@ -191,7 +185,6 @@ final class Mistakes {
     return beginning + " … " + end
   }
 
-  /// Hides a value in all diagnostics.
   func hide(_ secret: Secret) {
     if secrets.count < Self.keptCount { secrets.append(secret) }
   }
@@ -216,7 +209,6 @@ final class Mistakes {
 
 /// A value of a matrix task from another file, such as a cell of a table.
 struct LegCell {
-  /// The name in `matrix`.
   var name: Text
   var value: Text
   var place: Place
@@ -235,7 +227,6 @@ extension Reporter {
     mistakes.error(document.place(node), message(), help: help())
   }
 
-  /// Returns nil after the error.
   func error<Value>(
     _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
   ) -> Value? {

@@ -12,8 +12,7 @@ struct SourceText {
     var column: Int
   }
 
-  /// The bytes kept on each side of a place, since a line may be very long. This is more than is
-  /// shown, so that secrets are seen whole.
+  /// The bytes kept on each side of a place: more than is shown, so that secrets are seen whole.
   private static let keptBytes = 4096
 
   /// Computes all positions in one pass over the manifest.
@@ -40,7 +39,6 @@ struct SourceText {
     return positions
   }
 
-  /// Returns the line without its newline, cut to `keptBytes` on each side.
   func line(at offset: Int) -> SourceLine {
     let offset = min(offset, bytes.count)
     let window = bytes.part(max(0, offset - Self.keptBytes)..<offset)
@@ -63,7 +61,6 @@ struct SourceText {
     cyaml_count_characters(text.start, text.count)
   }
 
-  /// Returns the range behind the last line feed.
   private static func lastLine(of text: Text) -> Range<Int> {
     // SAFETY: searches within `text`.
     cyaml_line_start(text.start, text.count)..<text.count
@@ -86,7 +83,6 @@ struct Secret {
 /// A line, or the part of it around a place.
 struct SourceLine {
   let text: Text
-  /// Its offset in the file.
   let start: Int
 
   /// Returns the line without secrets, and how many characters precede `place`.
@@ -108,7 +104,6 @@ struct SourceLine {
     return Self.near(count, in: line + text.part(end..<text.count).string)
   }
 
-  /// Cuts a line to `keptCharacters` on each side.
   private static func near(_ place: Int, in line: String) -> (text: String, before: Int) {
     let characters = line.unicodeScalars
     let start = max(0, place - keptCharacters)
@@ -118,7 +113,6 @@ struct SourceLine {
 
   private static let keptCharacters = 400
 
-  /// Returns the ranges to hide, sorted and merged.
   private func hidden(_ secrets: [Secret]) -> [Range<Int>] {
     let found = Credentials.ranges(in: text) + secrets.compactMap { range(of: $0) }
     var ranges: [Range<Int>] = []

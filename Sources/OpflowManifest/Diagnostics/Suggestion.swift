@@ -18,7 +18,6 @@ final class Suggestions {
   }
 }
 
-/// Finds the name that was probably meant.
 enum Suggestion {
   /// Allows one edit per three characters, at least one, at most three.
   static func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
@@ -35,7 +34,6 @@ enum Suggestion {
     return best
   }
 
-  /// Lists the first known names, for when none is near enough.
   static func names(_ known: some Collection<Text>) -> String {
     let shown = known.prefix(mostNames).map(\.string).joined(separator: ", ")
     let more = known.count - mostNames

@@ -1,6 +1,5 @@
 /// Reports errors of the YAML reader.
 enum SyntaxMistakes {
-  /// Reads a document; returns nil after an error.
   static func read(_ file: SourceFile, _ mistakes: Mistakes) -> YAMLDocument? {
     do throws(YAMLFailure) {
       return try YAMLDocument(reading: file) { report($0, in: file, to: mistakes) }
@@ -95,7 +94,6 @@ enum SyntaxMistakes {
 /// Rewords an error of libyaml and moves it to the most useful place.
 struct SyntaxError {
   private let source: Text
-  /// Where libyaml stopped.
   private let place: Int
   /// The start of the construct that libyaml was reading.
   private let beginning: Int?
@@ -196,7 +194,6 @@ struct SyntaxError {
   /// The limit of libyaml, in characters.
   private static let longestKey = 1024
 
-  /// A `:` behind a key that is too long.
   private var longKey: Explanation? {
     guard place < source.count, source[place] == UInt8(ascii: ":") else { return nil }
     var start = lineStart(place)
@@ -213,7 +210,6 @@ struct SyntaxError {
       help: "shorten it", place: start)
   }
 
-  /// Text where a key must start.
   private var strayText: Explanation {
     var before = place
     while before > 0, source[before - 1] == 32 { before -= 1 }
@@ -247,8 +243,8 @@ struct SyntaxError {
     if !hasColon(from: previousText, to: start) {
       return Explanation(
         message: "this line has no `:`",
-        help: "write `key: value`, or indent what goes on with the value above",
-        place: previousText)
+        help: "write `key: value`, or indent what goes on with the value above", place: previousText
+      )
     }
     return Explanation(
       message: "this key is indented deeper than the one above, which has a value already",
@@ -270,7 +266,6 @@ struct SyntaxError {
 
   // MARK: Traps
 
-  /// A tab in the indentation.
   private var tab: Explanation? {
     var start = lineStart(place)
     while start < source.count, source[start] == 32 { start += 1 }

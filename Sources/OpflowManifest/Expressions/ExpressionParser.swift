@@ -1,13 +1,11 @@
 internal import OpflowCore
 
-/// An error at an offset in an expression.
 struct ExpressionMistake: Error, Equatable {
   var offset: Int
   var message: String
   var help: String?
 }
 
-/// Resolves names.
 protocol ExpressionNames {
   /// Returns the value of a name, and reports an error if it has none.
   func value(of name: Text, at offset: Int) -> Text
@@ -30,17 +28,14 @@ struct ExpressionParser<Names: ExpressionNames> {
   private let store: TextStore
   private var depth = 0
 
-  /// The limit on nested parentheses.
   private static var maximumDepth: Int { 64 }
 
-  /// - Parameter store: Owns new texts.
   init(text: Text, position: Int, names: Names, store: TextStore) {
     lexer = ExpressionLexer(text: text, position: position)
     self.names = names
     self.store = store
   }
 
-  /// Returns the value, and the offset behind the closing token.
   mutating func evaluate() throws(ExpressionMistake) -> (value: Text, end: Int) {
     let value = try parseOr()
     guard lexer.token == .end else { throw unexpected("an operator or the end") }
@@ -164,8 +159,7 @@ struct ExpressionParser<Names: ExpressionNames> {
       offset: lexer.range.lowerBound,
       message: lexer.token == .end
         ? "the expression ends where \(wanted) should stand"
-        : "`\(found.string)` stands where \(wanted) should",
-      help: help)
+        : "`\(found.string)` stands where \(wanted) should", help: help)
   }
 
   private static func boolean(_ value: Bool) -> Text {
@@ -188,14 +182,11 @@ enum ExpressionToken: Equatable {
   case unknown
 }
 
-/// Splits an expression into tokens.
 struct ExpressionLexer {
   let text: Text
   private(set) var token = ExpressionToken.end
-  /// The position of the token in `text`.
   private(set) var range = 0..<0
 
-  /// Reads the first token.
   init(text: Text, position: Int) {
     self.text = text
     range = position..<position
@@ -273,7 +264,6 @@ struct ExpressionLexer {
   }
 }
 
-/// A quoted string in an expression.
 enum ExpressionLiteral {
   /// Returns the text between the quotes; doubled quotes become one.
   static func text(of literal: Text, in store: TextStore) -> Text {
@@ -288,7 +278,6 @@ enum ExpressionLiteral {
     return store.finish()
   }
 
-  /// Quotes `text` and adds it to the text under construction.
   static func append(_ text: Text, to store: TextStore) {
     store.append("'")
     var rest = text
@@ -323,7 +312,6 @@ enum ForeignExpression {
     )
   }
 
-  /// Advice for names of other tools' contexts.
   static func help(for name: Text) -> String? {
     if let rest = after("github.", name) {
       if rest.hasPrefix("event.") {
@@ -348,7 +336,6 @@ enum ForeignExpression {
     return nil
   }
 
-  /// Advice for a token that cannot follow here.
   static func help(at lexer: ExpressionLexer) -> String? {
     let rest = lexer.text.part(lexer.range.upperBound..<lexer.text.count)
     if lexer.tokenText == "and" { return "write `&&`" }

@@ -125,7 +125,6 @@ enum ExpressionTemplate {
       ? mistake : unclosed(at: start)
   }
 
-  /// Returns the offset behind the next `}}`, or the end.
   private static func close(of text: Text, from start: Int) -> Int {
     var position = start + 3
     while position + 1 < text.count {

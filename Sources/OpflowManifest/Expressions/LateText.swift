@@ -80,7 +80,6 @@ enum LateText {
   }
 }
 
-/// Compiles late texts.
 struct LateCompiler {
   /// Maps an ID to a range of the task's needs.
   typealias Needs = (Text) -> (first: Int, count: Int, isFamily: Bool)?
@@ -241,7 +240,6 @@ enum ValueReference {
     return end
   }
 
-  /// Returns nil if there is no dot.
   static func parts(_ reference: Text) -> (id: Text, name: Text)? {
     let rest = reference.part(prefix.utf8CodeUnitCount..<reference.count)
     guard let dot = rest.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
@@ -249,18 +247,13 @@ enum ValueReference {
   }
 }
 
-/// A reference to a value of another task.
 struct ValueReading {
-  /// The whole name.
   let reference: Text
   let node: Node
-  /// The offset in the node's text.
   let offset: Int
 }
 
-/// Which values of other tasks an expression may read.
 enum ValuePlace {
-  /// No values are allowed.
   case none
   /// In `env`, `if`, items of a list `run`, `download.url` and `download.sha256`.
   case late

@@ -17,7 +17,6 @@ final class NameScope {
   /// The scope of the including file, if its variables are visible here.
   var outer: NameScope?
   private(set) var environment = TextMap<Text>()
-  /// The `matrix` values of the current task.
   var matrix = MatrixScope()
   var taskID: Text?
 
@@ -25,7 +24,6 @@ final class NameScope {
   /// The selected `interactive` tasks if there is no terminal.
   var tasksWithoutTerminal: Set<String> = []
   var isInTask = false
-  /// Which values of other tasks an expression may read here.
   var valuePlace = ValuePlace.none
   /// References to values of other tasks, collected until the reader empties the list.
   var valuesRead: [(reference: Text, offset: Int)] = []
@@ -71,7 +69,6 @@ final class NameScope {
 
   func variable(_ name: Text) -> Text? { variables[name] ?? outer?.variable(name) }
 
-  /// The names of all variables visible here.
   var variableNames: some Sequence<Text> {
     [variables.keys.texts, outer?.variables.keys.texts ?? []].joined()
   }
@@ -89,7 +86,6 @@ final class NameScope {
 
 /// The names of a `matrix`, with the values of one matrix task.
 struct MatrixScope {
-  /// Where the names are used.
   enum Owner {
     /// In a task without `matrix`, or outside of tasks.
     case none
@@ -119,7 +115,6 @@ struct MatrixScope {
 
   private var hasAnyName = false
 
-  /// Sets the values of the next matrix task.
   mutating func setValues(_ values: some Sequence<Text>) {
     self.values.removeAll(keepingCapacity: true)
     self.values.append(contentsOf: values)
@@ -141,7 +136,6 @@ struct MatrixScope {
   }
 }
 
-/// Resolves names in a scope.
 struct ScopedNames: ExpressionNames {
   let scope: NameScope
   let report: (ExpressionMistake) -> Void
@@ -270,12 +264,10 @@ final class InheritedEnvironment {
   private let entries: [(name: String, value: String)]
   private let store: TextStore
 
-  /// - Parameter store: Owns the texts.
   init(_ entries: [(name: String, value: String)], store: TextStore) {
     (self.entries, self.store) = (entries, store)
   }
 
-  /// Returns nil for a variable that is not set.
   func value(_ name: Text) -> Text? {
     readNames.insert(name.string)
     return values[name.string]

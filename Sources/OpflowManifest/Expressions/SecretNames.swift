@@ -4,18 +4,13 @@ internal import OpflowCore
 final class SecretScope {
   /// Secrets that are not available, by name.
   var missing: [String: MissingSecret] = [:]
-  /// The names that tasks list, in the order of first use.
   private(set) var listed = TextTable()
-  /// For each of these names, the last task that lists it.
   private var lastTasks: [Int: Int] = [:]
   private var taskCount = 0
   /// The variables that any `env` or `env_file` sets.
   private var variables = TextMap<Place>()
-  /// For each secret, the variable that it comes from.
   private var sources = TextMap<Text>()
-  /// The secrets that expressions read since `takeRead()`.
   private var read: [Text] = []
-  /// Files that are not searched for names yet.
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
   /// The secrets of the run that the manifest is for, if any.
@@ -24,14 +19,8 @@ final class SecretScope {
   private var isAddition = false
   private let store: TextStore
 
-  /// - Parameter store: Owns the texts.
   init(_ store: TextStore) { self.store = store }
 
-  /// Sets the run that the manifest is for.
-  ///
-  /// - Parameters:
-  ///   - plan: Must live as long as this object.
-  ///   - isAddition: Whether the manifest is new to the run.
   func setRun(_ plan: Plan, isAddition: Bool) {
     self.isAddition = isAddition
     var known = TextTable()
@@ -47,7 +36,6 @@ final class SecretScope {
     ofRun = known
   }
 
-  /// Whether the run lacks the secret.
   func isUnknown(_ name: Text) -> Bool {
     guard let ofRun else { return false }
     return ofRun.index(of: name) == nil
@@ -62,9 +50,7 @@ final class SecretScope {
     return names.index(of: name) != nil
   }
 
-  /// Records that a file sets a variable.
-  ///
-  /// - Returns: The run's secret that must not be set, on the first call for a variable.
+  /// Returns the run's secret that must not be set, on the first call for a variable.
   func noteSet(_ variable: Text, at place: Place) -> Text? {
     guard variables[variable] == nil else { return nil }
     variables.set(variable, place)
@@ -86,7 +72,6 @@ final class SecretScope {
     return (source, place)
   }
 
-  /// Starts the next task for `listedFirst`.
   func beginTask() { taskCount += 1 }
 
   /// Returns the stored name; nil if the task lists it twice.
@@ -96,7 +81,6 @@ final class SecretScope {
       ? nil : listed.texts[number]
   }
 
-  /// Returns the error for a secret that is not available to a selected task.
   func missing(_ name: Text, _ task: Text?) -> MissingSecret? {
     guard !missing.isEmpty, let missing = missing[name.string], let task,
       missing.tasks.contains(task.string)
@@ -104,14 +88,12 @@ final class SecretScope {
     return missing
   }
 
-  /// Returns a placeholder for the value.
   func read(_ name: Text, _ literals: TextStore) -> Text {
     let number = listed.insert(name, keptIn: store)
     read.append(listed.texts[number])
     return SecretMark.text(name, literals)
   }
 
-  /// Returns the secrets that expressions read since the last call.
   func takeRead() -> [Text] {
     defer { read.removeAll() }
     return read
@@ -169,7 +151,6 @@ package struct MissingSecret: Sendable {
   func message(_ name: String) -> String { "the secret `\(name)` \(what)" }
 }
 
-/// Errors about secrets.
 enum SecretText {
   static func isUnknown(_ name: Text) -> String { "the run has no secret `\(name.string)`" }
 

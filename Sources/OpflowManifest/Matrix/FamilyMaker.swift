@@ -6,15 +6,11 @@ struct FamilyMaker: Reporter {
   let document: YAMLDocument
   let mistakes: Mistakes
   let texts: MatrixTexts
-  /// Owns IDs.
   let store: TextStore
   /// Owns an ID before it is shortened.
   private let scratch = TextStore()
 
-  /// - Parameters:
-  ///   - name: The matrix's ID.
-  ///   - key: The node where it is declared.
-  ///   - room: The most matrix tasks allowed.
+  /// - Parameter room: The most matrix tasks allowed.
   func make(_ matrix: Matrix, name: Text, key: Node, room: Int) -> Family {
     var family = Family()
     family.names = matrix.names
@@ -210,10 +206,7 @@ struct FamilyReader: NodeReader {
   private var reader: MatrixReader
   private let maker: FamilyMaker
 
-  /// - Parameters:
-  ///   - values: Must keep the texts that it reads.
-  ///   - folder: The base of file names; absolute.
-  ///   - makesLegs: Whether the tasks in `after` have succeeded.
+  /// - Parameter values: Must keep the texts that it reads.
   init(
     _ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text,
     makesLegs: Bool
@@ -224,9 +217,7 @@ struct FamilyReader: NodeReader {
       document: values.document, mistakes: values.mistakes, texts: texts, store: values.scratch)
   }
 
-  /// - Parameters:
-  ///   - declarations: The declarations of one file.
-  ///   - room: The most matrix tasks allowed.
+  /// - Parameter declarations: Those of one file.
   mutating func read(
     _ declared: TaskDeclarations, in declarations: Range<Int>, room: inout Int
   ) -> [(declaration: Int, family: Family)] {

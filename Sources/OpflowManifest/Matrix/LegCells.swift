@@ -14,13 +14,11 @@ final class LegCells {
   private var tables: [UInt32: Table] = [:]
 
   private struct Table {
-    /// Set if the file is a table.
     var sheet: Sheet?
     /// By value, the row of a table or the offset of a line.
     var rows: [Int32: Int] = [:]
   }
 
-  /// Returns nil if no value is from a file.
   init?(_ family: Family, _ document: YAMLDocument, _ texts: MatrixTexts, _ mistakes: Mistakes) {
     if family.files.isEmpty { return nil }
     self.family = family
@@ -49,7 +47,6 @@ final class LegCells {
   }
 
   private func read(_ source: Matrix.File) -> Table {
-    // Already reported.
     mistakes.mute()
     defer { mistakes.unmute() }
     var table = Table()
@@ -92,7 +89,6 @@ final class LegCells {
 
   private static let prefix = Array("matrix.".utf8)
 
-  /// Returns the offset behind the next `matrix.`.
   private static func firstName(in text: Text, from start: Int) -> Int? {
     var position = start
     while position + prefix.count <= text.count {
@@ -102,7 +98,6 @@ final class LegCells {
     return nil
   }
 
-  /// Returns the text up to its closing quote or the end of the line.
   private func scalar(at offset: Int) -> Text {
     let source = document.source
     guard offset < source.count else { return source.part(source.count..<source.count) }

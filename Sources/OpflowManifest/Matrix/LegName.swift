@@ -93,10 +93,8 @@ struct LegSelector {
   let family: Text
   let parts: [Part]
 
-  /// Whether the selection depends on the dependent's own values.
   var joins: Bool { parts.contains { $0.value == nil } }
 
-  /// Returns nil for any other text.
   init?(_ text: Text) {
     guard text.last == UInt8(ascii: "]"), let open = text.firstIndex(of: UInt8(ascii: "[")),
       open > 0

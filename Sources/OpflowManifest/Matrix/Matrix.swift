@@ -16,13 +16,11 @@ struct Matrix {
     }
   }
 
-  /// An item of `exclude` or `include`.
   struct Values {
     var node: Node
     var items: [(name: Int, value: Int32)]
   }
 
-  /// A file that contains values.
   struct File {
     /// Indices into `Matrix.names`: the columns of a table, or the axis whose values are lines.
     var names: Range<Int>
@@ -49,12 +47,10 @@ struct Matrix {
   var after: [TaskWord] = []
   /// Whether reading must wait for the tasks in `after`.
   var isLater = false
-  /// The patterns and file names to read then.
   var laterSources: [Text] = []
   /// Whether `names` is complete.
   var knowsNames = true
 
-  /// A task's ID as written.
   struct TaskWord {
     var text: Text
     var node: Node
@@ -93,13 +89,11 @@ struct Family {
   var ids: [Text] = []
   /// For each matrix task, a value per name, as numbers of `MatrixTexts`.
   var values: [Int32] = []
-  /// The files that contain values.
   var files: [Matrix.File] = []
   /// Why there are no matrix tasks; nil if there are any.
   var emptiness: Emptiness?
   /// The tasks that must succeed before matrix tasks are made.
   var after: [Matrix.TaskWord] = []
-  /// The patterns and file names to read then.
   var laterSources: [Text] = []
   /// Whether `names` is complete.
   var knowsNames = true
@@ -123,7 +117,6 @@ final class MatrixTexts {
     Int32(truncatingIfNeeded: table.insert(text).index)
   }
 
-  /// Returns nil for a text that no matrix uses.
   func knownNumber(of text: Text) -> Int32? {
     table.index(of: text).map { Int32(truncatingIfNeeded: $0) }
   }

@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// Reads a `matrix` without expanding it.
 struct MatrixReader: NodeReader {
   let values: ValueReader
   let sources: ReadSources
@@ -66,7 +65,6 @@ struct MatrixReader: NodeReader {
     return matrix
   }
 
-  /// Advice for a list of maps, as in GitLab.
   private func mapHelp(_ node: Node) -> String? {
     document.kind(node) == .sequence
       ? "an axis is a list under its name: `matrix: { NAME: [a, b] }`; a list of maps is `rows`"
@@ -91,7 +89,6 @@ struct MatrixReader: NodeReader {
     matrix.factors.append(factor)
   }
 
-  /// Whether the name is valid and new; reports an error if not.
   mutating func isName(_ name: Text, at place: Place) -> Bool {
     guard VariableName.isExpressionName(name) else {
       mistakes.error(
@@ -288,7 +285,6 @@ struct MatrixReader: NodeReader {
       help: "it is skipped, and what needs it runs")
   }
 
-  /// Opens the file that a value names; returns nil after an error.
   mutating func readFile(_ node: Node, _ subject: Subject) -> SourceFile? {
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
@@ -300,8 +296,6 @@ struct MatrixReader: NodeReader {
     }
   }
 }
-
-// Reads `rows`, `exclude` and `include`.
 
 extension MatrixReader {
   mutating func readRows(_ node: Node) {
@@ -364,8 +358,7 @@ extension MatrixReader {
         reportTwice(
           texts[row[0]], document.place(valueNode(of: names.lowerBound, entries) ?? item),
           .entry("rows", matrix.names.texts[before]),
-          document.place(
-            valueNode(of: names.lowerBound, maps.entries(other)) ?? other),
+          document.place(valueNode(of: names.lowerBound, maps.entries(other)) ?? other),
           help: Self.helpForNaming)
         continue
       }
@@ -380,9 +373,6 @@ extension MatrixReader {
       .map { entries.value($0) }
   }
 
-  /// Returns nil, after an error, if a value is missing or invalid.
-  ///
-  /// - Parameter reason: Why each name is required.
   private func readWhole(
     _ node: Node, _ entries: Entries, _ names: Range<Int>, _ reason: StaticString
   ) -> [Int32]? {
@@ -411,9 +401,9 @@ extension MatrixReader {
   }
 
   private func readValue(_ node: Node, _ name: Text) -> Int32? {
-    values.scalar(
-      node, .entry("matrix", name), expected: "a string, a number or a boolean"
-    ).map { texts.number(of: $0.text) }
+    values.scalar(node, .entry("matrix", name), expected: "a string, a number or a boolean").map {
+      texts.number(of: $0.text)
+    }
   }
 
   private func reportUnknown(_ name: Text, at key: Node, among names: Range<Int>) {
@@ -534,11 +524,9 @@ final class ReadSources {
   let file: (_ path: Text, _ folder: Text) -> Result<SourceFile, FileFault>
   private let names: (_ pattern: String, _ folder: String) -> Result<[String], FileNameFault>
   private(set) var globs: [PlanInputs.FoundNames] = []
-  /// Owns names.
   private let store: TextStore
 
   struct FileFault: Error {
-    /// The end of an error message.
     var text: String
     var help: String?
   }

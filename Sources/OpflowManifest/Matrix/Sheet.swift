@@ -3,16 +3,12 @@
 struct Sheet {
   struct Cell {
     var text: Text
-    /// The offset in the file.
     var offset: Int
   }
 
   private(set) var names: [Cell] = []
-  /// Row by row.
   private(set) var cells: [Text] = []
-  /// The offset of each row in the file.
   private(set) var rowOffsets: [Int] = []
-  /// Whether the file has no errors.
   private(set) var isWhole = true
 
   private let file: SourceFile
@@ -22,7 +18,6 @@ struct Sheet {
   private let store: TextStore
   private var row: [Cell] = []
 
-  /// Reads a file and reports its errors.
   init(_ file: SourceFile, _ mistakes: Mistakes, store: TextStore) {
     self.file = file
     self.mistakes = mistakes
@@ -147,10 +142,8 @@ enum TextFile {
     }
   }
 
-  /// Returns the offset behind a byte order mark.
   static func start(of text: Text) -> Int { text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
-  /// Whether the file is text; reports an error if not.
   static func isReadable(_ file: SourceFile, _ mistakes: Mistakes) -> Bool {
     if let zero = file.text.firstIndex(of: 0) {
       mistakes.error(file.place(zero), "a NUL byte stands here", help: "the file is to be text")

@@ -4,9 +4,7 @@ internal import OpflowCore
 /// `count` on.
 struct TaskList {
   let declared: TaskDeclarations
-  /// The run that the manifest is added to, if any.
   private(set) var run: RunTasks?
-  /// The matrices in declaration order.
   private(set) var families: [Family] = []
   /// For each declaration, the index of its matrix or -1. Empty without matrices; tasks and
   /// declarations then have the same numbers.
@@ -16,7 +14,6 @@ struct TaskList {
 
   init(_ declared: TaskDeclarations) { self.declared = declared }
 
-  /// - Parameter families: In declaration order.
   init(
     _ declared: TaskDeclarations, families: [(declaration: Int, family: Family)],
     run: RunTasks? = nil
@@ -49,7 +46,6 @@ struct TaskList {
 
   func number(ofRun task: TaskID) -> Int { count + task.index }
 
-  /// Returns nil for a single task.
   func family(of declaration: Int) -> Family? {
     familyNumber(of: declaration).map { families[$0] }
   }
@@ -59,7 +55,6 @@ struct TaskList {
     return Int(familyNumbers[declaration])
   }
 
-  /// Calls `body` with each matrix, its ID and its first task.
   func forEachFamily(_ body: (Text, Int, Family) -> Void) {
     for (declaration, number) in familyNumbers.enumerated() where number >= 0 {
       body(declared.name(declaration), Int(firstTasks[declaration]), families[Int(number)])
@@ -109,7 +104,6 @@ final class RunTasks {
   let adder: TaskID?
   /// The matrix that a generator expands; nil for other additions.
   let family: Text?
-  /// Matrices of the run, loaded when first needed.
   private var families: [FamilyID: Family] = [:]
   private lazy var familyNames = TextTable()
 
@@ -138,7 +132,6 @@ final class RunTasks {
   /// The flags of the generator that expands a matrix.
   var maker: TaskFlags? { family == nil ? nil : adder.map { plan.flags($0) } }
 
-  /// A task or matrix that an ID names.
   enum Member {
     case task(TaskID)
     case family(FamilyID)
@@ -171,7 +164,6 @@ final class RunTasks {
     plan.family(of: task).map { plan.text(plan.families[$0.index].name) } ?? name(task)
   }
 
-  /// The declared IDs in the order of the tasks.
   var declaredNames: [Text] {
     var names: [Text] = []
     var next = 0
@@ -182,7 +174,6 @@ final class RunTasks {
     return names
   }
 
-  /// Loads a matrix of the run.
   func family(_ id: FamilyID, _ texts: MatrixTexts) -> Family {
     if let known = families[id] { return known }
     var family = Family()

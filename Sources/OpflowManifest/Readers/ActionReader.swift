@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// Reads `run`, `download`, `approve` or `block`.
 struct ActionReader: NodeReader {
   let values: ValueReader
   private let mayHoldForeign: Bool
@@ -134,7 +133,6 @@ extension NodeReader {
   var commands: CommandReader { CommandReader(values: values) }
 }
 
-/// Reads commands, scripts and shells.
 struct CommandReader: NodeReader {
   let values: ValueReader
 
@@ -196,7 +194,6 @@ struct CommandReader: NodeReader {
     return words
   }
 
-  /// Warns about shell syntax in a list.
   func warnOfScript(_ words: [Scalar], _ subject: Subject) {
     guard let first = words.first, words.count > 1 else { return }
     for word in words.dropFirst() where !values.hasExpression(word.node) {
@@ -226,7 +223,6 @@ struct CommandReader: NodeReader {
     text == "|" || text == "&&" || text == "||" || text == ">" || text == ">>" || text == "2>&1"
   }
 
-  /// Whether operators are arguments of the program.
   private static func takesOperators(_ program: Text) -> Bool {
     program == "expr" || program == "test" || program == "["
   }

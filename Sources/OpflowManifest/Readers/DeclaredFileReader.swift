@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// Reads `inputs` and `outputs`; lists may be nested through anchors.
 struct DeclaredFileReader: NodeReader {
   let values: ValueReader
 
@@ -95,7 +94,6 @@ struct DeclaredFileReader: NodeReader {
     }
   }
 
-  /// Calls `body` for each item, or for a single text.
   private func forEachItem(of node: Node, _ key: TaskKey, _ body: (Node, Subject) -> Void) {
     switch document.kind(node) {
     case .sequence: forEachItem(in: node, .item(of: key), body)

@@ -115,8 +115,7 @@ struct DownloadReader: NodeReader {
       $0 + text.count <= source.count && source.part($0..<($0 + text.count)).elementsEqual(text)
     }
     mistakes.hide(
-      Secret(
-        place: document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
+      Secret(place: document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
   }
 
   private enum Hash {

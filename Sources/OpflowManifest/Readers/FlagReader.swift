@@ -1,7 +1,6 @@
 internal import OpflowCore
 
-/// Reads flags, conditions and descriptions. Rare keys have their own functions to keep the common
-/// path small.
+/// Reads flags, conditions and descriptions.
 struct FlagReader: NodeReader {
   let values: ValueReader
 
@@ -78,7 +77,6 @@ struct FlagReader: NodeReader {
       help: "it starts no program that could steer the run; take it away")
   }
 
-  /// Reads a list, or one tag.
   @inline(never)
   private func readTags(_ node: Node) -> [Scalar]? {
     guard document.kind(node) == .scalar, values.describe(node) != "empty" else {
@@ -110,7 +108,6 @@ struct FlagReader: NodeReader {
     }
   }
 
-  /// Evaluates `if`; returns nil on an error.
   private func condition(_ node: Node) -> Condition? {
     let subject = Subject(TaskKey.condition)
     guard document.kind(node) == .scalar else {
@@ -169,8 +166,6 @@ struct ProcessReader: NodeReader {
   let values: ValueReader
 
   /// Requires the task's action and demands to be read already.
-  ///
-  /// - Parameter defaults: The demands of a task without its own.
   func read(_ keys: Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
     for (name, rule, use) in TaskKey.ofProcesses {
       guard let key = keys.key(name), let number = readNumber(key.value, name, rule),
@@ -182,7 +177,6 @@ struct ProcessReader: NodeReader {
     }
   }
 
-  /// Returns nil for false and on errors.
   private func readNumber(_ node: Node, _ key: TaskKey, _ rule: ProcessRule) -> UInt64? {
     switch rule.takes {
     case .flag: values.boolean(node, Subject(key)) == true ? 1 : nil
@@ -202,8 +196,7 @@ struct ProcessReader: NodeReader {
     return values.boolean(node, Subject(key), expected: expected) == true ? .ofMake : nil
   }
 
-  /// Whether the task starts programs. Errors for approvals and external tasks are already
-  /// reported.
+  /// Errors for approvals and external tasks are already reported.
   private func hasPrograms(
     _ task: borrowing TaskValues, _ key: Node, _ name: TaskKey, _ use: StaticString
   ) -> Bool {
@@ -218,7 +211,6 @@ struct ProcessReader: NodeReader {
     }
   }
 
-  /// Whether opflow can know the task's files.
   private func declaresFiles(_ task: borrowing TaskValues, _ key: Node) -> Bool {
     // The error is already reported.
     if task.flags.contains(.service) { return false }

@@ -1,4 +1,3 @@
-/// An item of `include`, unresolved.
 struct IncludeEntry {
   let node: Node
   let path: Text
@@ -9,7 +8,6 @@ struct IncludeEntry {
   let variables: [PassedVariable]
 }
 
-/// A variable that an item of `include` passes.
 struct PassedVariable {
   let key: Node
   let name: Text
@@ -29,8 +27,7 @@ struct IncludeReader: NodeReader {
       return ([], false)
     }
     guard
-      let items = values.items(
-        key.value, Subject(ManifestKey.include), expected: "a list of paths")
+      let items = values.items(key.value, Subject(ManifestKey.include), expected: "a list of paths")
     else { return ([], false) }
     var entries: [IncludeEntry] = []
     var count = 0
@@ -102,12 +99,10 @@ struct IncludeReader: NodeReader {
       let name = entries.name(index)
       guard values.isVariableName(name, at: entries.keys[index]),
         let value = values.scalar(
-          entries.value(index), .entry("vars", name),
-          expected: "a string, a number or a boolean")
+          entries.value(index), .entry("vars", name), expected: "a string, a number or a boolean")
       else { continue }
       result.append(
-        PassedVariable(
-          key: entries.keys[index], name: name, value: scope.store.copy(value.text)))
+        PassedVariable(key: entries.keys[index], name: name, value: scope.store.copy(value.text)))
     }
     return result
   }

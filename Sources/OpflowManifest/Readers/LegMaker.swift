@@ -7,7 +7,6 @@ package enum LegMaker {
 
   /// What is known before matrix tasks exist.
   struct Legs {
-    /// The files with the values.
     var sources: [Text]
     /// Whether the matrix tasks use the cache, and a memory limit.
     var areCached: Bool
@@ -17,10 +16,7 @@ package enum LegMaker {
   /// Turns a matrix's template into its generator. Other keys apply to the matrix tasks; secrets
   /// stay, because the run needs them from the start.
   ///
-  /// - Parameters:
-  ///   - sources: Patterns and file names.
-  ///   - folder: The working directory of the generator.
-  ///   - hasOwnFate: Whether `if` is already decided for all matrix tasks.
+  /// - Parameter hasOwnFate: Whether `if` is already decided for all matrix tasks.
   static func turn(
     _ task: inout TaskValues, reading sources: [Text], folder: Text, hasOwnFate: Bool,
     _ store: TextStore

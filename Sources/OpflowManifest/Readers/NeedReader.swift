@@ -100,10 +100,8 @@ struct WrittenNeeds {
     }
   }
 
-  /// Returns nil if no need has the ID.
   func number(of id: Text) -> Int? { ids.index(of: id) }
 
-  /// Returns at least one need.
   func needs(_ number: Int) -> [Int32] { needs[number] }
 
   /// Whether a need is exactly that ID.
@@ -112,13 +110,11 @@ struct WrittenNeeds {
   }
 }
 
-/// Checks references to values of other tasks.
 struct ValueCheck {
   let task: Text
   let needs: WrittenNeeds
   let suggestions: Suggestions
 
-  /// Returns nil for a valid reference.
   func mistake(_ reference: Text) -> (message: String, help: String)? {
     let whole = reference.string
     guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {

@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// Reads top-level `resources`.
 struct CapacityReader: NodeReader {
   let values: ValueReader
 
@@ -72,7 +71,6 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// Returns the number of GPUs in thousandths.
   func readGPUs(_ node: Node) -> UInt64? {
     let count = integer(
       node, .entry("resources", scope.store.copy("gpu")), in: 0...Int64(DeviceSet.most),
@@ -83,7 +81,6 @@ extension ValueReader {
   }
 }
 
-/// Reads a task's `resources`.
 struct DemandReader: NodeReader {
   let values: ValueReader
   let resources: ResourceTable
@@ -131,7 +128,6 @@ struct DemandReader: NodeReader {
     return "did you mean `\(nearest.string)`? Else \(declare)"
   }
 
-  /// Whether a demand can be met.
   private func check(_ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node) -> Bool {
     let capacity = resources.capacity(resource)
     if amount <= capacity || resources.isGPUOfMachine(resource) { return true }
@@ -156,7 +152,6 @@ struct ResourceTable {
   private(set) var names = TextTable()
   /// Capacities in the plan; 0 lets the computer decide.
   private var declared: [UInt64] = []
-  /// Capacities of this computer.
   private var machine: [UInt64]
 
   private static let downloadCapacity: UInt64 = 4
@@ -189,7 +184,6 @@ struct ResourceTable {
     }
   }
 
-  /// Names the manifest in errors.
   var manifestName: String { isOfRun ? "the run's first manifest" : "the manifest" }
 
   func index(of name: Text) -> UInt32? { names.index(of: name).map { UInt32($0) } }
@@ -223,7 +217,6 @@ struct ResourceTable {
     machine[Int(resource)] = capacity
   }
 
-  /// - Parameter isWanted: Whether any task asks for it.
   func entries(_ isWanted: (UInt32) -> Bool, intern: (Text) -> TextRef) -> [ResourceEntry] {
     var count = declared.count
     let last = UInt32(truncatingIfNeeded: count - 1)

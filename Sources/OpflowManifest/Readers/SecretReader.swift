@@ -1,6 +1,5 @@
 internal import OpflowCore
 
-/// A declared secret. Texts live as long as the compilation.
 struct DeclaredSecret {
   enum Source {
     case environment(Text)
@@ -12,7 +11,6 @@ struct DeclaredSecret {
   let source: Source
 }
 
-/// Reads `secrets`, at the top and in tasks.
 struct SecretReader: NodeReader {
   let values: ValueReader
   private var secrets: SecretScope { scope.secrets }
@@ -130,9 +128,6 @@ struct SecretReader: NodeReader {
     }
   }
 
-  /// Reports that the plan would contain the value of a secret.
-  ///
-  /// - Parameter isOwn: Whether the task sets the variable.
   private func refuseSet(_ name: Scalar, _ isOwn: Bool) {
     let set = isOwn ? nil : secrets.whereSet(name.text)
     guard isOwn || set != nil else { return }

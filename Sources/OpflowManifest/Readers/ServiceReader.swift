@@ -5,7 +5,6 @@ struct ServiceValues {
   /// The argument of `http`, `log` and `file`, or a port's name.
   var text: Scalar?
   var port: UInt32 = 0
-  /// The command of `exec`.
   var words: [Scalar] = []
   var timeoutMilliseconds = ServiceReadiness.standardTimeoutMilliseconds
   var intervalMilliseconds = ServiceReadiness.standardIntervalMilliseconds
@@ -55,7 +54,6 @@ struct ServiceReader: NodeReader {
     }
   }
 
-  /// Returns nil for `false` and on errors.
   private func readValue(_ node: Node) -> ServiceValues? {
     guard document.kind(node) == .mapping else {
       let subject = Subject(TaskKey.service)
@@ -135,7 +133,6 @@ struct ServiceReader: NodeReader {
     readProbe(key, value, into: &service)
   }
 
-  /// Reads a number, or a name from `ports`.
   private func readPort(_ node: Node, into service: inout ServiceValues) {
     let subject = Subject(ReadyKey.port)
     if let scalar = values.scalar(node, subject, expected: "a port's number or name"),

@@ -15,7 +15,6 @@ struct SettingsReader: NodeReader {
     environments = EnvironmentReader(values)
   }
 
-  /// Returns the same reader with another store.
   func holding(_ scratch: TextStore) -> SettingsReader {
     SettingsReader(values.holding(scratch), folder: folder, resources: resources)
   }
@@ -70,7 +69,6 @@ struct SettingsReader: NodeReader {
   }
 }
 
-/// Reads priority, timeout, retries and stop rules.
 struct PolicyReader: NodeReader {
   let values: ValueReader
 
@@ -94,7 +92,6 @@ struct PolicyReader: NodeReader {
     return isOwn
   }
 
-  /// - Parameter sameCodes: Whether the retried exit codes are equal.
   static func differentKey(_ a: TaskPolicy, _ b: TaskPolicy, sameCodes: Bool) -> TaskKey? {
     if a.timeoutMilliseconds != b.timeoutMilliseconds { return .timeout }
     if (a.stopSignal, a.stopGraceMilliseconds) != (b.stopSignal, b.stopGraceMilliseconds) {
@@ -192,9 +189,9 @@ struct PolicyReader: NodeReader {
   }
 
   private func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
-    let fails = values.word(
-      node, Subject(TaskKey.onInterrupted), known: "rerun or fail"
-    ) { text in text == "fail" ? true : text == "rerun" ? false : nil }
+    let fails = values.word(node, Subject(TaskKey.onInterrupted), known: "rerun or fail") { text in
+      text == "fail" ? true : text == "rerun" ? false : nil
+    }
     if let fails { settings.failsWhenInterrupted = fails }
   }
 }

@@ -1,7 +1,6 @@
 internal import OpflowCore
 
-/// Reads the tasks of a file. It is a class, because a value this large would be copied for each
-/// task.
+/// Reads the tasks of a file. A class, because a value this large would be copied for each task.
 final class TaskReader: NodeReader {
   let values: ValueReader
   let defaults: TaskDefaults
@@ -10,9 +9,7 @@ final class TaskReader: NodeReader {
   private let settings: SettingsReader
   private let actions: ActionReader
 
-  /// - Parameters:
-  ///   - settings: Must keep texts as long as the defaults live.
-  ///   - standard: The settings below `defaults`.
+  /// - Parameter settings: Must keep texts as long as the defaults live.
   init(_ settings: SettingsReader, defaults node: Node?, over standard: TaskDefaults) {
     let scope = settings.values.scope
     // A placeholder for `task.id` while there is no task.
@@ -27,7 +24,6 @@ final class TaskReader: NodeReader {
     actions = ActionReader(values)
   }
 
-  /// Reads a task. Errors are reported; invalid values are left out or get a default.
   func read(_ key: Node, name: Text, into task: inout TaskValues) {
     checkName(name, at: key)
     read(key, as: name, into: &task)
@@ -88,7 +84,6 @@ final class TaskReader: NodeReader {
     task.own = settings.read(keys, into: &task.settings, &task.lists)
   }
 
-  /// Checks that the task needs the tasks whose values it reads.
   private func checkValues(of task: inout TaskValues, condition: Node?) {
     task.readsValues = true
     let check = ValueCheck(

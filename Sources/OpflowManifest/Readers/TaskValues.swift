@@ -15,7 +15,6 @@ struct TaskValues: ~Copyable {
   var flags = TaskFlags(rawValue: 0)
   /// The script of `shell`, or the question of an approval.
   var script: Scalar?
-  /// The arguments of `command`.
   var words: [Scalar] = []
   var download: Download?
   var allowedCodes: [Int32] = []
@@ -24,7 +23,6 @@ struct TaskValues: ~Copyable {
   var needs: [Need] = []
   /// What remains of an `if` with values of other tasks.
   var lateCondition: Text?
-  /// Whether it reads values of other tasks.
   var readsValues = false
   /// The tasks whose values it reads, and whether its `if` does.
   var valueReads: [(id: Text, place: Place, decides: Bool)] = []
@@ -33,13 +31,11 @@ struct TaskValues: ~Copyable {
   var hasInputs = false
   /// The declared outputs, or the download's target.
   var written: [WrittenFile] = []
-  /// Nil if the task is not a service.
   var service: ServiceValues?
   var processes = ProcessRules()
   /// Set for the generator of a matrix.
   var legs: LegMaker.Legs?
 
-  /// An unresolved need.
   struct Need {
     var name: Text
     var node: Node
@@ -63,7 +59,6 @@ struct TaskValues: ~Copyable {
   enum Input {
     case file(DeclaredPath)
     case variable(Scalar)
-    /// Has at least one argument.
     case command([Scalar])
   }
 
@@ -85,11 +80,9 @@ struct TaskValues: ~Copyable {
     var source = Text.empty
   }
 
-  /// The values of each `TaskText`.
   struct TextValues {
     private var said: [(text: TaskText, value: Text)] = []
 
-    /// The values in the order of `add`.
     subscript(text: TaskText) -> [Text] {
       said.isEmpty ? [] : said.filter { $0.text == text }.map(\.value)
     }
@@ -118,14 +111,12 @@ struct TaskValues: ~Copyable {
     }
   }
 
-  /// Creates the record before the first task.
   init(_ defaults: TaskDefaults) {
     key = Node(0)
     name = Text.empty
     settings = defaults.settings
   }
 
-  /// Resets the record for the next task.
   mutating func begin(key: Node, name: Text, _ defaults: TaskDefaults) {
     self.key = key
     self.name = name
@@ -152,7 +143,6 @@ struct TaskValues: ~Copyable {
 }
 
 struct Download {
-  /// In order of preference.
   var urls: [Scalar] = []
   var to: Scalar?
   /// Lower-case hexadecimal.
@@ -162,21 +152,17 @@ struct Download {
   var sha512: Text?
   var sizeBytes: UInt64?
   var headers: [(name: Text, value: Scalar)] = []
-  /// Permission bits.
   var mode: UInt32?
   var resumes = true
   var maximumBytesPerSecond: UInt64?
 }
 
-/// Where a task runs.
 struct Directory {
-  /// An absolute path.
   var path: Text
   /// The path with a constant for `run.id`, for fingerprints.
   var stable: Text
 }
 
-/// The variables that the manifest sets for a task.
 struct EnvironmentList {
   struct Variable {
     var name: Text
@@ -184,86 +170,37 @@ struct EnvironmentList {
   }
 
   private(set) var variables: [Variable] = []
-  /// The number of variables in lower layers.
-  private var below = 0
-  /// An index of their names, if the layer sets many variables.
-  private var namesBelow: NameIndex?
-  /// The number of variables set in this layer.
-  private var setCount = 0
+  private var names = TextTable()
 
-  private static let fewCount = 8
-
-  /// Starts a layer, which overrides lower ones.
-  mutating func beginLayer() {
-    below = variables.count
-    forgetNamesBelow()
-  }
-
-  private mutating func forgetNamesBelow() {
-    setCount = 0
-    if namesBelow != nil { namesBelow = nil }
-  }
-
-  /// Sets a variable. Names must be unique within a layer.
   mutating func set(_ name: Text, _ value: Scalar) {
-    setCount += 1
-    if let index = indexBelow(name) {
-      variables[index].value = value
-    } else {
+    let (index, isNew) = names.insert(name)
+    if isNew {
       variables.append(Variable(name: name, value: value))
+    } else {
+      variables[index].value = value
     }
   }
 
-  @inline(__always)
-  private mutating func indexBelow(_ name: Text) -> Int? {
-    if setCount > Self.fewCount, below > Self.fewCount { return indexOfMany(name) }
-    for index in 0..<below where variables[index].name.isSame(as: name) { return index }
-    return nil
-  }
-
-  @inline(never)
-  private mutating func indexOfMany(_ name: Text) -> Int? {
-    if namesBelow == nil {
-      var names = NameIndex()
-      for variable in variables[..<below] { _ = names.insert(variable.name) }
-      namesBelow = names
-    }
-    return namesBelow?.index(of: name)
-  }
-
-  /// Keeps the memory.
   mutating func removeAll() {
     variables.removeEach()
-    below = 0
-    forgetNamesBelow()
+    names.removeAll()
   }
 }
 
-/// The amounts of resources that a task asks for.
 struct Demands {
   /// An amount of 0 cancels a default.
   private(set) var items: [DemandItem] = []
-  /// Indices into `items`, used for more than a few resources.
+  /// Indices into `items`.
   private var places: [UInt32: Int] = [:]
-
-  private static let fewCount = 16
 
   mutating func set(_ resource: UInt32, _ amount: UInt64) {
     let item = DemandItem(resource: resource, amount: amount)
-    if let index = index(of: resource) {
-      items[index] = item
-      return
+    if let place = places[resource] {
+      items[place] = item
+    } else {
+      places[resource] = items.count
+      items.append(item)
     }
-    items.append(item)
-    if items.count > Self.fewCount { notePlaces() }
-  }
-
-  private func index(of resource: UInt32) -> Int? {
-    items.count > Self.fewCount ? places[resource] : items.firstIndex { $0.resource == resource }
-  }
-
-  private mutating func notePlaces() {
-    for index in places.count..<items.count { places[items[index].resource] = index }
   }
 
   /// Returns the demands with the default: one CPU, or one download.
@@ -282,7 +219,6 @@ struct Demands {
 
 /// The values of keys in `defaults`; each task starts from a copy.
 struct TaskSettings {
-  /// The command line before a script.
   var shell: [Scalar]
   var directory: Directory
   /// The retried exit codes are in `retryCodes`.
@@ -303,7 +239,6 @@ struct TaskSettings {
   func retryCodes(for kind: ActionKind) -> [Int32] { kind == .download ? [] : retryCodes }
 }
 
-/// Settings that are lists, which a task's own are merged into.
 struct TaskLists {
   var environment = EnvironmentList()
   var demands = Demands()

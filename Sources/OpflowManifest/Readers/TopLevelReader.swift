@@ -6,7 +6,6 @@ struct TopLevelReader: NodeReader {
   private let variables: VariableReader
   private let files: VariableFileReader
 
-  /// - Parameter open: Opens an `env_file`.
   init(
     _ values: ValueReader, _ outer: OuterVariables,
     open: @escaping (VariableFileEntry) -> SourceFile?
@@ -50,10 +49,6 @@ struct TopLevelReader: NodeReader {
   }
 
   /// Checks a file that is included or added to a run, where settings of the whole run are errors.
-  ///
-  /// - Parameters:
-  ///   - what: Describes the file.
-  ///   - root: The file where such settings belong.
   func refuseSettings(_ keys: Fields<ManifestKey>, of what: String, root: String) {
     _ = readName(keys)
     _ = readDescription(keys)
@@ -106,9 +101,8 @@ struct TopLevelReader: NodeReader {
   ) {
     if let node = keys[.concurrency], let name = readGroup(node) { concurrency.name = name }
     guard let node = keys[.ifRunning] else { return }
-    let choice = values.word(
-      node, Subject(ManifestKey.ifRunning), known: "wait, fail or allow"
-    ) { text in
+    let choice = values.word(node, Subject(ManifestKey.ifRunning), known: "wait, fail or allow") {
+      text in
       text == "wait" ? IfRunning.wait : text == "fail" ? .fail : text == "allow" ? .allow : nil
     }
     if let choice { concurrency.ifRunning = choice }

@@ -22,13 +22,11 @@ struct VariableFile {
   let mistakes: Mistakes
   /// Owns the values, except inherited ones.
   let store: TextStore
-  /// Returns nil for a variable that is not set.
   let inherited: (Text) -> Text?
   private(set) var variables: TextMap<(value: Text, place: Place)>
   private var position = 0
   private var source: Text { file.text }
 
-  /// - Parameter before: The variables of earlier files.
   init(
     _ file: SourceFile, after before: VariableFile?, mistakes: Mistakes, store: TextStore,
     inherited: @escaping (Text) -> Text?
@@ -87,9 +85,7 @@ struct VariableFile {
       if let value = readValue(), isKnown { set(name, value, at: start) }
     default:
       if isKnown {
-        hide(start)
-        mistakes.error(
-          file.place(position), "no `=` follows the name", help: "a line is NAME=VALUE")
+        refuse(position, hidingFrom: start, "no `=` follows the name", help: "a line is NAME=VALUE")
       }
       skipLine()
     }
@@ -97,30 +93,26 @@ struct VariableFile {
 
   private func checkName(_ name: Text, at start: Int) -> Bool {
     if name.isEmpty {
-      hide(start)
-      mistakes.error(
-        file.place(start), "no name of a variable stands here",
+      refuse(
+        start, hidingFrom: start, "no name of a variable stands here",
         help: "a line is NAME=VALUE; a value of several lines is put in quotes")
       return false
     }
     if let mark = byteOrderMark(in: name) {
-      hide(start)
-      mistakes.error(
-        file.place(start + mark), "a byte order mark stands here",
+      refuse(
+        start + mark, hidingFrom: start, "a byte order mark stands here",
         help: "delete it: such a mark may only begin a file")
       return false
     }
     if !VariableName.isShellName(name) {
-      hide(start)
-      mistakes.error(
-        file.place(start), "no shell accepts this name of a variable",
+      refuse(
+        start, hidingFrom: start, "no shell accepts this name of a variable",
         help: "a name is letters, digits and `_`, and does not begin with a digit")
       return false
     }
     if name.hasPrefix("OPFLOW_") {
-      hide(start + name.count)
-      mistakes.error(
-        file.place(start), "`\(name.string)` is opflow's own",
+      refuse(
+        start, hidingFrom: start + name.count, "`\(name.string)` is opflow's own",
         help: "names that begin with `OPFLOW_` are set by opflow")
       return false
     }
@@ -135,7 +127,6 @@ struct VariableFile {
 
   private static let byteOrderMark: StaticString = "\u{FEFF}"
 
-  /// Skips `export` and the spaces behind it.
   private mutating func skipExport() {
     let rest = source.part(position..<source.count)
     guard rest.hasPrefix("export"), rest.count > 6, rest[6] == 32 || rest[6] == 9 else { return }
@@ -169,7 +160,6 @@ struct VariableFile {
     }
   }
 
-  /// Returns the end of the value, before spaces and a comment.
   private func unquotedEnd(from start: Int, to limit: Int) -> Int {
     var end = start
     while end < limit, source[end] != 10 {
@@ -196,9 +186,9 @@ struct VariableFile {
       end += source[end] == UInt8(ascii: "\\") ? 2 : 1
     }
     if end < source.count { return end }
-    hide(start)
-    mistakes.error(
-      file.place(start), "the quoted value is not closed", help: "its closing quote is missing")
+    refuse(
+      start, hidingFrom: start, "the quoted value is not closed",
+      help: "its closing quote is missing")
     skipLine()
     return nil
   }
@@ -258,6 +248,13 @@ struct VariableFile {
     while let byte = peek, byte != 10 { position += 1 }
   }
 
+  private func refuse(
+    _ place: Int, hidingFrom start: Int, _ message: String, help: String? = nil
+  ) {
+    hide(start)
+    mistakes.error(file.place(place), message, help: help)
+  }
+
   /// Hides text from `start` on in diagnostics, or the whole line of `place` if that is later.
   private func hide(_ start: Int, at place: Int? = nil) {
     var start = start
@@ -269,7 +266,6 @@ struct VariableFile {
     mistakes.hide(Secret(place: file.place(start), extent: .rest))
   }
 
-  /// Finds the first byte that is NUL or not UTF-8.
   private var foreignByte: (place: Int, what: String)? {
     if let nul = source.firstIndex(of: 0) { return (nul, "a NUL byte stands here") }
     guard let place = UTF8Check.firstWrong(in: source) else { return nil }
@@ -277,11 +273,9 @@ struct VariableFile {
   }
 }
 
-/// An item of `env_file`, unresolved.
 struct VariableFileEntry {
   let node: Node
   let path: Text
-  /// Whether a `?` is before the path.
   let mayBeMissing: Bool
 }
 
@@ -294,8 +288,7 @@ struct VariableFileReader: NodeReader {
   /// Adds the variables to the scope and to a layer of `list`. The inherited environment wins.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard
-      let items = values.items(
-        node, Subject(ManifestKey.envFile), expected: "a list of paths")
+      let items = values.items(node, Subject(ManifestKey.envFile), expected: "a list of paths")
     else { return }
     var known: VariableFile?
     for item in items {
@@ -310,7 +303,6 @@ struct VariableFileReader: NodeReader {
       known = variables
     }
     guard let known else { return }
-    list.beginLayer()
     for (name, found) in zip(known.variables.keys.texts, known.variables.values) {
       let value = winner(name, found.value, at: found.place)
       scope.setEnvironment(name, value)
@@ -318,7 +310,6 @@ struct VariableFileReader: NodeReader {
     }
   }
 
-  /// Returns the value that wins.
   private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
     if scope.secrets.contains(name) { return value }
     guard let inherited = scope.inherited.value(name) else { return value }
@@ -359,9 +350,7 @@ struct VariableExpansion {
   /// Whether the value is in double quotes, where escapes are expanded.
   let isQuoted: Bool
   let store: TextStore
-  /// Returns nil for a variable that is not set.
   let value: (Text) -> Text?
-  /// The depth of nested `${…}`.
   private var depth = 0
 
   private static let mostLevels = 64
@@ -385,9 +374,7 @@ struct VariableExpansion {
     return store.finish()
   }
 
-  /// - Parameters:
-  ///   - close: The byte that ends the part; nil for the end.
-  ///   - isWritten: Whether to write the result or skip it.
+  /// - Parameter isWritten: Whether to write the result or skip it.
   private mutating func expand(until close: UInt8?, isWritten: Bool) throws(ExpressionMistake) {
     while position < end {
       let byte = text[position]
@@ -445,7 +432,6 @@ struct VariableExpansion {
     }
   }
 
-  /// Reads `\0` and up to three octal digits.
   private mutating func octal(_ isWritten: Bool) throws(ExpressionMistake) {
     let start = position
     var value = 0
@@ -523,8 +509,7 @@ struct VariableExpansion {
       }
     default:
       throw mistake(
-        start,
-        position < end ? "this `${` is no variable" : "`${` without its `}`",
+        start, position < end ? "this `${` is no variable" : "`${` without its `}`",
         help: position < end ? "after the name come `}`, `:-`, `-`, `:+`, `+`, `:?` or `?`" : nil)
     }
     depth -= 1

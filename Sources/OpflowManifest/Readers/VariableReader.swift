@@ -1,4 +1,3 @@
-/// The values of `--set`.
 final class GivenVariables {
   /// The last one of a name wins.
   private let given: [(name: String, value: String)]
@@ -17,8 +16,6 @@ final class GivenVariables {
     return value
   }
 
-  /// Reports names that no file declares.
-  ///
   /// - Parameter scope: The scope of the root.
   func reportUnknown(to mistakes: Mistakes, scope: NameScope) {
     for (name, _) in given where !known.contains(name) {
@@ -34,9 +31,7 @@ final class GivenVariables {
 struct OuterVariables {
   /// The including file, whose values win if there is no `as`.
   var winning: (scope: NameScope, file: String)?
-  /// Variables passed by the item of `include`.
   var passed: [PassedVariable] = []
-  /// The values of `--set`, if they apply.
   var given: GivenVariables?
 }
 
@@ -85,7 +80,6 @@ struct VariableReader: NodeReader {
 }
 
 extension ValueReader {
-  /// Whether a variable may have the name; reports an error if not.
   func isVariableName(_ name: Text, at key: Node) -> Bool {
     if VariableName.isExpressionName(name) { return true }
     error(
@@ -112,15 +106,13 @@ final class EnvironmentReader: NodeReader {
       return
     }
     maps.readEntries(node, into: &entries)
-    list.beginLayer()
     if scope.isInTask { scope.valuePlace = .late }
     defer { scope.valuePlace = .none }
     for index in 0..<entries.count {
       let name = entries.name(index)
       guard values.isTaskVariable(name, at: entries.keys[index]),
         let value = values.scalar(
-          entries.value(index), .entry("env", name),
-          expected: "a string, a number or a boolean")
+          entries.value(index), .entry("env", name), expected: "a string, a number or a boolean")
       else { continue }
       values.warnOfShellText(value, entries.value(index), .entry("env", name))
       list.set(name, value)

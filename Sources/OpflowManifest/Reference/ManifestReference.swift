@@ -136,7 +136,6 @@ extension ValueShape {
   }
 }
 
-/// Text of at most 80 columns.
 struct HelpLines {
   private(set) var text = ""
 
@@ -158,7 +157,6 @@ struct HelpLines {
     text += line + "\n"
   }
 
-  /// Adds a word, and lines that are not wrapped.
   mutating func block(_ left: String, _ column: Int, _ block: String) {
     var left = left
     for line in block.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -111,7 +111,6 @@ package enum ManifestSchema {
   }
 }
 
-/// The JSON Schema of a value.
 enum ShapeSchema {
   static func schema(of shape: ValueShape) -> JSONNode {
     switch shape {
@@ -127,17 +126,15 @@ enum ShapeSchema {
     case .id: return .object(scalarMembers + [("minLength", 1)])
     case .boolean: return orExpression(type("boolean"))
     case .integer(let range):
-      return orExpression(
-        [
-          "type": "integer", "minimum": .integer(range.lowerBound),
-          "maximum": .integer(range.upperBound),
-        ])
+      return orExpression([
+        "type": "integer", "minimum": .integer(range.lowerBound),
+        "maximum": .integer(range.upperBound),
+      ])
     case .number(let range):
-      return orExpression(
-        [
-          "type": "number", "minimum": .number("\(range.lowerBound)"),
-          "maximum": .number("\(range.upperBound)"),
-        ])
+      return orExpression([
+        "type": "number", "minimum": .number("\(range.lowerBound)"),
+        "maximum": .number("\(range.upperBound)"),
+      ])
     case .duration: return orExpression(atLeast(0, "number"), text(durationPattern))
     case .size: return orExpression(atLeast(0, "integer"), text("^\(sizePattern)$"))
     case .speed: return orExpression(atLeast(1, "integer"), text("^\(sizePattern)(/s)?$"))
@@ -179,7 +176,6 @@ enum ShapeSchema {
     ["$ref": .string("#/definitions/\(name)")]
   }
 
-  /// Items of a nested list.
   static func items(_ name: String, _ item: ValueShape) -> JSONNode {
     any([schema(of: item), ["type": "array", "items": reference(name)]])
   }
@@ -236,7 +232,6 @@ enum ShapeSchema {
 
   private static var scalar: JSONNode { .object(scalarMembers) }
 
-  /// The first item of a command.
   private static var program: JSONNode {
     .object(scalarMembers + [("pattern", .string(#"^[^ \t]+$|\$\{\{"#))])
   }
@@ -257,7 +252,6 @@ indirect enum JSONNode {
   case array([JSONNode])
   case string(String)
   case integer(Int64)
-  /// A number as text.
   case number(String)
   case bool(Bool)
 
@@ -265,7 +259,6 @@ indirect enum JSONNode {
     .members(names: members.map(\.0), values: members.map(\.1))
   }
 
-  /// The JSON text, indented by two.
   var text: String {
     var text = ""
     write(into: &text, indent: 0)

@@ -1,4 +1,3 @@
-/// Maps keys of other tools to opflow's.
 enum ForeignKeys {
   private static let table: [(foreign: StaticString, key: StaticString)] = [
     ("depends_on", "needs"), ("depends-on", "needs"), ("dependsOn", "needs"), ("deps", "needs"),
@@ -76,7 +75,6 @@ enum ForeignKeys {
     return nil
   }
 
-  /// - Parameter isList: Whether the value is a list.
   static func help(for text: Text, key: Text, isList: Bool) -> String {
     // These keys name a command elsewhere; here it is a separate task.
     if text == "on_failure" || text == "on_success" || text == "on_error" {
@@ -220,7 +218,6 @@ enum ForeignAdvice {
     ("healthcheck", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
   ]
 
-  /// Advice by key and value.
   private static let advicesByValue:
     [(foreign: StaticString, value: StaticString, help: StaticString)] = [
       ("when", "manual", "write `manual: true`"),
@@ -231,7 +228,6 @@ enum ForeignAdvice {
       ("when", "delayed", "let `run` begin with `sleep`"),
     ]
 
-  /// - Parameter value: The value if it is a scalar.
   static func advice(for text: Text, value: Text?, owner: StaticString) -> String? {
     let isOfTask = owner.description == TaskKey.owner.description
     if isOfTask, let value,

@@ -1,4 +1,3 @@
-/// The maps with known keys.
 enum KeyMap: String, CaseIterable {
   case manifest, task, defaults, retry, stop, cache, service, ready, need, include, download,
     secret, input
@@ -104,22 +103,17 @@ enum KeyMap: String, CaseIterable {
 }
 
 enum KeyRule {
-  /// The map has exactly one of these.
   case oneOf([String])
   /// The map has exactly one of these; or it has the second (not an empty list) and otherwise only
   /// keys of the last list.
   case oneOfOrOnly([String], String, [String])
   /// The map has at least one of these, and it is not empty.
   case anyOf([String])
-  /// The first excludes the others.
   case without(String, [String])
   /// The first, if true or a map, excludes the others.
   case unlessFalse(String, [String])
-  /// With the first, none of the others is true.
   case withoutTrue(String, [String])
-  /// With the first, the other is not a list.
   case withoutList(String, String)
-  /// The two are not both true.
   case notBothTrue(String, String)
 }
 
@@ -128,9 +122,7 @@ struct KeyRow {
   let takes: ValueShape
   /// The default as shown to users; may be empty.
   let standard: String
-  /// A description in one line.
   let meaning: String
-  /// The lines of a map that uses the key.
   let example: String
 
   init(_ takes: ValueShape, standard: String = "", _ meaning: String, example: String) {
@@ -159,6 +151,5 @@ enum KeyBounds {
   static var priority: ClosedRange<Int64> { -1000...1000 }
   static var port: ClosedRange<Int64> { 1...65535 }
   static var signal: ClosedRange<Int64> { 1...64 }
-  /// The bounds of a `range`.
   static var axis: ClosedRange<Int64> { -1_000_000_000_000_000...1_000_000_000_000_000 }
 }

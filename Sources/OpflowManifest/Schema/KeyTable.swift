@@ -10,7 +10,6 @@ extension SchemaKey {
   var name: StaticString { Self.names[rawValue] }
 }
 
-/// Finds a key by its text.
 struct KeyTable<Key: SchemaKey> {
   private var words = TextTable()
   private let keys: [Key]
@@ -25,7 +24,6 @@ struct KeyTable<Key: SchemaKey> {
   var names: [Text] { words.texts }
 }
 
-/// The known keys of one map.
 struct Fields<Key: SchemaKey> {
   private var keys = InlineArray<64, Int32>(repeating: -1)
   /// One bit per key. It is tested first, because indexing `keys` with a variable copies the array.

@@ -54,8 +54,7 @@ enum ManifestKey: Int, SchemaKey {
           known: [
             ("cpu", .integer(KeyBounds.maxParallel)), ("download", .integer(KeyBounds.maxParallel)),
             ("memory", .size),
-          ], mayBeEmpty: true),
-        standard: "{ download: 4 }", "capacities that tasks share",
+          ], mayBeEmpty: true), standard: "{ download: 4 }", "capacities that tasks share",
         example: "resources: { database: 1, memory: 4GiB }")
     case .defaults:
       KeyRow(
@@ -72,8 +71,7 @@ enum ManifestKey: Int, SchemaKey {
         example: "env_file: [.env, \"?.env.local\"]")
     case .secrets:
       KeyRow(
-        .each(.taskVariable, .map(.secret)),
-        "where the values of secrets come from",
+        .each(.taskVariable, .map(.secret)), "where the values of secrets come from",
         example: "secrets:\n  TOKEN: { env: CI_TOKEN }\n  KEY: { file: deploy.pem }")
     case .keepRuns:
       KeyRow(
@@ -89,8 +87,7 @@ enum ManifestKey: Int, SchemaKey {
       KeyRow(
         .word(["wait", "fail", "allow"]), standard: "`allow`",
         "while another run of the group is live: `wait` for its end, `fail` with exit code 5, or"
-          + " `allow` both",
-        example: "if_running: wait")
+          + " `allow` both", example: "if_running: wait")
     case .tasks:
       KeyRow(
         .each(.task, .map(.task)), standard: "required, unless there is an `include`",

@@ -8,9 +8,7 @@ struct MapReader: Reporter {
 
   // MARK: Maps with known keys
 
-  /// - Parameters:
-  ///   - owner: The map's name in errors.
-  ///   - isIgnored: Whether an unknown key is allowed.
+  /// - Parameter owner: The map's name in errors.
   func fields<Key>(
     _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
     ignoring isIgnored: (Text) -> Bool = { _ in false }
@@ -20,7 +18,6 @@ struct MapReader: Reporter {
     return fields
   }
 
-  /// - Parameter fields: Must be empty.
   func readFields<Key>(
     _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
     ignoring isIgnored: (Text) -> Bool = { _ in false }, into fields: inout Fields<Key>
@@ -81,7 +78,6 @@ struct MapReader: Reporter {
     return entries
   }
 
-  /// Reads entries in place of those in `entries`.
   func readEntries(_ node: Node, into entries: inout Entries) {
     entries.removeAll()
     collect(node, into: &entries)
@@ -107,7 +103,6 @@ struct MapReader: Reporter {
 
   // MARK: Keys
 
-  /// Returns nil, after an error, if the key is a collection.
   @inline(__always)
   func keyText(_ key: Node) -> Text? {
     if let text = document.scalarText(key) { return text }
@@ -213,7 +208,6 @@ struct MapReader: Reporter {
   }
 }
 
-/// Map entries with unique names.
 protocol EntryList {
   var count: Int { get }
   func key(_ index: Int) -> Node
@@ -221,7 +215,6 @@ protocol EntryList {
   mutating func insert(_ key: Node, _ name: Text) -> Int?
 }
 
-/// The entries of a map with user-defined names.
 struct Entries: EntryList {
   let document: YAMLDocument
   private(set) var keys: [Node] = []
@@ -235,7 +228,6 @@ struct Entries: EntryList {
   func name(_ index: Int) -> Text { document.text(keys[index]) }
   func value(_ index: Int) -> Node { keys[index].value }
 
-  /// Removes all entries and keeps the memory.
   mutating func removeAll() {
     keys.removeEach()
     names.removeAll()

@@ -18,10 +18,8 @@ enum TaskName {
     return id.count < 2 ? rule : "\(rule): `\(id)`"
   }
 
-  /// In bytes.
   static let longest = 255
 
-  /// Returns the error in an ID; nil if it is valid.
   static func mistake(_ text: Text) -> String? {
     guard let first = text.first else { return "the id of a task is empty" }
     if text.count > longest { return "the id of a task is longer than 255 bytes" }
@@ -31,7 +29,6 @@ enum TaskName {
     return text.allSatisfy(isAllowed) ? nil : "`\(text.string)` is no id of a task"
   }
 
-  /// Whether an ID may contain the byte behind its first one.
   static func isAllowed(_ byte: UInt8) -> Bool {
     if ASCII.continuesName(byte) { return true }
     switch byte {

@@ -107,9 +107,8 @@ enum TaskKey: Int, SchemaKey {
         example: "needs: [build, { task: lint, on: finished }]")
     case .priority:
       KeyRow(
-        .wordOrNumber(PriorityLevels.words, KeyBounds.priority),
-        standard: "`normal`, which is 0", "among ready tasks the higher one starts first",
-        example: "priority: high")
+        .wordOrNumber(PriorityLevels.words, KeyBounds.priority), standard: "`normal`, which is 0",
+        "among ready tasks the higher one starts first", example: "priority: high")
     case .env:
       KeyRow(
         .each(.taskVariable, .scalar), "environment variables, over the manifest's",
@@ -146,9 +145,8 @@ enum TaskKey: Int, SchemaKey {
           known: [
             ("cpu", .integer(0...KeyBounds.maxParallel.upperBound)),
             ("download", .integer(0...KeyBounds.maxParallel.upperBound)), ("memory", .size),
-          ], mayBeEmpty: true),
-        standard: "`{ cpu: 1 }`; of a download `{ download: 1 }`", "what it holds while it runs",
-        example: "resources: { cpu: 4, memory: 2GiB }")
+          ], mayBeEmpty: true), standard: "`{ cpu: 1 }`; of a download `{ download: 1 }`",
+        "what it holds while it runs", example: "resources: { cpu: 4, memory: 2GiB }")
     case .condition:
       KeyRow(
         .expression, standard: "true",
@@ -170,8 +168,7 @@ enum TaskKey: Int, SchemaKey {
     case .finally:
       KeyRow(
         .boolean, standard: "`false`",
-        "it runs after all others have ended, whatever became of them",
-        example: "finally: true")
+        "it runs after all others have ended, whatever became of them", example: "finally: true")
     case .onInterrupted:
       KeyRow(
         .word(["rerun", "fail"]), standard: "`rerun`",
@@ -180,8 +177,7 @@ enum TaskKey: Int, SchemaKey {
     case .secrets:
       KeyRow(
         .list(.name(.taskVariable), mayBeEmpty: true),
-        "the secrets that it finds in its environment",
-        example: "secrets: [TOKEN]")
+        "the secrets that it finds in its environment", example: "secrets: [TOKEN]")
     case .desc: KeyRow(.line, "a line for people", example: "desc: the unit tests")
     case .tags:
       KeyRow(
@@ -217,8 +213,7 @@ enum TaskKey: Int, SchemaKey {
       KeyRow(
         ValueShape(.clean), standard: "`false`",
         "before it runs, the files that it left the last time are removed; it needs `inputs` and "
-          + "`outputs`",
-        example: "inputs: [\"src/*.c\"]\noutputs: [\"out/*\"]\nclean: true")
+          + "`outputs`", example: "inputs: [\"src/*.c\"]\noutputs: [\"out/*\"]\nclean: true")
     case .service:
       KeyRow(
         .either([.boolean, .map(.service)]), standard: "`false`",

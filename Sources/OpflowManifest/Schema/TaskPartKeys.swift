@@ -40,8 +40,7 @@ enum RetryKey: Int, SchemaKey {
     case .maxDelay:
       KeyRow(
         .duration, standard: "1m, or `delay` where that is longer",
-        "what the delay does not exceed",
-        example: "max_delay: 5m")
+        "what the delay does not exceed", example: "max_delay: 5m")
     case .jitter:
       KeyRow(
         .number(KeyBounds.jitter), standard: "0.2",
@@ -123,8 +122,8 @@ enum ServiceKey: Int, SchemaKey {
     case .restart:
       KeyRow(
         .integer(KeyBounds.retries), standard: "0",
-        "how often it starts again when it ends by itself after it was ready",
-        example: "restart: 2")
+        "how often it starts again when it ends by itself after it was ready", example: "restart: 2"
+      )
     case .ports:
       KeyRow(
         .list(.name(.identifier), mayBeEmpty: false),
@@ -213,8 +212,7 @@ enum DownloadKey: Int, SchemaKey {
         .size, "its size in bytes; another one is a failure", example: Self.whole + "size: 1048576")
     case .headers:
       KeyRow(
-        .each(.header, .scalar),
-        "header fields, sent as they are to the host of `url`",
+        .each(.header, .scalar), "header fields, sent as they are to the host of `url`",
         example: Self.whole + "headers: { Accept: application/gzip }")
     case .mode:
       KeyRow(
@@ -247,8 +245,7 @@ enum MatrixKey: Int, SchemaKey {
         .either([
           .text, .map(.rows),
           .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
-        ]),
-        "values that belong together: a list of maps, or a file with a line of names",
+        ]), "values that belong together: a list of maps, or a file with a line of names",
         example: "rows: [{ os: linux, cc: gcc }, { os: bsd, cc: clang }]")
     case .exclude:
       KeyRow(
@@ -276,8 +273,7 @@ enum AxisKey: Int, SchemaKey {
     switch self {
     case .range:
       KeyRow(
-        .pair(.integer(KeyBounds.axis)),
-        "whole numbers, from the first to the last",
+        .pair(.integer(KeyBounds.axis)), "whole numbers, from the first to the last",
         example: "range: [1, 4]")
     case .glob:
       KeyRow(.text, "the files that fit a pattern, sorted", example: "glob: \"data/*.csv\"")

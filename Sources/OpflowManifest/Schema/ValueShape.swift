@@ -1,9 +1,7 @@
 internal import OpflowCore
 
 indirect enum ValueShape {
-  /// A string that is not empty.
   case text
-  /// A string, possibly empty.
   case line
   /// A shell script. `true` and `false` are commands too.
   case script
@@ -16,19 +14,16 @@ indirect enum ValueShape {
   case size
   /// Bytes per second.
   case speed
-  /// An amount of a resource.
   case amount(mayBeNone: Bool)
   /// The number of digits.
   case hexadecimal(Int)
   case octal
   case address
   case expression
-  /// The ID of a task, or a name for several tasks.
   case id
   case word([String])
   /// One of some words or a number, which may be quoted.
   case wordOrNumber([String], ClosedRange<Int64>)
-  /// A program and its arguments.
   case command
   /// A string without spaces.
   case tag
@@ -40,16 +35,13 @@ indirect enum ValueShape {
   /// A map with user-defined names, some of which have a special meaning.
   case entries(
     NameShape, ValueShape, known: [(name: String, takes: ValueShape)], mayBeEmpty: Bool)
-  /// A map with known keys.
   case map(KeyMap)
   case either([ValueShape])
 
-  /// A map in which all values have the same type.
   static func each(_ names: NameShape, _ value: ValueShape) -> ValueShape {
     .entries(names, value, known: [], mayBeEmpty: true)
   }
 
-  /// The type of a key about processes.
   init(_ rule: ProcessRule) {
     switch rule.takes {
     case .flag: self = .boolean
@@ -129,14 +121,10 @@ indirect enum ValueShape {
   }
 }
 
-/// The syntax of user-defined names.
 enum NameShape {
   case task
-  /// A name that expressions can use.
   case identifier
-  /// An environment variable that a task can have.
   case taskVariable
-  /// The name of an HTTP header.
   case header
   /// A name that starts with `x-`.
   case extra

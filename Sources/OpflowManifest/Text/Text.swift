@@ -26,7 +26,6 @@ extension UnsafeRawBufferPointer {
     return cyaml_equal(text.baseAddress, word.utf8Start, text.count) != 0
   }
 
-  /// Whether the bytes contain `word`; false if it is empty.
   func contains(_ word: Text) -> Bool {
     guard let first = word.first, word.count <= count else { return false }
     return (0...count - word.count).contains { start in
@@ -87,7 +86,6 @@ final class TextStore {
 
   var pendingCount: Int { end - start }
 
-  /// Completes the text under construction.
   func finish() -> Text {
     guard let chunk = chunks.last else { return Text.empty }
     defer { start = end }
@@ -104,9 +102,7 @@ final class TextStore {
     return string.withUTF8 { copy(Text($0)) }
   }
 
-  /// Invalidates all texts.
   func removeAll() {
-    // Usually the store is empty.
     if end == 0 { return }
     while chunks.count > 1 { chunks.removeLast().deallocate() }
     start = 0

@@ -28,7 +28,6 @@ struct TextTable {
     return (count - 1, true)
   }
 
-  /// Inserts a text. If it is new, `store` keeps a copy.
   mutating func insert(_ text: Text, keptIn store: TextStore) -> Int {
     index(of: text) ?? insert(store.copy(text)).index
   }
@@ -44,7 +43,6 @@ struct TextTable {
 
   private static func hash(_ text: Text) -> UInt32 { UInt32(truncatingIfNeeded: Hash.xxh3(text)) }
 
-  /// Returns the slot of a text, or the free one where it belongs.
   private func slot(of text: Text, _ hash: UInt32) -> Int {
     let mark = hash & ~UInt32(truncatingIfNeeded: mask)
     var slot = Int(hash) & mask
@@ -73,7 +71,6 @@ struct TextTable {
     slots[slot] = hash & ~UInt32(truncatingIfNeeded: mask) | UInt32(truncatingIfNeeded: number + 1)
   }
 
-  /// The bits of a slot that hold the number.
   private var mask: Int { slots.count - 1 }
 }
 
@@ -83,7 +80,6 @@ struct NameIndex {
 
   func index(of name: Text) -> Int? { names.index(of: name) }
 
-  /// Adds a name. Returns its number if it is already known.
   mutating func insert(_ name: Text) -> Int? {
     let (index, isNew) = names.insert(name)
     return isNew ? nil : index
@@ -99,7 +95,6 @@ struct TextMap<Value> {
 
   subscript(key: Text) -> Value? { keys.index(of: key).map { values[$0] } }
 
-  /// Sets a value. Returns the one that it replaces.
   @discardableResult
   mutating func set(_ key: Text, _ value: Value) -> Value? {
     let (index, isNew) = keys.insert(key)

@@ -1,13 +1,11 @@
 internal import CYAML
 
-/// A part of a script in another tool's syntax, or with typographic quotes. Shells misread it
-/// silently.
+/// Another tool's syntax or typographic quotes in a script, which shells misread silently.
 struct ForeignScript {
   let message: String
   let help: String
 
-  /// Whether a file may contain such a part. It is asked once per file, as most do not. The C
-  /// library finds each first byte much faster than a loop.
+  /// Whether a file may contain such a part. Asked once per file, as most do not.
   static func mayStand(in source: Text, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
@@ -42,7 +40,6 @@ struct ForeignScript {
     return any(of: 0xC2) { source[$0] == 0xA0 } || any(of: 0xE2) { source[$0] == 0x80 }
   }
 
-  /// Finds the first such part of a script.
   init?(in script: Text, of scope: NameScope) {
     var isQuoted: UInt8?
     for (offset, byte) in script.enumerated() {
@@ -139,14 +136,11 @@ struct ForeignScript {
 }
 
 extension Text {
-  /// Returns the offset of the first `byte`; the count if there is none.
   fileprivate func offset(of byte: UInt8) -> Int {
     // SAFETY: reads within the text.
     cyaml_find_byte(start, count, byte)
   }
 }
-
-// Finds shell variables in values that no shell reads.
 
 extension ValueReader {
   /// Warns about `$NAME`, `${NAME}` and a leading `~/`, except in text made by an expression.
@@ -165,7 +159,6 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// Advice for a shell variable in a value of another type.
   func shellHelp(_ value: Scalar) -> String? {
     guard let found = ShellText(in: value.text), !hasExpression(value.node) else { return nil }
     return "nothing expands `\(found.text.string)` here: write `${{ env.\(found.variable) }}`"
@@ -174,7 +167,6 @@ extension ValueReader {
 
 /// A shell variable, or `~` for the home folder.
 struct ShellText {
-  /// The text as written.
   let text: Text
   let variable: String
 

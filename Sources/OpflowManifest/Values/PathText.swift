@@ -25,7 +25,6 @@ enum PathText {
     if path.isSame(as: folder) || path.elementsEqual(folder) {
       return Text(".")
     }
-    // The root already ends with a slash.
     let count = folder.count > 1 ? folder.count + 1 : 1
     guard path.count > count, path[count - 1] == UInt8(ascii: "/"),
       path[..<(count - 1)].elementsEqual(folder[..<(count - 1)])

@@ -86,7 +86,6 @@ package enum AmountText {
   enum Reading: Equatable {
     /// In thousandths of a unit or byte.
     case amount(UInt64)
-    /// More than three decimals.
     case tooFine
     case tooLarge
     case none
@@ -108,7 +107,6 @@ package enum AmountText {
     return number.times(1000).map { .amount($0) } ?? .tooLarge
   }
 
-  /// Whether the text is a whole number, which then has too many digits.
   private static func isLong(_ text: Text) -> Bool {
     !text.isEmpty && text.allSatisfy(ASCII.isDigit)
   }
@@ -117,14 +115,12 @@ package enum AmountText {
 /// An exact decimal number without a sign.
 private struct Decimal {
   private var whole: UInt64 = 0
-  /// The fraction as `numerator / denominator`, cut after nine digits.
+  /// The fraction, cut after nine digits.
   private var numerator: UInt64 = 0
   private var denominator: UInt64 = 1
-  /// The offset behind the number.
   private(set) var end: Int
   var isWhole: Bool { numerator == 0 }
 
-  /// Reads a number; returns nil if there is none or it does not fit.
   init?(_ text: Text, from start: Int) {
     end = start
     while end < text.count, ASCII.isDigit(text[end]) {

@@ -26,8 +26,7 @@ extension NodeReader {
   }
 }
 
-/// Reads nodes as values of the types that keys take. Methods return nil after an error. It is a
-/// class, because many readers share it.
+/// Reads nodes as values of the types that keys take. Methods return nil after an error.
 final class ValueReader: Reporter {
   let document: YAMLDocument
   let mistakes: Mistakes
@@ -36,11 +35,8 @@ final class ValueReader: Reporter {
   /// Owns evaluated texts.
   let scratch: TextStore
   let maps: MapReader
-  /// How values of expressions are inserted.
   var valuesAs = ExpressionTemplate.Values.asTheyAre
-  /// Values of other tasks that the current task reads.
   private(set) var valueReadings: [ValueReading] = []
-  /// Whether `valueReadings` has elements. Reading this flag is cheaper.
   private(set) var readsValues = false
 
   /// - Parameter scratch: Owns evaluated texts until its owner empties it. It must not be the
@@ -57,7 +53,6 @@ final class ValueReader: Reporter {
     maps = MapReader(document: document, mistakes: mistakes)
   }
 
-  /// Returns the same reader with another store.
   func holding(_ scratch: TextStore) -> ValueReader {
     ValueReader(
       document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: scratch)
@@ -68,7 +63,6 @@ final class ValueReader: Reporter {
     readsValues = true
   }
 
-  /// Starts the next task.
   func forgetValueReadings() {
     if !readsValues { return }
     valueReadings.removeAll(keepingCapacity: true)
@@ -87,7 +81,6 @@ final class ValueReader: Reporter {
 
   // MARK: Scalars
 
-  /// Reads any scalar except null.
   @inline(never)
   func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
@@ -210,7 +203,6 @@ final class ValueReader: Reporter {
     return value
   }
 
-  /// Returns a duration in milliseconds.
   func duration(_ node: Node, _ subject: Subject, atMost limit: UInt64 = .max) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a duration") else { return nil }
     guard let value = DurationText.milliseconds(scalar.text) else {
@@ -235,7 +227,6 @@ final class ValueReader: Reporter {
     return value
   }
 
-  /// Reads a number with up to three decimals, or a size.
   func thousandths(_ node: Node, _ subject: Subject) -> UInt64? {
     guard let scalar = scalar(node, subject, expected: "a number or a size") else { return nil }
     switch AmountText.thousandths(scalar.text) {
@@ -285,7 +276,6 @@ final class ValueReader: Reporter {
     return document.children(node)
   }
 
-  /// Reads strings that are not empty. Invalid items are left out.
   func strings(_ node: Node, _ key: some SchemaKey, expected: StaticString) -> [Scalar]? {
     guard let items = items(node, Subject(key), expected: expected) else { return nil }
     return items.compactMap { filledString($0, .item(of: key)) }
@@ -315,7 +305,6 @@ final class ValueReader: Reporter {
       help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject))
   }
 
-  /// Returns nil after the error.
   func wrongType<Value>(
     _ node: Node, _ subject: Subject, expected: StaticString, help: @autoclosure () -> String? = nil
   ) -> Value? {
@@ -323,7 +312,6 @@ final class ValueReader: Reporter {
     return nil
   }
 
-  /// Advice for a collection where a text is needed.
   private func textHelp(_ node: Node, _ subject: Subject) -> String? {
     guard case .entry(let map, let name) = subject, ["vars", "env"].contains(map.description) else {
       return nil
@@ -340,7 +328,6 @@ final class ValueReader: Reporter {
       + " `${{ needs.TASK.\(name.string) }}`"
   }
 
-  /// Advice for a single value where a list is needed.
   func listHelp(_ node: Node, ofNumbers: Bool = false) -> String? {
     guard let text = document.scalarText(node), !text.isEmpty, text.count <= 80, !text.contains(10),
       !(document.isPlain(node) && CoreSchema.isNull(text))
@@ -384,7 +371,6 @@ final class ValueReader: Reporter {
     return scalar.isTyped ? "`\(scalar.text.string)`" : "\"\(scalar.text.string)\""
   }
 
-  /// Advice for braces that are meant as an expression.
   func quotingHelp(_ node: Node) -> String? {
     guard document.kind(node) == .mapping, document.isFlow(node) else { return nil }
     let start = document.offset(node)
@@ -420,7 +406,6 @@ extension ValueReader {
     document.hasExpressions && ExpressionTemplate.hasExpression(text)
   }
 
-  /// Returns a scalar; nil, after an error, if an expression in it is wrong.
   @inline(__always)
   func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     if let text = document.scalarText(node), !hasExpression(text) {
@@ -429,7 +414,6 @@ extension ValueReader {
     return evaluated(node, subject, expected: expected)
   }
 
-  /// The slow path of `possiblyNull`.
   @inline(never)
   private func evaluated(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let text = document.scalarText(node) else {
@@ -484,7 +468,6 @@ extension ValueReader {
       literals: scope.literals, report: { _ in })
   }
 
-  /// Records the values of other tasks that were read. Returns whether there are any.
   func takeValuesRead(_ node: Node) -> Bool {
     if scope.valuesRead.isEmpty { return false }
     for (reference, offset) in scope.valuesRead {
@@ -494,7 +477,6 @@ extension ValueReader {
     return true
   }
 
-  /// Returns the late part of a valid text.
   private func residue(of text: Text) -> Text {
     defer { scope.valuesRead.removeAll(keepingCapacity: true) }
     return LateText.residue(
@@ -513,7 +495,6 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// Whether a task's variable may have the name; reports an error if not.
   func isTaskVariable(_ name: Text, at node: Node) -> Bool {
     if name.hasPrefix("OPFLOW_") {
       error(
@@ -563,7 +544,6 @@ struct Scalar {
   var isNull: Bool { isTyped && CoreSchema.isNull(text) }
 }
 
-/// Names a value in error messages.
 enum Subject {
   case key(StaticString)
   case item(StaticString)

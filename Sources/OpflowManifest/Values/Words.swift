@@ -53,8 +53,7 @@ extension NeedCondition {
       ),
       (
         [
-          "succeeded", "ok", "passed", "successful", "on_success",
-          "service_completed_successfully",
+          "succeeded", "ok", "passed", "successful", "on_success", "service_completed_successfully",
         ], "`success` is the default"
       ),
       (["executed", "run"], "`ran` is met by a success, but not by a task that was skipped"),

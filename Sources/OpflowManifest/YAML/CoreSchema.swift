@@ -52,7 +52,6 @@ enum CoreSchema {
     return text.first == UInt8(ascii: "-") ? -value : value
   }
 
-  /// Returns a finite value, also for an integer.
   static func number(_ text: Text) -> Double? {
     if let integer = integer(text) { return Double(integer) }
     guard isFloat(text), let value = Double(text.string), value.isFinite else { return nil }

@@ -1,8 +1,6 @@
-/// The bytes of a file.
 final class SourceFile {
   /// Counts files in order of discovery; the root is 0.
   let number: UInt32
-  /// The path shown in diagnostics.
   let displayPath: String
   /// Valid as long as this object.
   let text: Text
@@ -20,7 +18,6 @@ final class SourceFile {
   func place(_ offset: Int) -> Place { Place(file: number, offset: offset) }
 }
 
-/// An offset in a file.
 struct Place: Hashable, Comparable {
   /// `SourceFile.number`.
   var file: UInt32

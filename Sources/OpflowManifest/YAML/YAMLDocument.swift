@@ -19,10 +19,8 @@ enum NodeKind: Equatable {
 /// place.
 final class YAMLDocument {
   let file: SourceFile
-  /// Whether any text contains `${{`.
   let hasExpressions: Bool
   let marks: SourceMarks
-  /// Whether any scalar is `matrix`.
   let hasMatrix: Bool
   // SAFETY: these point into `tables`, which is constant and lives as long as the document.
   private let records: UnsafeBufferPointer<cyaml_record>
@@ -63,7 +61,6 @@ final class YAMLDocument {
   /// The number of nodes; aliases are not expanded.
   var nodeCount: Int { records.count }
 
-  /// Resolves an alias.
   @inline(__always)
   func target(_ node: Node) -> Node {
     let record = records[Int(node.record)]
@@ -79,11 +76,9 @@ final class YAMLDocument {
     }
   }
 
-  /// Returns an empty text for a collection.
   @inline(__always)
   func text(_ node: Node) -> Text { scalarText(node) ?? Text.empty }
 
-  /// Returns nil for a collection.
   @inline(__always)
   func scalarText(_ node: Node) -> Text? {
     let record = records[Int(target(node).record)]
@@ -168,9 +163,7 @@ final class YAMLDocument {
 
 /// Facts about a document that save searching each value.
 struct SourceMarks {
-  /// Whether any text contains `$`.
   var hasDollars = true
-  /// Whether the source contains `{{`.
   var hasBracePairs = true
   var isASCII = false
 }
@@ -179,7 +172,6 @@ extension cyaml_record {
   fileprivate var kind: UInt32 { bits & 3 }
   fileprivate func has(_ flag: Int) -> Bool { bits & UInt32(flag) != 0 }
   fileprivate var value: Int { Int(bits >> UInt32(CYAML_VALUE_SHIFT)) }
-  /// The start of a text that is in the input.
   fileprivate var textStart: Int { Int(start) + (has(CYAML_QUOTED) ? 1 : 0) }
 }
 
@@ -190,15 +182,12 @@ struct ExpressionPlace {
   var inText: Int
   var inSource: Int
 
-  /// The state before the first expression.
   static let none = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
 }
 
 extension YAMLDocument {
-  /// Returns the place in the source of a byte of a scalar's text.
-  ///
-  /// In text that libyaml decoded (folded lines, escapes, blocks), it counts `${{` to find the
-  /// place.
+  /// Finds the place by counting `${{` in text that libyaml decoded (folded lines, escapes,
+  /// blocks).
   func place(_ node: Node, textOffset: Int) -> Place {
     file.place(offset(node, textOffset: textOffset))
   }
@@ -244,10 +233,8 @@ extension YAMLDocument {
   }
 }
 
-/// Why a file cannot be read.
 struct YAMLFailure: Error {
   enum Reason: Equatable {
-    /// The file has only whitespace and comments.
     case empty
     /// - Parameter beginning: The start of the construct that libyaml was reading.
     case syntax(problem: String, context: String, beginning: Int?)
@@ -260,7 +247,6 @@ struct YAMLFailure: Error {
   }
 
   let reason: Reason
-  /// The offset where the reader stopped.
   let offset: Int
 
   static let mostLevels = CYAML_MAX_DEPTH
