@@ -56,6 +56,13 @@ let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "
     swiftSettings: swiftSettings)
 }
 
+// The pure modules: each stands on those before it, and may name their values.
+let base: [Target.Dependency] = ["OpflowBase"]
+let plan = base + ["OpflowPlan"]
+let wire = plan + ["OpflowWire"]
+let journal = wire + ["OpflowJournal"]
+let engine = journal + ["OpflowEngine"]
+
 let package = Package(
   name: "opflow",
   products: [
@@ -74,30 +81,33 @@ let package = Package(
       name: "CYAML", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("yaml")]),
 
-    .target(name: "OpflowCore", dependencies: ["CHash"], swiftSettings: swiftSettings),
-    .target(name: "OpflowViews", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+    .target(name: "OpflowBase", dependencies: ["CHash"], swiftSettings: swiftSettings),
+    .target(name: "OpflowPlan", dependencies: base, swiftSettings: swiftSettings),
+    .target(name: "OpflowWire", dependencies: plan, swiftSettings: swiftSettings),
+    .target(name: "OpflowJournal", dependencies: wire, swiftSettings: swiftSettings),
+    .target(name: "OpflowEngine", dependencies: journal, swiftSettings: swiftSettings),
+    .target(name: "OpflowViews", dependencies: engine, swiftSettings: swiftSettings),
     .target(
-      name: "OpflowReports", dependencies: ["OpflowViews", "OpflowCore", "CPage"],
+      name: "OpflowReports", dependencies: engine + ["OpflowViews", "CPage"],
       swiftSettings: swiftSettings),
-    .target(name: "OpflowDownload", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+    .target(name: "OpflowDownload", dependencies: wire, swiftSettings: swiftSettings),
     .target(
-      name: "OpflowManifest", dependencies: ["OpflowCore", "CYAML"], swiftSettings: swiftSettings),
+      name: "OpflowManifest", dependencies: plan + ["CYAML"], swiftSettings: swiftSettings),
     .target(
-      name: "OpflowCommandLine", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+      name: "OpflowCommandLine", dependencies: wire, swiftSettings: swiftSettings),
     .target(name: "OpflowSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
     .target(
-      name: "OpflowWorker", dependencies: ["OpflowSystem", "OpflowCore"],
+      name: "OpflowWorker", dependencies: wire + ["OpflowSystem"],
       swiftSettings: swiftSettings),
     .target(
       name: "OpflowRuntime",
-      dependencies: [
+      dependencies: engine + [
         "OpflowReports", "OpflowViews", "OpflowWorker", "OpflowManifest", "OpflowSystem",
-        "OpflowCore",
       ],
       swiftSettings: swiftSettings),
     .target(
       name: "Opflow",
-      dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowSystem", "OpflowCore"],
+      dependencies: engine + ["OpflowRuntime", "OpflowManifest", "OpflowSystem"],
       swiftSettings: swiftSettings),
     .target(
       name: "CTransfer", exclude: ["link"], cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
@@ -107,47 +117,71 @@ let package = Package(
       ]),
     .executableTarget(
       name: "opflow-download",
-      dependencies: ["OpflowWorker", "OpflowDownload", "OpflowSystem", "OpflowCore", "CTransfer"],
+      dependencies: journal + ["OpflowWorker", "OpflowDownload", "OpflowSystem", "CTransfer"],
       swiftSettings: swiftSettings, linkerSettings: staticRuntime),
     .executableTarget(
       name: "opflow",
-      dependencies: [
+      dependencies: engine + [
         "OpflowRuntime", "OpflowWorker", "OpflowReports", "OpflowViews", "OpflowManifest",
-        "OpflowCommandLine", "OpflowCore", "OpflowSystem",
+        "OpflowCommandLine", "OpflowSystem",
       ],
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
     .testTarget(
-      name: "OpflowCoreTests",
-      dependencies: ["OpflowReports", "OpflowViews", "OpflowCore", "Screen"],
+      name: "OpflowBaseTests", dependencies: base,
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "OpflowDownloadTests", dependencies: ["OpflowDownload", "OpflowCore"],
+      name: "OpflowPlanTests", dependencies: wire + ["Fixtures"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "OpflowManifestTests", dependencies: ["OpflowManifest", "OpflowCore"],
+      name: "OpflowWireTests", dependencies: journal + ["Fixtures"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "OpflowCommandLineTests", dependencies: ["OpflowCommandLine", "OpflowCore"],
+      name: "OpflowJournalTests", dependencies: journal + ["Fixtures"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowEngineTests", dependencies: engine + ["Fixtures"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowViewsTests", dependencies: engine + ["OpflowViews", "Fixtures", "Screen"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowReportsTests",
+      dependencies: journal + ["OpflowReports", "OpflowViews", "Fixtures"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowWorkerTests", dependencies: plan + ["OpflowWorker"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowDownloadTests", dependencies: wire + ["OpflowDownload"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowManifestTests", dependencies: plan + ["OpflowManifest"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowCommandLineTests", dependencies: plan + ["OpflowCommandLine"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowSystemTests", dependencies: ["OpflowSystem"], swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowRuntimeTests",
-      dependencies: [
-        "OpflowRuntime", "OpflowWorker", "OpflowManifest", "OpflowSystem", "OpflowCore",
-      ],
+      dependencies: engine + ["OpflowRuntime", "OpflowWorker", "OpflowManifest", "OpflowSystem"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowTests",
-      dependencies: ["Opflow", "OpflowRuntime", "OpflowManifest", "OpflowCore"],
+      dependencies: plan + ["Opflow", "OpflowRuntime", "OpflowManifest"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "DownloadTests",
-      dependencies: [
-        "OpflowDownload", "OpflowCore", "OpflowSystem", "CTransfer", "opflow-download", "Drill",
+      dependencies: journal + [
+        "OpflowDownload", "OpflowSystem", "CTransfer", "opflow-download", "Drill",
       ],
       exclude: ["Server"], swiftSettings: swiftSettings),
+    // Plans, journals and views that the tests of several modules share.
+    .target(
+      name: "Fixtures", dependencies: journal + ["OpflowReports", "OpflowViews", "Screen"],
+      path: "Tests/Fixtures",
+      swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
@@ -171,7 +205,7 @@ let package = Package(
     // Whole runs, imagined: what tests sample and scripts/stress goes through by the million.
     // Optimised in debug builds too, since the tests go through thousands.
     .target(
-      name: "Simulation", dependencies: ["OpflowWorker", "OpflowDownload", "OpflowCore"],
+      name: "Simulation", dependencies: engine + ["OpflowWorker", "OpflowDownload"],
       path: "Tests/Simulation",
       swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
@@ -187,13 +221,13 @@ let package = Package(
     // What must hold of every reader of untrusted bytes. Optimised in debug builds too.
     .target(
       name: "FuzzEntries",
-      dependencies: ["OpflowDownload", "OpflowManifest", "OpflowViews", "OpflowCore"],
+      dependencies: engine + ["OpflowDownload", "OpflowManifest", "OpflowViews"],
       path: "Tests/Fuzz/Entries", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzEntries", "OpflowManifest"],
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Stress", dependencies: ["Simulation", "Drill", "FuzzEntries", "OpflowCore"],
+      name: "Stress", dependencies: engine + ["Simulation", "Drill", "FuzzEntries"],
       path: "Tests/Stress",
       swiftSettings: swiftSettings),
   ] + examples + fuzzer

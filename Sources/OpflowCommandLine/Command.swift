@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 
 /// Parser, help and hints are made from the commands' rows.
 package enum Command: Hashable, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 package enum CommandLineParser {
   /// `-C DIR` may precede the command, as in git.

@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
+internal import OpflowWire
 
 /// `Command.row` tells which command takes which flag.
 enum Flag: CaseIterable {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// What a flag takes, and its effect.
 enum FlagValue {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Commands for runs that stay open.
 extension CommandRow {

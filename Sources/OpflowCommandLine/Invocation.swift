@@ -1,4 +1,6 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowPlan
+package import OpflowWire
 
 /// Lists are empty and values nil if not given.
 package struct Invocation: Equatable, Sendable {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// Splits the arguments of `run`, `check` and `plan` into manifest and tasks.
 struct ManifestWords {

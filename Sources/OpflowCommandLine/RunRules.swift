@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// The rules between flags of `run`, `resume` and `plan`.
 enum RunRules {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// Splits arguments as getopt_long(3) does: `--flag=value`, `--flag value`, `-j4`, `-j 4`, `-kn`,
 /// and no flags after `--`.

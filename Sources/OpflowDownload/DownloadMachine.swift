@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
+package import OpflowWire
 
 package enum DownloadStep: Equatable, Sendable {
   case request(FetchRequest)

@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowPlan
+package import OpflowWire
 
 package enum DownloadWorkerEvent {
   case order(WorkerOrder)

@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowPlan
 
 package struct FetchRequest: Equatable, Sendable {
   package var address: WebAddress

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// HTTP dates (RFC 9110, 5.6.7) in all three required forms.
 package enum HTTPDate {

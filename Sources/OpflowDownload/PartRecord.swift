@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowWire
 
 // The record of a part (`to.part.meta`)
 // =====================================

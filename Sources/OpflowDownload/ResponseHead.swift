@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowWire
 
 /// The parts of a response head that matter to a download (RFC 9110, 9112).
 package struct ResponseHead: Equatable, Sendable {

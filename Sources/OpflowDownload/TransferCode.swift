@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// The meaning of libcurl's codes (CURLcode, libcurl-errors(3)) for a download.
 package enum TransferCode {

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 
 package struct FileFacts: Equatable, Sendable {
   package var sizeBytes: Int64

@@ -1,6 +1,8 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 
 /// Slurm allocations: requested by opflow, or around it.
 extension Coordinator {

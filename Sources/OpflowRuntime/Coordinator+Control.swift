@@ -1,5 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 extension Coordinator {
   /// Without a socket the run continues.

@@ -1,6 +1,10 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 internal import OpflowWorker
 
 /// Additions to the run (`RunGrowth`). Clients write segments into the run's folder; they are

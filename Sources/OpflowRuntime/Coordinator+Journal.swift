@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
 

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowEngine
 internal import OpflowSystem
 
 extension Coordinator {

@@ -1,5 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Clients with external tasks.
 extension Coordinator {

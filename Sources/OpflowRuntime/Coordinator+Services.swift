@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// While only services that stay up are left.

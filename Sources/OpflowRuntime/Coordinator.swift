@@ -1,6 +1,10 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 package import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 
 /// Why a session could not continue, beyond what its journal can record.
 package struct CoordinatorError: Error, Sendable {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Maintains the file `progress`, from which other processes show downloads. Errors are ignored,

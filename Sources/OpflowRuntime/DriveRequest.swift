@@ -1,4 +1,7 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowEngine
+package import OpflowJournal
+package import OpflowPlan
 package import OpflowViews
 
 package struct DriveRequest {

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
 package import OpflowSystem
 
 /// The journal's file. After a failed write or sync it accepts nothing more: after a failed sync

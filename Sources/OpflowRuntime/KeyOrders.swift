@@ -1,6 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 
 /// Requests by keys in a view of another process's run. They go over that run's socket, one at a
 /// time, without blocking.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Job tokens shared by the make that started this process (GNU make's manual, "POSIX Jobserver

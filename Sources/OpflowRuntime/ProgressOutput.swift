@@ -1,6 +1,9 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 
 /// Writes the progress view in threads, so that a slow reader does not block the run. If a reader
 /// goes away, the view ends and the run continues; for one that does not read, the view buffers a

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 package import OpflowSystem
 package import OpflowViews
 

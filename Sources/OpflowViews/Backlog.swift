@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 
 /// Text queued for a slow reader: bounded, with a count in place of dropped lines.
 struct Backlog {

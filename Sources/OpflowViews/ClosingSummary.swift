@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 
 /// Writes JSON (RFC 8259) piece by piece and adds the commas. The caller closes every bracket.
 package struct JSONWriter {

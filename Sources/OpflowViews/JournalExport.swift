@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 /// The intact lines of a journal as JSON, one object per line, for `opflow journal export`.
 ///

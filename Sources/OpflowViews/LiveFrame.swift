@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 
 package struct TerminalSize: Equatable, Sendable {
   package var columns: Int

@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
+package import OpflowWire
 
 /// What the keys of a live view do. Pure: bytes in, actions out; `LivePanel` draws the mode.
 ///

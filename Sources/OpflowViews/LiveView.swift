@@ -1,4 +1,7 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
+internal import OpflowWire
 
 /// The live part of a progress view: decides when to draw a frame, and with what.
 struct LiveView {

@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 
 /// The output of `opflow logs`: turns bytes of logs into clean text.
 package struct LogView {

@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
+package import OpflowWire
 
 package enum OrderView {
   /// - Parameter words: the tasks as the user named them.

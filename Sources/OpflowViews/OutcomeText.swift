@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 /// Describes how a try ended, in the same words for every view.
 package enum OutcomeText {

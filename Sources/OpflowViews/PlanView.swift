@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowEngine
+package import OpflowJournal
+package import OpflowPlan
 
 /// The output of `opflow plan` and `--dry-run`: what a run or a resume would do.
 package struct PlanView {

@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
+package import OpflowWire
 
 /// What happens in a session, as its views show it.
 package enum DriveEvent {

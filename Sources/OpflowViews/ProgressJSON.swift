@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
+internal import OpflowWire
 
 /// The lines of `--json`: one object per transition; the first and the last are about the run.
 enum ProgressJSON {

@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// Prints progress as lines that stay.
 struct ProgressLines {

@@ -1,4 +1,6 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 package struct ProgressOptions: Sendable, Equatable {
   package var mode: OutputMode

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 package enum RunsView {
   /// A run; if its journal cannot be read, it has a word and an error message instead of a status.

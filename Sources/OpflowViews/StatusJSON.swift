@@ -1,4 +1,6 @@
-package import OpflowCore
+package import OpflowJournal
+package import OpflowPlan
+internal import OpflowWire
 
 package enum StatusJSON {
   package static func text(

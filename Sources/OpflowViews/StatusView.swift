@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
+internal import OpflowWire
 
 package struct StatusView {
   private let status: RunStatus

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// Joins tasks' output, which arrives in pieces cut anywhere, to lines.
 struct TaskOutputs {

@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+package import OpflowJournal
+package import OpflowPlan
 
 struct TaskReasons {
   let status: RunStatus

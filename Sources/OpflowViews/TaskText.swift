@@ -1,4 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+package import OpflowPlan
+internal import OpflowWire
 
 package enum ActionText {
   /// Returns the command, question or URL: its first line, cut to 200 characters.

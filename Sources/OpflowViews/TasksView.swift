@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 /// The output of `opflow tasks` and plain `opflow`: the manifest's tasks and its newest run.
 package enum TasksView {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
 
 /// The sequences other than text that a terminal understands, judged by environment variables.
 /// Other terminals may print them, or show the first kind as a desktop message, so only terminals

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// A view's bytes while it is composed.
 package struct TextBuffer {

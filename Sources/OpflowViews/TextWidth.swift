@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 enum TextWidth {
   static func of(_ text: String) -> Int {

@@ -1,4 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
+internal import OpflowWire
 
 /// Describes a transition in one line: `[ 3/12] build succeeded in 2.1s`.
 struct TransitionLine {

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 /// The output of `opflow why`, with similar matrix tasks together.
 package struct WhyView {

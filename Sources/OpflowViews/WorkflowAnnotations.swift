@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// The failures and warnings of a session as GitHub annotations at their tasks' lines. GitHub shows
 /// ten of each per step: if there are more, the tenth gives their number.

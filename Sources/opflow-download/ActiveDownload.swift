@@ -1,6 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowDownload
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// One attempt of a download, in small steps so that messages are read in between.
 final class ActiveDownload: TransferReceiver {

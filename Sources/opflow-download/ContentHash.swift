@@ -1,6 +1,7 @@
 internal import CTransfer
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowDownload
+internal import OpflowPlan
 
 final class ContentHash {
   // SAFETY: created in init, freed in deinit, used by this object alone.

@@ -1,6 +1,6 @@
 internal import CTransfer
-internal import OpflowCore
 internal import OpflowDownload
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Decodes a part that the server encoded unasked, into a file beside it.

@@ -1,5 +1,4 @@
 internal import CTransfer
-internal import OpflowCore
 internal import OpflowSystem
 internal import OpflowWorker
 

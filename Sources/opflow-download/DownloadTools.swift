@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowWire
 
 extension ActiveDownload {
   /// Shared by all downloads of the worker.

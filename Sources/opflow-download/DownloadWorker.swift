@@ -1,6 +1,7 @@
-internal import OpflowCore
 internal import OpflowDownload
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 internal import OpflowWorker
 
 /// The download worker: transfers one file while earlier ones are put in place. It reports events

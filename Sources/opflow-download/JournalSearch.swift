@@ -1,6 +1,7 @@
-internal import OpflowCore
 internal import OpflowDownload
+internal import OpflowJournal
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The last success of downloads in the neighbouring runs, read on first use.
 final class JournalSearch {

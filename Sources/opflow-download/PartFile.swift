@@ -1,5 +1,5 @@
-internal import OpflowCore
 internal import OpflowDownload
+internal import OpflowPlan
 internal import OpflowSystem
 
 final class PieceBuffer {

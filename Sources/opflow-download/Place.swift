@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 

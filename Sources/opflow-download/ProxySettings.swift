@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// The proxies of one task: libcurl reads this process's environment, but not the manifest's `env`.

@@ -1,6 +1,7 @@
-internal import OpflowCore
 internal import OpflowDownload
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Hashes the file at `to`, which may be the requested one or that of the last download.
 final class TargetCheck {

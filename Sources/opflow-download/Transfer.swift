@@ -1,6 +1,7 @@
 internal import CTransfer
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowDownload
+internal import OpflowPlan
 internal import OpflowSystem
 
 protocol TransferReceiver: AnyObject {

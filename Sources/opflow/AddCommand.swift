@@ -1,8 +1,10 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 internal import OpflowViews
+internal import OpflowWire
 
 enum AddCommand {
   /// A concurrent addition changes the plan, so that this one is compiled again.

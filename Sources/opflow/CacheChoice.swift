@@ -1,7 +1,8 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowWorker
 
 enum CacheChoice {
   private static let variable = "OPFLOW_CACHE"

@@ -1,6 +1,7 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 

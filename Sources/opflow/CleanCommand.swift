@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
 import OpflowManifest
 import OpflowRuntime
 import OpflowSystem

@@ -1,5 +1,4 @@
 import OpflowCommandLine
-import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 

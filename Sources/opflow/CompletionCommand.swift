@@ -1,6 +1,6 @@
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 

@@ -1,6 +1,7 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowSystem
 
 /// Standard output and error of commands.

@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
 import OpflowManifest
 internal import OpflowReports
 import OpflowRuntime

@@ -1,5 +1,7 @@
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

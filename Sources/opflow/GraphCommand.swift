@@ -1,6 +1,8 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowPlan
 import OpflowRuntime
 
 /// Enters a concurrency group and reports the runs that it waits for.

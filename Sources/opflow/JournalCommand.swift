@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
 import OpflowRuntime
 internal import OpflowViews
 

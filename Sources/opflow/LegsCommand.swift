@@ -1,6 +1,7 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 
 /// The internal command of a generator: when the tasks in `after` have succeeded, it reads what its

@@ -1,4 +1,5 @@
-import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

@@ -1,4 +1,4 @@
-import OpflowCore
+internal import OpflowBase
 import OpflowRuntime
 import OpflowSystem
 

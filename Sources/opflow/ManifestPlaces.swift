@@ -1,4 +1,4 @@
-import OpflowCore
+internal import OpflowPlan
 import OpflowSystem
 
 enum ManifestPlaces {

@@ -1,4 +1,4 @@
-import OpflowCore
+internal import OpflowBase
 import OpflowSystem
 
 enum NearestFile {

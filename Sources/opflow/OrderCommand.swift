@@ -1,9 +1,11 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 
 enum OrderCommand {
   static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {

@@ -1,6 +1,7 @@
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

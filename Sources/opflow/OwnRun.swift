@@ -1,4 +1,5 @@
-import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 import OpflowRuntime
 
 enum OwnRun {

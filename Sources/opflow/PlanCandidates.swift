@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowPlan
 
 enum PlanCandidates {
   /// Matrix tasks and tags are listed once their prefix is typed.

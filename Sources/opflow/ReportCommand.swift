@@ -1,5 +1,6 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
 internal import OpflowReports
 import OpflowRuntime
 import OpflowSystem

@@ -1,4 +1,6 @@
-import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 import OpflowRuntime
 internal import OpflowViews
 

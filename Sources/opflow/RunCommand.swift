@@ -1,5 +1,5 @@
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowPlan
 import OpflowRuntime
 
 enum RunCommand {

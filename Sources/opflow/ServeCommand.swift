@@ -1,5 +1,5 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowRuntime
 
 enum ServeCommand {

@@ -1,4 +1,4 @@
-import OpflowCore
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

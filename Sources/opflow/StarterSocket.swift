@@ -1,6 +1,7 @@
-import OpflowCore
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
+internal import OpflowWire
 
 /// The inherited socket (`--control-fd`) until a run takes it. Early errors go to its peer, since
 /// standard error may lead nowhere.

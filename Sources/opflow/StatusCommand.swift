@@ -1,5 +1,6 @@
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews

@@ -1,6 +1,7 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 import OpflowManifest
+internal import OpflowPlan
 import OpflowRuntime
 
 /// Suggests `opflow run` if an unknown command is a task, as in make, just and task.

@@ -1,5 +1,5 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
 
 enum VersionCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {

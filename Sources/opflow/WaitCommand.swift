@@ -1,5 +1,7 @@
+internal import OpflowBase
 import OpflowCommandLine
-import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 

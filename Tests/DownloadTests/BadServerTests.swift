@@ -1,6 +1,7 @@
 import Drill
 import Foundation
-import OpflowCore
+import OpflowPlan
+import OpflowWire
 import Testing
 
 /// A behaviour of the server, and what must come of it.

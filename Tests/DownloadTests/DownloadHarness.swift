@@ -1,8 +1,10 @@
 import CTransfer
 import Foundation
-import OpflowCore
+import OpflowBase
 import OpflowDownload
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 
 /// A real download worker, driven over its pipes as a coordinator does, on a plan of one task for
 /// each download.

@@ -1,5 +1,5 @@
 import Drill
-import OpflowCore
+import OpflowPlan
 import Testing
 
 @Suite("A server that misbehaves in another way each time", .timeLimit(.minutes(30)))

@@ -1,8 +1,9 @@
 import Drill
 import Foundation
-import OpflowCore
 import OpflowDownload
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @Suite("How a download comes to its place", .timeLimit(.minutes(30)))

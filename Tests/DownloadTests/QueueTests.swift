@@ -1,7 +1,8 @@
 import Drill
 import Foundation
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @Suite("A download worker with several tasks", .timeLimit(.minutes(30)))

@@ -1,6 +1,7 @@
 import Drill
 import Foundation
-import OpflowCore
+import OpflowPlan
+import OpflowWire
 import Testing
 
 extension BadCase {

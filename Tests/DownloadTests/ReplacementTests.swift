@@ -1,7 +1,8 @@
 import Drill
 import Foundation
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @Suite("What a download never replaces, and what is never taken for it", .timeLimit(.minutes(30)))

@@ -1,7 +1,8 @@
 import Drill
 import Foundation
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @Suite("Downloads that are interrupted", .timeLimit(.minutes(30)))

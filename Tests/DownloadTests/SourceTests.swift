@@ -1,7 +1,9 @@
 import Drill
 import Foundation
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @Suite("Where downloads come from", .timeLimit(.minutes(30)))

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 import Testing
 
 @testable import OpflowCommandLine

@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowDownload
+import OpflowPlan
 import Testing
 
 /// What people see of addresses.

@@ -1,4 +1,3 @@
-import OpflowCore
 import OpflowDownload
 import Testing
 

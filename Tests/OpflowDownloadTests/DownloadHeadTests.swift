@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowDownload
+import OpflowWire
 import Testing
 
 @Suite("Heads of answers")

@@ -1,5 +1,7 @@
-import OpflowCore
+import OpflowBase
 import OpflowDownload
+import OpflowPlan
+import OpflowWire
 import Testing
 
 @Suite("What a download decides")

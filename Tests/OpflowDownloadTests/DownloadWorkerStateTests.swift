@@ -1,5 +1,6 @@
-import OpflowCore
 import OpflowDownload
+import OpflowPlan
+import OpflowWire
 import Testing
 
 /// What a download worker does with its tasks, without a network.

@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// Manifests that would take minutes, or gigabytes, of a reader whose work grows with the square of

@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// A manifest's text, compiled on a machine with 8 cores and 16 GiB.

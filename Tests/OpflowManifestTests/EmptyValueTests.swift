@@ -1,4 +1,3 @@
-import OpflowCore
 import OpflowManifest
 import Testing
 

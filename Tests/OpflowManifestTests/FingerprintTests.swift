@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// What makes a task another one for a resume, and a plan another one.

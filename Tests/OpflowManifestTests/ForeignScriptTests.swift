@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowBase
 import Testing
 
 @testable import OpflowManifest

@@ -1,5 +1,4 @@
 import Foundation
-import OpflowCore
 import Testing
 
 @testable import OpflowManifest

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowPlan
 import Testing
 
 /// Expressions that read values of other tasks: what is left of them in a plan, and what they come

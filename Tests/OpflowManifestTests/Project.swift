@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// The files of a manifest in memory, in a folder of that path: `m.yaml` is the root.

@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// Rules of tasks as they stand in the plan: `defaults`, policies, resources, flags.

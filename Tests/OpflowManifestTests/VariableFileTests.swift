@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// Files of `env_file`, as docker compose and dotenv read them.

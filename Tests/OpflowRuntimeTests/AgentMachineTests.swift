@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowWire
 import Testing
 
 @testable import OpflowRuntime

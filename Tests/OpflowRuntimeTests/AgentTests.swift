@@ -1,6 +1,7 @@
 import Foundation
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import OpflowSystem
 import Testing
 

@@ -1,5 +1,8 @@
 import Glibc
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowPlan
+import OpflowWire
 import Testing
 
 @testable import OpflowRuntime

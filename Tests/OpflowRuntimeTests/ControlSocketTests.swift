@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import OpflowCore
+import OpflowPlan
 import Testing
 
 @testable import OpflowRuntime

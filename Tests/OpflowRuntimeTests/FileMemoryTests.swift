@@ -1,5 +1,5 @@
 import Foundation
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
 import Testing
 

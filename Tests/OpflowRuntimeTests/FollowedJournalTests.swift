@@ -1,5 +1,6 @@
 import Foundation
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
+import OpflowWire
 import Testing
 
 @testable import OpflowRuntime

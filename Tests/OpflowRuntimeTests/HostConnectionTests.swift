@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowPlan
+import OpflowWire
 import Testing
 
 @testable import OpflowRuntime

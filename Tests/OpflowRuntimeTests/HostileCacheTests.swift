@@ -1,5 +1,5 @@
 import Foundation
-import OpflowCore
+import OpflowBase
 import OpflowSystem
 import Testing
 

@@ -1,5 +1,7 @@
 import Foundation
-import OpflowCore
+import OpflowBase
+import OpflowJournal
+import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 import Testing

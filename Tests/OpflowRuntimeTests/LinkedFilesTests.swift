@@ -1,5 +1,6 @@
 import Foundation
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 import OpflowSystem
 import Testing
 

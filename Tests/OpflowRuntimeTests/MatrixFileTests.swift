@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 import Testing

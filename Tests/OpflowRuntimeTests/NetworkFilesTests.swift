@@ -1,7 +1,11 @@
 import Foundation
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @testable import OpflowWorker

@@ -1,6 +1,8 @@
 import Foundation
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 @testable import OpflowRuntime

@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowJournal
 import OpflowManifest
+import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 import OpflowRuntime
 import OpflowSystem
 import Testing

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
 import Testing
 

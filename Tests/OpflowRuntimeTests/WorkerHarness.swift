@@ -1,6 +1,8 @@
 import Foundation
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 /// One task of a plan for workers.

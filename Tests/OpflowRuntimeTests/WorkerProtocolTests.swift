@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 /// What a worker does with orders, and with their end.

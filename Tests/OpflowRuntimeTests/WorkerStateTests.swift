@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowPlan
+import OpflowWire
 import Testing
 
 @testable import OpflowWorker

@@ -1,5 +1,7 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 /// What a task finds and what is told of it.

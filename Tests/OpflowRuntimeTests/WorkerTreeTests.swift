@@ -1,6 +1,7 @@
 import Glibc
-import OpflowCore
+import OpflowPlan
 import OpflowSystem
+import OpflowWire
 import Testing
 
 /// However a task ends, nothing of its tree is left.

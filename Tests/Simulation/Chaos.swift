@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowBase
 
 /// What befalls a drive, drawn once for each: chances are in thousandths of a step.
 struct Chaos: Sendable {

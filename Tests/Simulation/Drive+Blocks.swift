@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowPlan
+import OpflowWire
 
 /// Programs that come, offer blocks, do them and go.
 extension Drive {

@@ -1,4 +1,8 @@
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 import OpflowWorker
 
 /// Tasks that declare `inputs`: who looks at them, and what is written down.

@@ -1,4 +1,7 @@
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// Orders from people at any moment, and what they are told of them.
 struct Control {

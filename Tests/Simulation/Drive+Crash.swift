@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowEngine
 
 extension Drive {
   /// The coordinator dies where it stands: between two steps, or while it writes; and the workers

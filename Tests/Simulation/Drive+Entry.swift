@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 extension Drive {
   /// What the machine's clock says when a drive begins.

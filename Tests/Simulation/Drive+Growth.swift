@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// What may be added to a run while it goes on.
 struct ImaginedGrowth {

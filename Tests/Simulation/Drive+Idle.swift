@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowEngine
+import OpflowPlan
 
 /// Services that are to end: whether they are told to as soon as nothing needs them.
 extension Drive {

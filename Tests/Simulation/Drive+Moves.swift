@@ -1,5 +1,7 @@
-import OpflowCore
 import OpflowDownload
+import OpflowEngine
+import OpflowPlan
+import OpflowWire
 import OpflowWorker
 
 /// Something that can happen next.

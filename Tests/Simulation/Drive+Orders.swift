@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowEngine
+import OpflowPlan
 
 /// Capacities and priorities that change.
 extension Drive {

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowEngine
+import OpflowPlan
 
 /// Services that go on in the drive that follows.
 extension Drive {

@@ -1,4 +1,7 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 /// A machine beyond the coordinator's.
 struct ImaginedSite {

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowPlan
+import OpflowWire
 
 /// Tokens of jobservers, as workers and the programs of their tasks handle them.
 extension Drive {

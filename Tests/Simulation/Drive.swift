@@ -1,4 +1,8 @@
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 /// A service that goes on after its drive.
 struct PassedOn {

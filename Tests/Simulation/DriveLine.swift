@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// A line that the scheduler had written, and when.
 struct DriveLine {

@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// How each task of an undisturbed drive ends, worked out from the manifest alone: needs first, one
 /// task after the other, with no scheduler.

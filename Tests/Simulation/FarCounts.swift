@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowJournal
 
 /// How often something began on further machines, and what became of these.
 package struct FarCounts: Sendable {

@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// What an observer knows of further machines, by what happened to them and what is told of that.
 struct FarSights {

@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// What starts in each part of a drive.
 extension FateCheck {

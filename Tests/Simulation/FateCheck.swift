@@ -1,4 +1,7 @@
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// Holds the ends of a drive's tasks against what the reference says of their needs and policies.
 struct FateCheck {

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// What a resume decided of the tasks that there were then; what was added since runs.
 struct GrownDecision {

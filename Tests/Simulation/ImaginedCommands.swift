@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowPlan
+import OpflowWire
 import OpflowWorker
 
 /// The work of a command worker, over an imagined process tree.

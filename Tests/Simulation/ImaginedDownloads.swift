@@ -1,5 +1,6 @@
-import OpflowCore
 import OpflowDownload
+import OpflowPlan
+import OpflowWire
 
 /// The work of a download worker, over imagined transfers.
 struct ImaginedDownloads {

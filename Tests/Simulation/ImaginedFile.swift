@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowJournal
 
 /// The journal's file: what was written, and how much of it would survive the loss of power.
 struct ImaginedFile {

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 
 extension ImaginedManifest {
   /// Makes blocks of some tasks, after all else is decided.

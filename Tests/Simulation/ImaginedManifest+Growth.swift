@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 
 extension ImaginedManifest {
   /// Parts its tasks into those that the run begins with, and batches that are added while it goes

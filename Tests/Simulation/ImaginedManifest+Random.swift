@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowBase
+internal import OpflowPlan
 
 extension ImaginedManifest {
   /// The shape of a graph of needs.

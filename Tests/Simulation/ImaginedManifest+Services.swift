@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 
 extension ImaginedManifest {
   /// Makes services of some tasks.

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 
 /// A manifest that nobody wrote: tasks with every policy there is, and how the process of each
 /// behaves when it is run.

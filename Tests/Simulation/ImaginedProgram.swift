@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowPlan
+import OpflowWire
 
 /// A program that has blocks: it comes by itself, offers them, and goes.
 struct ImaginedProgram {

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
 
 /// What a state folder has of tasks that declare `inputs`, and what an outside observer knows
 /// beside that.

@@ -1,5 +1,7 @@
-import OpflowCore
+import OpflowBase
 import OpflowDownload
+import OpflowPlan
+import OpflowWire
 import OpflowWorker
 
 /// The plan of a drive as it is by now, for those that open it when they need it.

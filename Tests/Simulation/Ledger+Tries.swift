@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 extension Ledger {
   /// What tasks have had of their tries in drives that go on with each other, by the words of the

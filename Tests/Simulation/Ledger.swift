@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// What was written to the journal, remembered apart from its bytes: the truth that recovery is
 /// held against. Names, not numbers, since the plan may change between drives.

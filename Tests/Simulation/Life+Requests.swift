@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// What a drive of a life is asked for, and with how much of everything.
 extension Life {

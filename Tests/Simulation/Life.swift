@@ -1,4 +1,7 @@
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 /// A run from its first drive to its last: each disturbed in its own way, the coordinator killed
 /// between any two actions, the journal's tail torn, the manifest edited, then recovered and

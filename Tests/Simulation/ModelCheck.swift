@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// Holds what a view is told as a drive goes against what somebody reads who follows its journal.
 struct ModelCheck {

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowEngine
 
 /// The one engine of a drive: it is no value to be copied, and its drive is looked at by copies.
 final class OwnEngine {

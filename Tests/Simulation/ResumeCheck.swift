@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// Holds what recovery read, and what a resume decides from it, against what was written.
 struct ResumeCheck {

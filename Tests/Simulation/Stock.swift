@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowEngine
+import OpflowPlan
 
 /// What tasks use of what there is, as somebody counts it who sees processes and machines and knows
 /// nothing of the engine's own accounts.

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowPlan
 
 /// Which of two tasks is to start first, by the words of the reference: the priority that it has or
 /// inherits, then the longest remaining path, then the order of the manifest.

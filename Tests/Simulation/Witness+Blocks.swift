@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// What is seen of blocks.
 struct BlockSights {

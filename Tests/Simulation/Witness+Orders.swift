@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
 
 extension Witness {
   func fault(_ task: TaskID, _ text: String) -> Finding {

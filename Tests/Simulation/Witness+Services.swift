@@ -1,4 +1,7 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 /// What an outside observer sees of services.
 extension Witness {

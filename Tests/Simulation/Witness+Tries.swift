@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowJournal
+import OpflowPlan
 
 /// How often a task is tried, and when again.
 extension Witness {

@@ -1,4 +1,7 @@
-import OpflowCore
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 /// Watches a drive from outside: which processes live, what they hold, how they ended; and holds
 /// every line of the journal against that.

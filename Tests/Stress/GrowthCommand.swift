@@ -1,5 +1,5 @@
 import FuzzEntries
-import OpflowCore
+import OpflowBase
 
 /// `growth COUNT SEED`: compiles manifests in which any two keys grow at once, small and four times
 /// as large, and looks whether the cost grows faster than the manifest.

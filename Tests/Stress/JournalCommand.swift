@@ -1,5 +1,7 @@
 import Glibc
-import OpflowCore
+import OpflowBase
+import OpflowJournal
+import OpflowPlan
 
 /// `journal append COUNT FILE`: writes a journal of so many lines, 64 a write. `journal replay
 /// COUNT FILE`: reads that journal as a resume does. Both print CPU and wall time in microseconds

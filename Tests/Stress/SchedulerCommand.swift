@@ -1,5 +1,9 @@
 import Glibc
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 /// `scheduler COUNT [PARALLEL [SITES]]`: what the engine itself costs, with nothing around it.
 /// Plays a plan of that many tasks, each of which needs three others, with workers that are always

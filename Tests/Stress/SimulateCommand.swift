@@ -1,5 +1,5 @@
 import Glibc
-import OpflowCore
+import OpflowJournal
 import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the

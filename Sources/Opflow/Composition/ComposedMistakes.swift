@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowManifest
 
 /// Manifest errors in the library's terms: task and property.

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 internal import Synchronization
 
 /// A task of a queue, as of the last journal line read.

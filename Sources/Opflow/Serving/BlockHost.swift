@@ -1,6 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowRuntime
 internal import OpflowSystem
+internal import OpflowWire
 internal import Synchronization
 
 /// Runs the client's closures as external tasks: a worker (`BlockLines`) on its own connection. A

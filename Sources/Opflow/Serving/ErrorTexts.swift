@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowRuntime
 
 extension QueueError {

@@ -1,5 +1,5 @@
-internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The client's connection to the coordinator, for the reader's thread, which blocks SIGPIPE.
 final class HostLink {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowRuntime
 internal import OpflowSystem
 internal import Synchronization

@@ -1,6 +1,8 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowRuntime
 internal import OpflowSystem
+internal import OpflowWire
 internal import Synchronization
 
 /// The queue's thread: waits for the coordinator, the journal and the client's requests, and

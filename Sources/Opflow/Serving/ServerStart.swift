@@ -1,7 +1,10 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowRuntime
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Joins the live run of a queue, resumes one that has not ended, or starts one.
 ///

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 
 struct EntryNeed {
   /// In the table.

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowPlan
+internal import OpflowWire
 
 package struct CompletionQuestion: Equatable, Sendable {
   /// The caller looks these up.

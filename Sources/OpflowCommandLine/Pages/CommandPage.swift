@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// The manual page opflow(1), from the table of commands and flags.
 package enum CommandPage {

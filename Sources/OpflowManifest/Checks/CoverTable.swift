@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Finds the entries that cover another path or pattern with any files: a parent folder, or a
 /// pattern that matches all of it. Whether two patterns merely overlap depends on the files.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// A matrix that a task needs, of the manifest or of the run.
 struct NeededFamily {

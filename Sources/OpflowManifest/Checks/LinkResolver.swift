@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Resolves the symbolic links that exist now.
 final class LinkResolver {

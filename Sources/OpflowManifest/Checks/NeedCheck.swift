@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Checks the needs of all tasks, after all are read.
 struct NeedCheck {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// The needs of all tasks, as adjacency lists.
 struct NeedList {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Resolves needs after all tasks are declared.
 struct NeedResolver {

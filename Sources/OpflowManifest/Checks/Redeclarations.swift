@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Handles tasks that the run already has: equal ones are left out, different ones are errors.
 struct Redeclarations {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Finds tasks that read another task's outputs without an order between them. This is only a
 /// warning, because the reader may want the files of an earlier run.

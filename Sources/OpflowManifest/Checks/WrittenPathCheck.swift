@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Finds files with two writers, and tasks that write to the manifest or to opflow's files.
 struct WrittenPathCheck {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// The other files that a manifest names. Each is read once; one limit applies to all together.
 final class FurtherFiles {

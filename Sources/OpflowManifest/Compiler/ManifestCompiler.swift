@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowPlan
 
 /// The result of checking a manifest without errors.
 package struct CheckedManifest: Sendable {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Reads a manifest: top-level keys, then tasks one by one.
 struct ManifestReading: ~Copyable {

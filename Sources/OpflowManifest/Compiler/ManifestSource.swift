@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 
 /// A manifest and its origin.
 package struct ManifestSource: Sendable {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Loads the root and its includes recursively, each as a part.
 ///

@@ -1,5 +1,5 @@
 internal import CYAML
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Writes tasks into a plan, in the order of their numbers.
 struct PlanEmitter: ~Copyable {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Keeps a plan from growing with the square of the manifest, if many tasks repeat a long text.
 struct PlanSizeLimit {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// An error or warning about a manifest.
 package struct Diagnostic: Equatable, Sendable {

@@ -1,5 +1,5 @@
 internal import CYAML
-internal import OpflowCore
+internal import OpflowBase
 
 /// Lines and columns of a manifest.
 struct SourceText {

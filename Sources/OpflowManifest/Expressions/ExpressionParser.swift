@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 struct ExpressionMistake: Error, Equatable {
   var offset: Int

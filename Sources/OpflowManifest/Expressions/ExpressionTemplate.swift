@@ -1,5 +1,5 @@
 internal import CYAML
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Replaces each `${{ … }}` by its value. `$${{` is a literal `${{`.
 enum ExpressionTemplate {

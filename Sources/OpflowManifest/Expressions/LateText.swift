@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Texts with values of other tasks, evaluated when the task starts.
 ///

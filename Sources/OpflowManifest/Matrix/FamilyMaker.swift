@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Makes matrix tasks: all combinations, minus `exclude`, plus `include`. The last axis varies
 /// fastest. Limits are checked before anything is made.

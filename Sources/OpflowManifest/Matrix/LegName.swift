@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// Makes IDs of matrix tasks: `build[arch=x86_64,mode=debug]`.
 ///

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 struct MatrixReader: NodeReader {
   let values: ValueReader

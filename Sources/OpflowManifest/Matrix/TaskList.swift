@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// The tasks in declaration order, with matrices expanded. The run's tasks follow, from number
 /// `count` on.

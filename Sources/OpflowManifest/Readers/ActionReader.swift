@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 struct ActionReader: NodeReader {
   let values: ValueReader

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 struct DownloadReader: NodeReader {
   let values: ValueReader

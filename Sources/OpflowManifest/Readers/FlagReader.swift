@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Reads flags, conditions and descriptions.
 struct FlagReader: NodeReader {

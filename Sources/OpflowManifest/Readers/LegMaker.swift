@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// The generator of a matrix with `after`: a task that adds the matrix tasks during the run.
 package enum LegMaker {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Reads `needs`; `NeedResolver` finds the tasks.
 struct NeedReader: NodeReader {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 struct ServiceValues {
   var kind = ServiceEntry.Kind.none

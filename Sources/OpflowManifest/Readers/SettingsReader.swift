@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Reads the keys that `defaults` and tasks share.
 struct SettingsReader: NodeReader {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Reads the tasks of a file. A class, because a value this large would be copied for each task.
 final class TaskReader: NodeReader {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// One task with all values. One large record serves all tasks: do not copy it, and do not keep its
 /// texts beyond the next task.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Reads top-level keys except `include`, `defaults` and `tasks`.
 struct TopLevelReader: NodeReader {

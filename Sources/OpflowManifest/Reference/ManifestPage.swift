@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// The manual page opflow.yaml(5).
 package enum ManifestPage {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 // The keys of a task: their only definition.
 

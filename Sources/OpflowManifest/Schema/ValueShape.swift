@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 indirect enum ValueShape {
   case text

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// A set of texts, numbered in insertion order. The texts must outlive it.
 struct TextTable {

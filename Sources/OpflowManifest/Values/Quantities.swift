@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 
 /// Durations: `500ms`, `10s`, `5m`, `2h`, `1h30m`, `1d`, or seconds without a unit. Numbers may
 /// have decimals.

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// Reads some keys with the values of one file.
 protocol NodeReader: Reporter {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 enum PriorityName {
   static func value(_ text: Text) -> Int16? {

@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
 
 /// The data of a page: blocks of JSON, combined by its script (`PageScript.data`).

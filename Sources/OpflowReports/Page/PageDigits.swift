@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
 
 /// Numbers in a page's data: five bits per character of 64, lowest first; the sixth bit means that

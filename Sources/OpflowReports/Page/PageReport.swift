@@ -1,5 +1,7 @@
 internal import CPage
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+internal import OpflowPlan
 
 /// A run as a page: one file for a browser, without a network.
 ///

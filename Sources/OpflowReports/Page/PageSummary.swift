@@ -1,4 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
 
 extension PageReport {

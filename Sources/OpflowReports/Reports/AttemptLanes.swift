@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// The attempts of a run in tracks (`Lane`) of a time chart, in which they do not overlap.
 ///

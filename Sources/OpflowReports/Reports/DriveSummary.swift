@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowJournal
+package import OpflowPlan
 internal import OpflowViews
 
 /// The JSON for `--notify` at the end of a session.

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
 
 /// A run as JUnit XML, in the dialect of Jenkins' schema (xunit plugin, junit-10.xsd) and GitLab: a

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// Writes XML 1.0. Text is cleaned (`MarkupText`, https://www.w3.org/TR/xml/#charsets). The caller
 /// closes every element.

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+package import OpflowPlan
 internal import OpflowViews
 
 enum TaskVerdict {

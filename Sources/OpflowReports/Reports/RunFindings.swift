@@ -1,4 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// Compares a run with the previous one of the manifest, by task ID.
 struct RunComparison {

@@ -1,5 +1,8 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
+internal import OpflowWire
 
 /// A run as OpenTelemetry spans: one for the run, each later session, and each attempt. Attributes
 /// follow the conventions for CI/CD and processes.

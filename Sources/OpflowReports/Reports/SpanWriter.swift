@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowViews
 
 /// Writes spans in OTLP's JSON: camel-case fields, hexadecimal IDs, numeric enumerations, 64-bit

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
 
 /// The summary of a run that GitHub shows for a step, in Markdown: failures with the end of their

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+internal import OpflowPlan
 internal import OpflowViews
 
 /// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A Slurm job whose coordinator, and the processes that would cancel it, may be dead. An agent

@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 internal import OpflowWorker
 
 /// The agent of a node: starts and ends workers and relays their lines on the coordinator's behalf.

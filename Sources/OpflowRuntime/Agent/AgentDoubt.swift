@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Holds back the report of a bad end, and all that follow, for a moment in a Slurm step. When a

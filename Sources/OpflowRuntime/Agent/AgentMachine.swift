@@ -1,5 +1,5 @@
-internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWire
 
 /// An agent's machine, or what Slurm gave the step (srun(1), "OUTPUT ENVIRONMENT VARIABLES").
 struct AgentMachine {

@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Waits for the run's folder to appear. A network file system may take seconds to show what
 /// another machine wrote.

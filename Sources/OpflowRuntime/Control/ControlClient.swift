@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A connection to a run's control socket.

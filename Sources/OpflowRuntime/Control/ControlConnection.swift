@@ -1,5 +1,8 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+package import OpflowPlan
 package import OpflowSystem
+internal import OpflowWire
 
 /// Why a request got no answer. Whether it took effect is unknown.
 package enum ControlError: Error, Equatable {

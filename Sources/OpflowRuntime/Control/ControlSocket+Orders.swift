@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 extension ControlSocket {
   func hear(_ client: ControlClient) throws(Errno) {

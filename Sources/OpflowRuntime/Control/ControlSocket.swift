@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// `control.sock` in a live run's folder. It turns lines into requests and answers into lines; the
 /// engine decides what a request does.

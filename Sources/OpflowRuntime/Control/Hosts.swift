@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
+internal import OpflowWire
 
 /// The connected client programs that use the run as their queue.
 struct Hosts {

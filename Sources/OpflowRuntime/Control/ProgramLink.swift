@@ -1,5 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// A client with external tasks: a connection of control.sock that became a worker channel. The
 /// coordinator neither starts nor ends the program, nor waits for it.

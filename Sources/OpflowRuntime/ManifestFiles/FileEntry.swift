@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// A manifest's files in the journal: `HASH PATH`, the root file first.
 enum FileEntry {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 package import OpflowSystem
 
 /// Watches a run's files (`run --watch`), even while only services are left: a change ends the

@@ -1,5 +1,5 @@
-internal import OpflowCore
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Reads the files that a manifest names. Refuses FIFOs, devices and sockets, so that reading never

@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowJournal
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// The run's manifest, or the addition, that declares a matrix whose tasks are generated while the

@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowJournal
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Compiles matrix tasks of an earlier session again, from the current declaration and the files

@@ -1,5 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
 package import OpflowManifest
+package import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWorker
 

@@ -1,5 +1,8 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowEngine
+package import OpflowJournal
 package import OpflowManifest
+package import OpflowPlan
 internal import OpflowSystem
 
 /// A run that is about to begin, before its folder exists.

@@ -1,5 +1,5 @@
-package import OpflowCore
 package import OpflowManifest
+package import OpflowPlan
 package import OpflowSystem
 
 /// Why a run or a resume cannot be prepared.

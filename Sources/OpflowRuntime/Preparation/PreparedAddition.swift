@@ -1,5 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
 package import OpflowManifest
+package import OpflowPlan
+package import OpflowWire
 
 /// An addition to a live run, compiled against its current plan.
 package struct PreparedAddition {

@@ -1,4 +1,7 @@
-package import OpflowCore
+package import OpflowBase
+internal import OpflowEngine
+package import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
 package import OpflowViews
 internal import OpflowWorker

@@ -1,5 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
 package import OpflowManifest
+package import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWorker
 

@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowWorker
 
 /// Additions by tasks of the run that run again and add them again.

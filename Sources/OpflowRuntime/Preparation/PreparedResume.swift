@@ -1,5 +1,9 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowEngine
+package import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 internal import OpflowWorker
 
 /// All decisions of a resume before it changes anything: the state of each task, from the journal

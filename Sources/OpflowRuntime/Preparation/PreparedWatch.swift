@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowJournal
 
 extension PreparedResume {
   /// For a run with nothing left to do. `path` is nil for the run's own manifest.

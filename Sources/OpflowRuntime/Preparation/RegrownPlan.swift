@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// The plan of a run with additions, compiled again: from the current manifest, then from the copy

@@ -1,5 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowJournal
 package import OpflowManifest
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A run to be resumed, as it was found: its manifest, the plan that this gives now, and its

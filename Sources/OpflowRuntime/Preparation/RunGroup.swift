@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
 
 /// A concurrency group (`concurrency`): runs with the group's name, or of one manifest, of which

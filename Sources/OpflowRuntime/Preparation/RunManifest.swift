@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Where a run's manifest is now: at its old path, or at the same path relative to a moved or

@@ -1,5 +1,9 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowEngine
+package import OpflowPlan
 internal import OpflowSystem
+package import OpflowWire
+package import OpflowWorker
 
 /// Empty lists and nil stand for options that were not given.
 package struct RunRequest: Equatable, Sendable {

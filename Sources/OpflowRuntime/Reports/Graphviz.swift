@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 package enum GraphvizError: Error, Equatable, Sendable {

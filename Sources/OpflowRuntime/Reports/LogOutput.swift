@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 package import OpflowReports
 internal import OpflowSystem
 

@@ -1,5 +1,6 @@
-package import OpflowCore
+package import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// An addition, in the run's folder under the ID of the request: the plan segment and its sources.
 ///

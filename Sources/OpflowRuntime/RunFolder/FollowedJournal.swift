@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Follows a journal as it grows, across resumes. Starts over if the file was replaced or

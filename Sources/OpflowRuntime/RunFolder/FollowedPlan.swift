@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// The plan for a reader of the journal, opened again after each addition. If the file only grew,

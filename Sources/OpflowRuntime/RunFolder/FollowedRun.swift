@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Follows a run's lock, its journal, and its plan, which a resume may replace and additions

@@ -1,5 +1,9 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The plan file of a run that this process drives, to which tasks are added.
 ///

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// The live nested runs in the same state folder, for viewers, read from their own journals. Older

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
 internal import OpflowSystem
 
 /// A copy that reads the same as the damaged journal: intact lines are unchanged, and gaps in their

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// The process that a lock file names; it holds the lock only if the lock is taken. The file's line

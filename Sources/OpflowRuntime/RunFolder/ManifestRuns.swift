@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowSystem
 
 package struct ManifestRuns: Sendable {

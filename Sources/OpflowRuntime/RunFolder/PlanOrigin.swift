@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// The plan that a journal's lines refer to; a resume may have replaced it.
 struct PlanOrigin {

@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Reads a run for a view, without changing it.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowJournal
 
 extension StateFolder {
   /// The newest run of a manifest before `run`; nil if there is none nearby, or it cannot be read.

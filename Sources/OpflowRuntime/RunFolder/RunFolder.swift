@@ -1,6 +1,9 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
 internal import OpflowManifest
+package import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// The folder of one run.
 package struct RunFolder: Equatable, Sendable {

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Opening the plan of a run that another process drives.

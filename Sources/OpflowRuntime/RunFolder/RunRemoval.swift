@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Removes runs from a state folder. All operations use an open folder and one name in it, and

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Takes over a run that a process on another machine holds. That machine may be gone: a network

@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 internal import OpflowSystem
 
 /// The folder with the runs; only its owner has access.

@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowSystem
 
 /// The right to choose the run to continue: held from the search until that run's lock is taken, or

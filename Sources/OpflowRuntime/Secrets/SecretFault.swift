@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// Why a needed secret is unavailable. Never contains the value.
 package struct SecretFault: Error, Equatable {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 
 /// Finds values of secrets that reached a plan other than through `secrets`: from the manifest
 /// itself, another environment variable, a file, a table or a file name. The plan and copies of its

@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Keeps a Slurm allocation for a coordinator, in a process of its own, since it waits for Slurm
 /// and the coordinator must not block:

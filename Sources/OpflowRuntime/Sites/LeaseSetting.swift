@@ -1,6 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowManifest
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without a message
 /// from the coordinator. Raise it for networks with long stalls.

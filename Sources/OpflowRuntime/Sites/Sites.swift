@@ -1,6 +1,8 @@
-internal import OpflowCore
+internal import OpflowEngine
 internal import OpflowManifest
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The nodes of a session and their states.
 ///

@@ -1,5 +1,5 @@
-internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The coordinator's end of a Slurm allocation; a keeper process (`AllocationKeeper`) does what
 /// blocks. A requested allocation is returned by `release`, or when this process dies.

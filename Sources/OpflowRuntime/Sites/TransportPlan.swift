@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
+internal import OpflowWire
 
 struct TransportPlan: Sendable {
   /// For the user, until the agent reports its own.

@@ -1,5 +1,5 @@
-internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The salloc process that requests an allocation and keeps it (`SlurmAsking`) while `hold` is
 /// open. The kernel signals it when this process dies.

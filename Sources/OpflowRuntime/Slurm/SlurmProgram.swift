@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A call of one of Slurm's programs, killed after a time limit, for example when Slurm's

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowPlan
 
 /// Services that are up, numbered as in the plan of their session.
 package struct HeldServices: Sendable {

@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Starts, connects and ends the workers of one node. Messages need no call: the coordinator fills
 /// `WorkerLink.outbox` and reads `WorkerLink.inbox`.

@@ -1,6 +1,9 @@
-internal import OpflowCore
+internal import OpflowEngine
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 internal import OpflowWorker
 
 /// Starts workers on this machine: this program again, with a session and two pipes of its own.

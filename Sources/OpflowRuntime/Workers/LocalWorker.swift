@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
+internal import OpflowWire
 
 final class LocalWorker {
   var link: WorkerLink

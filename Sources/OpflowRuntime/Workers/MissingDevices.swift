@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A task that needs more GPUs than this machine has.

@@ -1,5 +1,7 @@
-package import OpflowCore
+internal import OpflowJournal
+package import OpflowPlan
 internal import OpflowSystem
+package import OpflowWire
 
 /// Processes of a run that outlived their worker and coordinator.
 ///

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowEngine
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Services that stay up between two sessions of this process: their workers, and the run's lock,

@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Workers behind one stream: an agent starts and ends them on request and relays their lines, each
 /// prefixed with the worker's number (`RelayLines`).

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A command that ends an agent after its stream is lost, for agents that are stopped and cannot

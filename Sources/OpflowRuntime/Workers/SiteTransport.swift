@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowSystem
 
 /// A command on this machine that carries the stream to an agent. It leads a session of its own, so

@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowSystem
 
 /// The event loop's descriptors. Each owner numbers its own places.

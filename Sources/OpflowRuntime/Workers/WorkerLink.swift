@@ -1,5 +1,8 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The coordinator's end of one worker: a byte channel and a state. The launcher carries the bytes
 /// and ends the worker, which may be a local process with two pipes, or one of many behind a stream

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowJournal
+internal import OpflowPlan
 
 /// A picture of tasks and dependencies. A node is a task, or several folded ones.
 package struct DrawnGraph {

@@ -1,4 +1,6 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
 
 /// Makes nodes and edges from tasks. If there are too many, folds matrices, then included files,
 /// then the least interesting nodes. Linear in tasks and dependencies.

@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowJournal
+package import OpflowPlan
 
 /// The DOT language (graphviz.org/doc/info/lang.html), with dependencies on the left.
 package enum GraphDot {

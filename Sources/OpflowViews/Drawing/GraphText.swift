@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// A graph as text, each node once, below its dependencies.
 ///

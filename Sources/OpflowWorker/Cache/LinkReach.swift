@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowSystem
 
 /// What the links of a result lead to. A result restores what it keeps, and its key stands for what

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 
 /// A file, folder or link that a task left, as recorded for the cache.
 struct ProjectFile {

@@ -1,4 +1,4 @@
-package import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// A folder of cached results, which several programs may use at once.

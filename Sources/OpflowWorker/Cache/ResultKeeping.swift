@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// Writes a task's results into a cache entry, one piece at a time.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// Restores a cached result, one piece at a time. All contents are verified in a staging folder

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// A task's temporary folder and that of its values.

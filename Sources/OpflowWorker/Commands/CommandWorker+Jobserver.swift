@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 extension CommandWorker {
   func noteTokens(_ order: WorkerOrder, at now: Instant) {

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowPlan
+internal import OpflowWire
 
 extension CommandWorker {
   /// The folder of a task's memory cgroup; nil for the worker's own group.

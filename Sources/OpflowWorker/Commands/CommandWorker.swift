@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Runs commands: passes events to `WorkerState` and performs its actions. System calls matter,
 /// since most tasks of a large run are short: a silent one costs a pipe, a clone, two waits, two

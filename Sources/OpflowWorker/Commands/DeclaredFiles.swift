@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The files that tasks declare: checks whether tasks are up to date and records the tasks that
 /// run. Works in small steps, so that the worker can answer heartbeats and commands in between.

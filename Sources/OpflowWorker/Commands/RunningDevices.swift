@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The coordinator sends them before the start.
 struct RunningDevices {

@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The jobserver of the running task: a pipe with one byte for each additional job (GNU make's
 /// manual, "POSIX Jobserver Interaction"). A program takes a byte, runs a job and puts it back.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// The memory limit of the running task: a cgroup next to the worker's own, if the coordinator

@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// The values that the running task reads and leaves. Without any, and without secrets, no system
 /// call is made here.

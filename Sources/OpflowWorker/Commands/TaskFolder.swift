@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// `OPFLOW_TMP`: a folder for the running task, empty at its start and emptied at its end.

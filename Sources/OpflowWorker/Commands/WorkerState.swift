@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowPlan
+package import OpflowWire
 
 /// Messages are for the user.
 package enum WorkerEvent {

@@ -1,4 +1,6 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
+internal import OpflowWire
 
 /// The last output line of a watched task, reported at most ten times a second.
 struct WorkerWatch {

@@ -1,5 +1,7 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowPlan
 package import OpflowSystem
+package import OpflowWire
 
 /// What all worker processes share: the plan, the connection to the coordinator, and the loop that
 /// reads commands, passes them to the role and writes its reports. Reports that do not fit into the

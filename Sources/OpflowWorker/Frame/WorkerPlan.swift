@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 internal import OpflowSystem
 
 /// The plan of the run. Tasks may be added to the end of its file (`PlanGrowth`); existing tasks do

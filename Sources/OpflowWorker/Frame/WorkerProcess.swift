@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 internal import OpflowSystem
 
 /// The main function of a worker process:

@@ -1,5 +1,6 @@
-package import OpflowCore
+package import OpflowPlan
 package import OpflowSystem
+package import OpflowWire
 
 /// The static properties of a kind of worker.
 package struct WorkerTrade: Sendable {

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// The outputs that a task's cached result must contain; nothing else may be in it.
 struct CachedOutputs {

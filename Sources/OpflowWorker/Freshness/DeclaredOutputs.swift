@@ -1,5 +1,3 @@
-internal import OpflowCore
-
 struct DeclaredOutputs {
   /// Split into names, from the root.
   private var paths: Set<[[UInt8]]> = []

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Where the records of a plan's tasks are, and the manifest's name in them.

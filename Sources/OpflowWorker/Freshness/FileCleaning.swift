@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// Removes unchanged files of the task's earlier attempts before it starts, one at a time.

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 package import OpflowSystem
 
 /// The hashes of files and listings of folders that this process has read.

@@ -1,4 +1,5 @@
-package import OpflowCore
+package import OpflowBase
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Finds the files that match a pattern. `**` does not enter links or folders whose names begin

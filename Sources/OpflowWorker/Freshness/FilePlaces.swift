@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Finds the files that paths and patterns name, and the links on the way to them.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 package import OpflowSystem
 
 /// Sorted by the bytes of their names.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// The files at a task's outputs before its start, by stamp only: a file unchanged at the end was

@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 internal import OpflowSystem
 
 /// Scans the input files of a plan's tasks repeatedly. Declared outputs and the state folder are

@@ -1,5 +1,7 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Before a task starts, waits for inputs that this machine does not see yet.
 ///

@@ -1,5 +1,3 @@
-internal import OpflowCore
-
 /// What is known, before a task starts, of the files that its earlier attempts left at its outputs.
 struct LeftFiles {
   /// As the attempts left them.

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// What a scan leaves out.

@@ -1,4 +1,3 @@
-internal import OpflowCore
 internal import OpflowSystem
 
 /// Resolves paths like the kernel (path_resolution(7)) and collects the links on the way. Its cache

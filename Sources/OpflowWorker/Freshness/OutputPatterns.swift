@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// A file that matches output patterns of two tasks may be from either; other shared outputs are an
 /// error of the manifest.

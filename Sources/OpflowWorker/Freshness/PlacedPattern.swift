@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 
 /// A pattern with its base folder. `.` and `..` are resolved, since found names do not contain
 /// them.

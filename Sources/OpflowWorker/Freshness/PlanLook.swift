@@ -1,4 +1,4 @@
-package import OpflowCore
+package import OpflowPlan
 package import OpflowSystem
 
 /// Checks the files of a plan's tasks to predict what a session would do. Writes nothing, but runs
@@ -68,7 +68,7 @@ package final class PlanLook {
       if certain.isEmpty { return .unsure }
       return .stale(
         why: certain == [.asked] && plan.flags(declaring.task).contains(.control)
-          ? Staleness.steering : Staleness.text(certain),
+          ? TaskCheck.steering : Staleness.text(certain),
         isCached: before.needs.isEmpty && isCached(declaring, seen))
     }
   }

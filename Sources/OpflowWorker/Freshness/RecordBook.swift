@@ -1,4 +1,4 @@
-package import OpflowCore
+internal import OpflowBase
 package import OpflowSystem
 
 /// The records of a state folder, shared by all processes that use it: followed as the file grows,

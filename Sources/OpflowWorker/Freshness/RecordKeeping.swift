@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Handles the files of a running task: before its start, and after a success or allowed failure.

@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// In pieces, since a block may list millions of files.

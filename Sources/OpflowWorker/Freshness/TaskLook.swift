@@ -1,4 +1,5 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// One check whether a task is up to date, in small steps.

@@ -1,5 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 package import OpflowSystem
+package import OpflowWire
 
 /// The files of `SurvivorNote` in a run's folder, one per process that writes them.
 package enum SurvivorFiles {

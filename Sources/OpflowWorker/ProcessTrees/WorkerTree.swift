@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// The processes of the running task: all descendants of this worker, which is their subreaper.

@@ -1,5 +1,6 @@
-internal import OpflowCore
+internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Of the services that tasks of this worker use, and of the service it runs.
 struct KnownPorts {

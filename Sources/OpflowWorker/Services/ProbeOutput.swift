@@ -1,4 +1,4 @@
-internal import OpflowCore
+internal import OpflowBase
 internal import OpflowSystem
 
 /// The end of a readiness command's output. The rest is dropped, since the command runs repeatedly.

@@ -1,4 +1,5 @@
-internal import OpflowCore
+internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Checks whether the running service is ready, in small steps between the worker's other work.

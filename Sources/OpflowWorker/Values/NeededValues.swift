@@ -1,5 +1,7 @@
-package import OpflowCore
+internal import OpflowBase
+package import OpflowPlan
 internal import OpflowSystem
+package import OpflowWire
 
 /// The values that a task reads, filled in when it starts.
 package struct LateValues {

@@ -1,5 +1,8 @@
-import OpflowCore
+import OpflowBase
+import OpflowJournal
+import OpflowPlan
 import OpflowViews
+import OpflowWire
 
 /// The journal of a run of five tasks, from bytes to a decision about every task.
 enum FuzzJournal {

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowPlan
 
 /// What a plan says of families, secrets and expressions that are evaluated when a task starts:
 /// read and evaluated with every kind of answer that a value may be.

@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 
 /// The manifest, from bytes to a plan or to mistakes with their places.
 enum FuzzManifest {

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowBase
 
 /// The masker: lines up to an empty one are secrets, all behind it is the stream.
 enum FuzzMask {

@@ -1,4 +1,5 @@
-import OpflowCore
+import OpflowBase
+import OpflowWire
 
 /// What workers and the coordinator tell each other.
 enum FuzzMessage {

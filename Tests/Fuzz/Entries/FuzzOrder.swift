@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
+import OpflowWire
 
 /// What anybody may send to the socket of a run, and what is answered.
 enum FuzzOrder {

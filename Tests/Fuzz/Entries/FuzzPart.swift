@@ -1,4 +1,3 @@
-import OpflowCore
 import OpflowDownload
 
 /// The record beside a download's part.

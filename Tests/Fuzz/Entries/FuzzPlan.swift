@@ -1,4 +1,6 @@
-import OpflowCore
+import OpflowBase
+import OpflowPlan
+import OpflowWire
 
 /// The compiled plan, with any bytes behind a header that fits them: a checksum is no defence.
 enum FuzzPlan {

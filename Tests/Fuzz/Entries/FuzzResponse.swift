@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowDownload
+import OpflowWire
 
 /// What a server says before the body, and the addresses and dates in it.
 enum FuzzResponse {

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowPlan
 
 /// A segment of a plan, as anybody may have put it into a run's folder, and what the plan of a run
 /// becomes by it.

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowBase
 
 /// A reader of bytes that nobody vouches for, and what must hold of it for any bytes at all.
 ///

@@ -1,5 +1,5 @@
 import Glibc
-import OpflowCore
+import OpflowBase
 import OpflowManifest
 
 /// What a manifest costs to compile.

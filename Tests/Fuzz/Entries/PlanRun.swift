@@ -1,4 +1,8 @@
-import OpflowCore
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
 
 /// A run of a plan whose tasks end at once, each as its name's hash says. What the engine takes
 /// for granted of a sound plan is put to the test by it.

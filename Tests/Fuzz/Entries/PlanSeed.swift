@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 
 /// Plans from which a fuzzer sets out: compiled anew, since what is stored would be of an older
 /// layout with the next one, and lead no further than its header.

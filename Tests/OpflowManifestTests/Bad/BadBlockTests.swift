@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowPlan
 import Testing
 
 @testable import OpflowManifest

@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// What stands at the top of what is added to a run, and what its tasks have of the run.

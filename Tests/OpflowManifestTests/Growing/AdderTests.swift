@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// What a task of a run adds needs that task.

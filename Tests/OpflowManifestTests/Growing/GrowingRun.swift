@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// The plan of a run, and what is added to it.

@@ -1,5 +1,6 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// A manifest in one piece, and the same one task after the other.

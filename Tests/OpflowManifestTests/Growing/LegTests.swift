@@ -1,5 +1,5 @@
-import OpflowCore
 import OpflowManifest
+import OpflowPlan
 import Testing
 
 /// Families whose legs are made when a task has succeeded: `after` in a `matrix`.

@@ -1,4 +1,4 @@
-import OpflowCore
+import OpflowBase
 import OpflowManifest
 import Testing
 

@@ -1,0 +1,132 @@
+/// Reads the known keys of a line; points at the first byte of a field.
+package struct FieldCursor {
+  private let bytes: ByteWindow
+  private let end: Int
+  package private(set) var position: Int
+  /// The next eight bytes; zeros at the end.
+  private var word: EightBytes
+  /// Set by an invalid value. Journal readers ignore it.
+  package private(set) var isBroken = false
+
+  /// The byte at `end` must not be a digit: short numbers are parsed without a search for their
+  /// end.
+  @inline(__always)
+  package init(_ bytes: ByteWindow, from start: Int, to end: Int) {
+    self.bytes = bytes
+    self.end = end
+    position = start
+    word = start < end ? bytes.eight(at: start) : EightBytes(0)
+  }
+
+  @inline(__always)
+  package var isAtEnd: Bool { position >= end }
+
+  @_transparent
+  package func stands(at key: Key) -> Bool {
+    key.name.utf8CodeUnitCount < 8
+      ? word.begins(with: key.name, UInt8(ascii: "="))
+      : standsLong(key)
+  }
+
+  /// For keys of eight bytes and more.
+  @inline(never)
+  private func standsLong(_ key: Key) -> Bool {
+    let width = Self.width(key)
+    guard position &+ width <= end, bytes[position &+ width &- 1] == UInt8(ascii: "=") else {
+      return false
+    }
+    return bytes.part(position, position &+ width &- 1).equals(key.name)
+  }
+
+  @inline(__always)
+  package mutating func pass() { pass(behind: 0) }
+
+  @inline(__always)
+  private mutating func pass(behind count: Int) {
+    stand(at: bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1)
+  }
+
+  @inline(__always)
+  private mutating func stand(at next: Int) {
+    position = next
+    word = next < end ? bytes.eight(at: next) : EightBytes(0)
+  }
+
+  @_transparent
+  private static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
+
+  @_transparent
+  package mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
+    let start = position &+ Self.width(key)
+    pass(behind: Self.width(key))
+    return bytes.part(start, position &- 1)
+  }
+
+  /// For values of more than sixteen bytes.
+  @_transparent
+  package mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
+    let start = position &+ Self.width(key)
+    guard start &+ 16 < end, bytes.eight(at: start).position(of: Field.tab) == 8,
+      bytes.eight(at: start &+ 8).position(of: Field.tab) == 8
+    else { return text(key) }
+    pass(behind: Self.width(key) &+ 16)
+    return bytes.part(start, position &- 1)
+  }
+
+  /// At most 18 digits; 0 if invalid.
+  @_transparent
+  package mutating func natural(_ key: Key) -> Int64 {
+    if let number = shortNumber(key) { return number }
+    return longNatural(key)
+  }
+
+  @inline(never)
+  private mutating func longNatural(_ key: Key) -> Int64 {
+    if let number = text(key).natural { return number }
+    isBroken = true
+    return 0
+  }
+
+  @_transparent
+  package mutating func small(_ key: Key) -> Int32? {
+    if let number = shortNumber(key) { return Int32(truncatingIfNeeded: number) }
+    let number: Int32? = Field.number(text(key))
+    if number == nil { isBroken = true }
+    return number
+  }
+
+  /// If the number has not one digit, returns nil and does not move.
+  @_transparent
+  package mutating func digit(_ key: Key) -> Int64? {
+    let stop = position &+ Self.width(key) &+ 1
+    guard stop <= end else { return nil }
+    let value = bytes[stop &- 1] &- 48
+    guard value < 10, stop == end || bytes[stop] == Field.tab else { return nil }
+    stand(at: stop &+ 1)
+    return Int64(value)
+  }
+
+  /// If the number has not 1 to 7 digits, returns nil and does not move.
+  @_transparent
+  private mutating func shortNumber(_ key: Key) -> Int64? {
+    let value = bytes.eight(at: position &+ Self.width(key))
+    let digits = value.digitCount
+    let stop = position &+ Self.width(key) &+ digits
+    guard digits > 0, digits < 8, value[digits] == Field.tab || stop == end else { return nil }
+    stand(at: stop &+ 1)
+    return Int64(bitPattern: value.decimal(digits))
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  @inline(never)
+  package var natural: Int64? {
+    guard count > 0, count <= 18 else { return nil }
+    var number: Int64 = 0
+    for byte in self {
+      guard byte >= 48, byte <= 57 else { return nil }
+      number = number &* 10 &+ Int64(byte &- 48)
+    }
+    return number
+  }
+}

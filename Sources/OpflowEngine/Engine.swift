@@ -1,0 +1,426 @@
+package import OpflowJournal
+package import OpflowPlan
+internal import OpflowWire
+
+/// The pure core of a session: facts go in; steps come out, in the order in which they must happen.
+///
+/// The caller reports a fact with `take`, then performs steps of `next` until it returns nil. A
+/// worker command comes out only after its lines are reported as written, and synced if promised.
+package struct Engine: ~Copyable {
+  package private(set) var plan: Plan
+  private var scheduler: Scheduler
+  private var encoder: JournalEncoder
+  /// False in a forecast.
+  private let journals: Bool
+  private var gate: OrderGate
+  private var answers = AnswerGate()
+
+  private var actions = StepQueue()
+  /// Lines to encode and emit; the first `told` are done.
+  private var lines: [JournalEntry]
+  private var told = 0
+  private var isWriting = false
+  private var hasBegun = false
+  /// Before the first lines were written.
+  private var early: [SchedulerEvent] = []
+  private var hasFailed = false
+  /// Since the last write that worked.
+  private var unrecorded = 0
+  /// Since then.
+  private var unrecordedAsked: [OrderEntry] = []
+  private var mustStop = false
+  private var closing: CloseEntry?
+  /// For the next session, once this one has ended.
+  package private(set) var passesOn: [HeldService] = []
+  private var ending = Ending.open
+  private var wall: Int64 = 0
+
+  private enum Ending { case open, dismiss, sync, syncing, finish, over }
+
+  private static let failure = CloseEntry(state: .interrupted, exitCode: 74)
+
+  /// - Parameter journal: continues after the last line; nil to write nothing.
+  package init(
+    plan: Plan, options: SchedulerOptions, entering: Entering, journal: JournalEncoder?,
+    durability: Durability = .none, opening: [JournalEntry] = []
+  ) {
+    self.plan = plan
+    scheduler = Scheduler(plan: plan, options: options, entering: entering)
+    encoder = journal ?? JournalEncoder()
+    journals = journal != nil
+    gate = OrderGate(durability: durability)
+    lines = opening
+  }
+
+  /// The task reported as running, or `none`.
+  package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
+
+  package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
+
+  /// The number of tasks of an applied request; nil if it was not applied.
+  package func count(ofOrder id: OrderID) -> Int? { scheduler.orders.count(of: id) }
+
+  // MARK: - Facts
+
+  /// Handles a fact; `wall`: milliseconds since the epoch, for the resulting lines.
+  package mutating func take(_ fact: EngineFact, at now: Instant, wall: Int64) {
+    self.wall = wall
+    switch fact {
+    case .scheduler(let event):
+      guard closing == nil else { return refuse(event) }
+      if case .extend(let growth) = event { plan = growth.plan }
+      if case .withdrawn(let withdrawal) = event, let renamed = withdrawal.plan { plan = renamed }
+      guard hasBegun else {
+        early.append(event)
+        return
+      }
+      scheduler.handle(event, at: now, into: &actions)
+    case .launched(let worker, var entry):
+      entry.worker = worker
+      entry.site = scheduler.site(of: worker)
+      lines.append(.worker(entry))
+    case .wrote: wrote(at: now)
+    case .synced(let place):
+      gate.completed(upTo: place)
+      if ending == .syncing { ending = .finish }
+    case .journalFailed: fail()
+    }
+  }
+
+  private mutating func refuse(_ event: SchedulerEvent) {
+    let refusal = OrderAnswer.refused(what: "the run has ended")
+    switch event {
+    case .order(let order, let client): answers.append(client, order.id, refusal, line: 0)
+    case .extend(let late): answers.append(late.client, late.entry.id, refusal, line: 0)
+    default: break
+    }
+  }
+
+  /// Called once, first.
+  package mutating func begin(at now: Instant, wall: Int64) {
+    self.wall = wall
+    if lines.isEmpty || !journals { start(at: now) }
+  }
+
+  private mutating func start(at now: Instant) {
+    hasBegun = true
+    scheduler.handle(.begin, at: now, into: &actions)
+    for event in early { scheduler.handle(event, at: now, into: &actions) }
+    early = []
+  }
+
+  private mutating func wrote(at now: Instant) {
+    precondition(isWriting, "nothing was to be written")
+    isWriting = false
+    gate.wrote(upTo: end, at: now)
+    encoder.removeAll()
+    unrecorded = 0
+    if !unrecordedAsked.isEmpty { unrecordedAsked.removeAll() }
+    if !hasBegun { start(at: now) }
+  }
+
+  /// Nothing starts any more, and running tasks are stopped. A write or sync is never retried.
+  private mutating func fail() {
+    isWriting = false
+    if ending == .syncing { ending = .finish }
+    guard !hasFailed else { return }
+    hasFailed = true
+    encoder.removeAll()
+    answers.fail(beyond: gate.told)
+    gate.fail()
+    passesOn = []
+    if closing == nil { mustStop = true } else { closing = Self.failure }
+  }
+
+  /// Stops first, or the revoked starts would start again. Prefetched tasks are revoked before the
+  /// task that they follow.
+  private mutating func stop(at now: Instant) {
+    mustStop = false
+    scheduler.handle(.stop(.ioError), at: now, into: &actions)
+    for (worker, task, attempt) in gate.withdrawStarts() {
+      if isOver(worker, task, attempt, at: now) { continue }
+      scheduler.handle(.revoked(worker, task, attempt: attempt), at: now, into: &actions)
+    }
+    if !hasBegun { start(at: now) }
+  }
+
+  // MARK: - Steps
+
+  /// For the step `write`.
+  package var unwritten: [UInt8] { encoder.bytes }
+
+  package var nextSequence: UInt64 { encoder.nextSequence }
+
+  /// Returns the next step; nil: wait for the next fact or `nextWake`.
+  package mutating func next(at now: Instant) -> EngineStep? {
+    precondition(!isWriting, "whether the lines are written was not told")
+    return nextDecision() ?? nextThatWaits(at: now)
+  }
+
+  private mutating func nextThatWaits(at now: Instant) -> EngineStep? {
+    while true {
+      if let step = nextDecision() { return step }
+      if mustStop {
+        stop(at: now)
+        continue
+      }
+      if !encoder.isEmpty {
+        isWriting = true
+        return .write
+      }
+      if ending != .open, let answer = answers.release(upTo: gate.told) { return answer }
+      if let step = nextOfEnd() { return step }
+      if passesOnNow() { continue }
+      if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
+      if let answer = answers.release(upTo: gate.told) { return answer }
+      guard let (worker, order) = gate.release(at: now) else { break }
+      if let (task, attempt) = order.start, isOver(worker, task, attempt, at: now) { continue }
+      return .order(worker, order)
+    }
+    // Tasks that must not be repeated need a sync before they start.
+    guard let (place, kind) = gate.takeRequest(at: now) else { return nil }
+    return .sync(upTo: place, kind)
+  }
+
+  /// Drops an unsent start if its external task has ended meanwhile.
+  private mutating func isOver(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
+  ) -> Bool {
+    plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
+  }
+
+  /// Returns the next step that waits for no write; the caller may take it within its turn.
+  @inline(__always)
+  package mutating func nextDecision() -> EngineStep? {
+    while true {
+      if told < lines.count { return nextLine() }
+      if actions.isEmpty { return nil }
+      if let step = nextAction() { return step }
+    }
+  }
+
+  private mutating func nextLine() -> EngineStep {
+    let line = lines[told]
+    if writes { encoder.append(line, at: wall, plan: plan) }
+    told += 1
+    if told == lines.count {
+      lines.removeAll(keepingCapacity: true)
+      told = 0
+    }
+    return .tell(line)
+  }
+
+  @inline(__always)
+  private mutating func nextAction() -> EngineStep? {
+    if !journals, !actions.firstIs(Self.isOfEnd) { return actions.removeFirst() }
+    // Removed, not borrowed: the payload is not copied.
+    switch actions.removeFirst() {
+    case .order(let worker, let order): hold(order, for: worker)
+    case .finish(let entry):
+      closing = hasFailed ? Self.failure : entry
+      ending = .dismiss
+      lines.append(.close(entry))
+    case .tell(let entry):
+      write(entry)
+      return .tell(entry)
+    case .answer(let client, let id, let answer):
+      answers.append(client, id, answer, line: end)
+    case let step: return step
+    }
+    return nil
+  }
+
+  /// Whether the engine handles it even without a journal.
+  @inline(__always)
+  private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
+    switch step {
+    case .finish, .answer: true
+    case .tell, .began, .launch, .seat, .discard, .withdraw, .write, .sync, .order, .dismiss,
+      .passOn:
+      false
+    }
+  }
+
+  private mutating func write(_ entry: JournalEntry) {
+    if case .transition(let transition) = entry, case .success = transition.event {
+      unrecorded += 1
+    }
+    if case .order(let order) = entry { unrecordedAsked.append(order) }
+    if !hasFailed { encoder.append(entry, at: wall, plan: plan) }
+  }
+
+  private mutating func hold(_ order: WorkerOrder, for worker: WorkerID) {
+    var mustNotRepeat = false
+    if let (task, _) = order.start {
+      mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
+    }
+    gate.hold(order, for: worker, line: end, mustNotRepeat: mustNotRepeat)
+  }
+
+  private var writes: Bool { journals && !hasFailed }
+
+  /// Where the known lines end.
+  private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
+
+  /// Ends the session if only services are left that the next one takes over.
+  private mutating func passesOnNow() -> Bool {
+    guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
+      return false
+    }
+    passesOn = held
+    closing = CloseEntry(state: .running, exitCode: 0)
+    ending = .dismiss
+    return true
+  }
+
+  private mutating func nextOfEnd() -> EngineStep? {
+    switch ending {
+    case .open, .syncing, .over: return nil
+    case .dismiss:
+      ending = .sync
+      // No worker has a task that a command could concern.
+      gate.removeOrders()
+      return .dismiss
+    case .sync:
+      if gate.isSyncing { return nil }
+      guard let place = gate.takeLastRequest() else { break }
+      ending = .syncing
+      return .sync(upTo: place, .last)
+    case .finish: break
+    }
+    ending = .over
+    if !passesOn.isEmpty { return .passOn(passesOn) }
+    return closing.map { .finish($0) }
+  }
+
+  // MARK: - Queries
+
+  /// The time of a `timer` event or a sync.
+  package var nextWake: Instant? {
+    let timer = closing == nil ? scheduler.nextWake : nil
+    guard let sync = gate.nextWake else { return timer }
+    return timer.map { min($0, sync) } ?? sync
+  }
+
+  /// Whether `timer` must be reported now.
+  package func isTimerDue(at now: Instant) -> Bool {
+    guard closing == nil, let wake = scheduler.nextWake else { return false }
+    return wake <= now
+  }
+
+  /// Until a decision may be needed.
+  package var restNanoseconds: Int64 {
+    gate.isEmpty ? scheduler.restNanoseconds : 0
+  }
+
+  /// Returns why tasks cannot be added, or the answer of an earlier identical request.
+  ///
+  /// - Parameter segment: already checked against the plan.
+  package func answer(
+    toExtension id: OrderID, by segment: Plan, of adder: TaskID = .none
+  ) -> OrderAnswer? {
+    if closing != nil { return .refused(what: "the run has ended") }
+    if hasFailed { return .refused(what: "the journal cannot be written, and the run ends") }
+    if let count = count(ofOrder: id) { return .done(count: count) }
+    let fault =
+      scheduler.fault(ofExtensionBy: adder) ?? scheduler.fault(ofSegment: segment, by: adder)
+    return fault.map { .refused(what: $0) }
+  }
+
+  package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
+
+  /// New requests are too late.
+  package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
+
+  /// A measure of work: the classes and services that decisions looked at.
+  package var lookCount: Int { scheduler.lookCount }
+
+  /// Its time is over, and nothing runs there.
+  package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
+
+  /// Whether only services are left, which stay until the run is stopped.
+  package var isServing: Bool { closing == nil && scheduler.isServing }
+
+  package var isPaused: Bool { scheduler.phase.isPaused }
+
+  /// They can pass to the next session.
+  package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
+
+  package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
+
+  /// They stay up but lack resources to start.
+  package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
+
+  /// Successes missing in a failed journal; a resume runs those tasks again.
+  package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
+
+  /// Reported requests missing in a failed journal: they have no effect.
+  package var unrecordedOrders: [OrderEntry] { hasFailed ? unrecordedAsked : [] }
+
+  /// The local `cpu` wanted of other runs, and what can be given to them.
+  package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
+    closing == nil ? scheduler.processorShare(at: now) : (0, .max)
+  }
+
+  /// Facts are ignored.
+  package var isClosing: Bool { closing != nil }
+
+  /// Describes a violated invariant; scans everything.
+  package func checkInvariants() -> String? { scheduler.checkInvariants() }
+}
+
+/// How the tasks of a plan enter a session.
+package struct Entering: Sendable {
+  package var initial: [InitialState]
+  /// The last attempt in earlier sessions, by task.
+  package var attempts: [Int32]
+  /// The same for removed tasks, by name: they may be added again.
+  package var attemptsOfRemoved: [String: Int32] = [:]
+  /// Run `finally` tasks in any case: an earlier session started tasks and ended before these.
+  package var owesFinally: Bool
+  /// An earlier session started tasks.
+  package var ranBefore = false
+  /// They influence the order only.
+  package var durations: TaskDurations
+  /// Of tasks that keep a result, with the strings that an `if` may read.
+  package var values: [TaskID: ValueSet] = [:]
+  package var arguments: TaskArguments?
+  /// Changed by earlier requests.
+  package var priorities: [TaskID: Int16] = [:]
+  /// With their numbers of tasks.
+  package var orders: [OrderID: Int] = [:]
+  /// Of the previous session; they still hold.
+  package var standing = StandingOrders()
+  /// If this session continues the previous one.
+  package var triesUsed: [TaskID: TriesUsed] = [:]
+  /// Given in an earlier session that died before the task ended.
+  package var approved: Set<TaskID> = []
+  /// Of tasks that enter as `recheck` or `later`.
+  package var results: [TaskID: EarlierResult] = [:]
+  /// Of valid successes, in a plan with checks.
+  package var origins: [TaskID: UInt64] = [:]
+  /// Tasks that the user named: services among them stay up.
+  package var named: TaskSet?
+  /// Left up by the previous session: the first workers, in this order.
+  package var held: [HeldService] = []
+  package var openness = RunOpenness.ordinary
+  /// Identifies the run in all its sessions.
+  package var run: UInt64 = 0
+  /// Tasks that run even if up to date.
+  package var asked: TaskSet?
+
+  /// The origin number of a success that recorded none.
+  package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
+    run &+ UInt64(bitPattern: Int64(attempt))
+  }
+
+  package init(
+    initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,
+    durations: TaskDurations = .unknown
+  ) {
+    self.initial = initial
+    self.attempts = attempts
+    self.owesFinally = owesFinally
+    self.durations = durations
+  }
+}

@@ -1,0 +1,293 @@
+internal import OpflowJournal
+internal import OpflowPlan
+
+/// The remote nodes: which may be given tasks, and which task may go where.
+///
+/// A *node* (`Site`) is one connection to a host (`machine`), which may come back as a new node.
+///
+///     joined ──┬─────────────────────▶ leaving ──▶ lost
+///              ├──▶ shunned ─┬───────▶ leaving
+///              │             └──▶ readmitted (as joined)
+///              ├──▶ silent ─────────────────────▶ lost
+///              └─────────────────────────────────▶ lost   (from each state)
+///
+/// Tasks start on nodes *in use* (joined or readmitted). On the others running tasks go on:
+/// - *leaving*: preempted, or its time is nearly over and its tasks are stopped in time. Failures
+///   and losses there cost a task nothing.
+/// - *shunned* (quarantined): its host lost workers with tasks twice within a minute while another
+///   one was in use, or its workers do not come up. The former are readmitted if no node is in use.
+/// - *silent*: the connection is lost. Its workers may go on, and keep their tasks.
+/// - *lost*: the caller has made sure that nothing runs there. Its workers are lost with it.
+///
+/// Races:
+/// - A node is lost while workers are launched there: nothing was journaled, so their tasks are
+///   ready again. A late hello is ignored.
+/// - The first loss of a worker or of its node returns the task. At the same instant they count as
+///   one loss.
+/// - A node leaves while it has prefetched tasks: they are recalled. One that began meanwhile runs
+///   on.
+/// - A host comes back before its old node is lost: tasks of the old node come back only with the
+///   loss of their workers.
+/// - The last node is lost while the session is suspended, paused or stopping: waiting tasks go on
+///   later or are left to a resume.
+/// - A node may join even after "no further node comes".
+struct Machines {
+  struct Site {
+    let identity: SiteIdentity
+    var state = SiteState.joined
+    /// The resources; nil until its first worker reports them.
+    var offer: SiteOffer?
+    let joinedAt: Instant
+    var isUseless = false
+    /// Its tasks were told to end.
+    var isOver = false
+    /// Why it is leaving or left: failures there are not the tasks' fault.
+    var excuse: String?
+
+    var isInUse: Bool { state.isInUse && !isUseless }
+    var isThere: Bool { state != .lost }
+  }
+
+  /// By number - 1, without the local node.
+  private(set) var sites: [Site] = []
+  /// By host.
+  private var lastLoss: [Int32: Instant] = [:]
+  private var shunned: Set<Int32> = []
+  /// Why no further node comes; nil while one may.
+  var noneComing: String?
+  /// Every requested node has joined or will not come.
+  var areKnown = false
+  /// Ready tasks that need more time than any node in use has left.
+  private(set) var setAside: Set<TaskID> = []
+  /// The hosts, each once.
+  private(set) var losses: [TaskID: [Int32]] = [:]
+  private var limitedCount = 0
+  /// Of the local node's time; nil if not limited.
+  private(set) var ownEnd: Instant?
+  /// The time of the next check for tasks to stop.
+  private(set) var nextLook: Instant?
+  /// Of all tasks.
+  var leastGrace: Int64
+
+  init(leastGraceMilliseconds: Int64 = 0) { leastGrace = leastGraceMilliseconds }
+
+  /// Two losses within this time quarantine a host.
+  static let suspicionMilliseconds: Int64 = 60_000
+  /// A task lost on so many hosts fails.
+  static let mostMachinesLost = 3
+  /// A task lost this often, on any hosts, fails.
+  static let mostLosses: UInt8 = 10
+
+  /// Some task must avoid some node.
+  @inline(__always)
+  var mayRestrict: Bool { limitedCount > 0 || !losses.isEmpty }
+
+  @inline(__always)
+  var haveEnds: Bool { limitedCount > 0 }
+
+  /// The local node's included.
+  @inline(__always)
+  var isAnyLimited: Bool { limitedCount > 0 || ownEnd != nil }
+
+  subscript(site: SiteID) -> Site { sites[site.index - 1] }
+
+  /// Why failures there are excused; nil if they are not.
+  @inline(__always)
+  func excuse(at site: SiteID) -> String? { site == .local ? nil : sites[site.index - 1].excuse }
+
+  @inline(__always)
+  func isInUse(_ site: SiteID) -> Bool { sites[site.index - 1].isInUse }
+
+  var isAnyInUse: Bool { sites.contains(where: \.isInUse) }
+
+  var inUse: [SiteID] { numbers.filter { self[$0].isInUse } }
+
+  private var numbers: [SiteID] {
+    sites.indices.map { SiteID(Int32(truncatingIfNeeded: $0 + 1)) }
+  }
+
+  /// The most GPUs of any node so far; nil if one has not reported yet, or none joined.
+  var mostDevices: UInt64? {
+    sites.contains { $0.isThere && $0.offer == nil }
+      ? nil : sites.compactMap { $0.offer?.gpus }.max()
+  }
+
+  // MARK: - Changes
+
+  /// Readmits its quarantined host if no other node is in use.
+  mutating func join(_ identity: SiteIdentity, _ offer: SiteOffer?, at now: Instant) {
+    if shunned.contains(identity.machine), !isAnyInUse {
+      shunned.remove(identity.machine)
+      lastLoss[identity.machine] = nil
+    }
+    sites.append(Site(identity: identity, offer: offer, joinedAt: now))
+    countLimited()
+    if offer?.endsAt != nil { look(by: now) }
+  }
+
+  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
+    change(site) { $0.offer = offer }
+  }
+
+  mutating func setEnd(_ end: Instant?, of site: SiteID) {
+    if site == .local { ownEnd = end } else { change(site) { $0.offer?.endsAt = end } }
+  }
+
+  /// Their tasks must end before the node's time does.
+  var working: [SiteID] {
+    numbers.filter { [.joined, .readmitted, .shunned].contains(self[$0].state) }
+  }
+
+  mutating func noteOver(_ site: SiteID) { change(site) { $0.isOver = true } }
+
+  /// Whether it was not leaving before.
+  mutating func leave(_ site: SiteID, _ complaint: String) -> Bool {
+    guard self[site].isThere, self[site].excuse == nil else { return false }
+    change(site) {
+      $0.state = .leaving
+      $0.excuse = complaint
+    }
+    return true
+  }
+
+  /// False if it is leaving or lost.
+  mutating func silence(_ site: SiteID) -> Bool {
+    guard self[site].isThere, self[site].state != .leaving else { return false }
+    change(site) { $0.state = .silent }
+    return true
+  }
+
+  mutating func lose(_ site: SiteID) { change(site) { $0.state = .lost } }
+
+  mutating func giveUp(_ site: SiteID) {
+    change(site) {
+      if $0.isInUse { $0.state = .shunned }
+      $0.isUseless = true
+    }
+  }
+
+  /// Whether the host must be quarantined.
+  mutating func noteLoss(at site: SiteID, _ now: Instant) -> Bool {
+    if self[site].excuse != nil { return false }
+    let machine = self[site].identity.machine
+    let last = lastLoss.updateValue(now, forKey: machine)
+    guard let last, last < now, !shunned.contains(machine),
+      now <= last.advanced(byMilliseconds: Self.suspicionMilliseconds)
+    else { return false }
+    return sites.contains { $0.isInUse && $0.identity.machine != machine }
+  }
+
+  /// Returns its nodes that were in use.
+  mutating func shun(_ machine: Int32) -> [SiteID] {
+    shunned.insert(machine)
+    let own = inUse.filter { self[$0].identity.machine == machine }
+    for site in own { change(site) { $0.state = .shunned } }
+    return own
+  }
+
+  func isShunned(_ site: SiteID) -> Bool { shunned.contains(self[site].identity.machine) }
+
+  /// If nothing else is in use; returns their nodes.
+  mutating func readmit() -> [SiteID] {
+    if shunned.isEmpty || isAnyInUse { return [] }
+    let back = numbers.filter { self[$0].state == .shunned && !self[$0].isUseless }
+    for site in back {
+      let machine = self[site].identity.machine
+      shunned.remove(machine)
+      lastLoss[machine] = nil
+      change(site) { $0.state = .readmitted }
+    }
+    return back
+  }
+
+  private mutating func change(_ site: SiteID, _ body: (inout Site) -> Void) {
+    body(&sites[site.index - 1])
+    countLimited()
+  }
+
+  private mutating func countLimited() {
+    limitedCount = sites.count { $0.isInUse && $0.offer?.endsAt != nil }
+  }
+
+  // MARK: - Ends
+
+  mutating func look(by moment: Instant) { nextLook = nextLook.map { min($0, moment) } ?? moment }
+
+  mutating func takeLook(at now: Instant) -> Bool {
+    guard let nextLook, nextLook <= now else { return false }
+    self.nextLook = nil
+    return true
+  }
+
+  /// The latest moment to stop a task with this grace so that it ends in time; nil: no limit.
+  func lastMoment(at site: SiteID, graceMilliseconds: Int64) -> Instant? {
+    if site == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
+    guard let end = self[site].offer?.endsAt else { return nil }
+    // With little time, tasks would otherwise be stopped as soon as they begin.
+    let half = max(0, (end.nanoseconds - self[site].joinedAt.nanoseconds) / 2)
+    return Instant(nanoseconds: end.nanoseconds - min(graceMilliseconds * 1_000_000, half))
+  }
+
+  // MARK: - Tasks
+
+  /// Whether it was lost on too many hosts.
+  mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
+    let machine = self[site].identity.machine
+    if losses[task]?.contains(machine) != true { losses[task, default: []].append(machine) }
+    return (losses[task]?.count ?? 0) >= Self.mostMachinesLost
+  }
+
+  mutating func forgetLosses(of task: TaskID) {
+    if !losses.isEmpty { losses[task] = nil }
+  }
+
+  func hasTime(for need: TimeNeed?, at site: SiteID, _ now: Instant) -> Bool {
+    guard let need, let end = self[site].offer?.endsAt else { return true }
+    if let last = lastMoment(at: site, graceMilliseconds: need.graceMilliseconds), last <= now {
+      return false
+    }
+    switch need.duration {
+    case nil: return true
+    case .took(let microseconds): return now.advanced(byMicroseconds: microseconds) <= end
+    case .mayTake(let microseconds):
+      // A timeout longer than any node's whole time says nothing about the duration.
+      let isWithinAll = self[site].joinedAt.advanced(byMicroseconds: microseconds) <= end
+      return !isWithinAll || now.advanced(byMicroseconds: microseconds) <= end
+    }
+  }
+
+  struct TimeNeed {
+    enum Duration {
+      case took(microseconds: Int64)
+      /// Its `timeout`.
+      case mayTake(microseconds: Int64)
+    }
+
+    var duration: Duration?
+    var graceMilliseconds: Int64
+  }
+
+  mutating func setAside(_ task: TaskID) { setAside.insert(task) }
+
+  mutating func takeBack(_ task: TaskID) { setAside.remove(task) }
+
+  mutating func takeSetAside() -> [TaskID] {
+    defer { setAside.removeAll() }
+    return setAside.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  // MARK: - Checks
+
+  func checkInvariants() -> String? {
+    if limitedCount != sites.count(where: { $0.isInUse && $0.offer?.endsAt != nil }) {
+      return "machines with an end are miscounted"
+    }
+    for site in sites where site.isInUse && shunned.contains(site.identity.machine) {
+      return "a machine is shunned and in use"
+    }
+    if !isAnyInUse, sites.contains(where: { $0.state == .shunned && !$0.isUseless }) {
+      return "no machine is in use, and one that is shunned is there"
+    }
+    return nil
+  }
+}

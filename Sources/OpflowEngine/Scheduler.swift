@@ -1,0 +1,306 @@
+internal import OpflowBase
+internal import OpflowJournal
+internal import OpflowPlan
+internal import OpflowWire
+
+/// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
+///
+/// Its parts keep their own invariants; the scheduler decides between them. Read-only helpers that
+/// run for every task are inlined: other calls copy the whole value, more than a thousand bytes.
+struct Scheduler {
+  var plan: Plan
+  let options: SchedulerOptions
+  var durations: TaskDurations
+  var ranking: Ranking
+
+  var graph: TaskGraph
+  var resources: Resources
+  var workforce: Workforce
+  var machines: Machines
+  /// Classes that want more GPUs than any node has, once no further node comes.
+  var beyondDevices: [Int] = []
+  var ready: ReadyQueues
+  var gates: Gates
+  var blocks = Blocks()
+  var additions = OwnAdditions()
+  var checks: Checks
+  var services: Services
+  /// By the previous session.
+  let heldBefore: Set<TaskID>
+  var loans = Loans()
+  /// The `cpu` that ready tasks lack, as of the last dispatch.
+  var lacking = Lacking()
+  /// In a plan with checks, origin numbers: of valid successes, recorded ones of tasks that have
+  /// not ended, and the source of new ones.
+  var origins: [TaskID: UInt64]
+  var recorded: [TaskID: UInt64] = [:]
+  var numbers: SplitMix64
+  /// See `Entering`.
+  let run: UInt64
+  /// Why successes must not count as records, until the tasks end.
+  var unkept: [TaskID: String] = [:]
+  /// From the cache; not ended yet.
+  var restored: Set<TaskID> = []
+  var phase = Phase()
+
+  /// In all sessions; the counts below are of this one.
+  var attempt: Table<Int32>
+  /// By name.
+  let attemptsOfRemoved: [String: Int32]
+  /// See `Entering`.
+  let standing: StandingOrders
+  let triesBefore: [TaskID: TriesUsed]
+  var triesUsed: Table<Int32>
+  var lostCount: Table<UInt8>
+  /// How often a prefetched task came back.
+  var returnCount: Table<UInt8>
+  /// Of the latest attempt; empty in a local run.
+  var ranAt: Table<SiteID>
+  /// Of tasks that have not ended.
+  var fetches: [TaskID: FetchRecord] = [:]
+  /// Of tasks that have not ended.
+  var leftBehind: [TaskID: LeftBehind] = [:]
+  /// Processes that opflow could not end, for messages.
+  var leftAlive: [TaskID: String] = [:]
+  /// How often in a row the first or last worker of a kind lacked a process, and until when its
+  /// kind waits.
+  var shortages = 0
+  var shortUntil: Instant?
+  var values: Values
+  /// Changed by requests.
+  var priorities: [TaskID: Int16] = [:]
+
+  var orders: OrderQueue
+  /// Suspended by requests.
+  var onHold: Set<TaskID> = []
+  /// The number of tasks cancelled by requests.
+  var cancelled = 0
+
+  var timers = BinaryHeap<RetryTimer>()
+  /// Retries of tasks that may not start now.
+  var withheld: [TaskID: Instant] = [:]
+  var random: SplitMix64
+  /// Prefetched tasks, the least urgent one on top; some entries are outdated.
+  var leastUrgentAhead = BinaryHeap<RankedAhead>()
+
+  var failures = 0
+  var openness: RunOpenness
+  /// Whether `finally` tasks are due.
+  var startedAny: Bool
+  let ranBefore: Bool
+  var pulseCount: Int32 = 0
+  /// Counts ends, and returns because another run had the task; wraps.
+  var changeCount: Int32 = 0
+  /// A measure of work, for tests.
+  var lookCount = 0
+
+  init(plan: Plan, options: SchedulerOptions, entering: Entering) {
+    precondition(entering.attempts.count == plan.taskCount)
+    self.plan = plan
+    self.options = options
+    durations = entering.durations
+    priorities = entering.priorities
+    ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
+    graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
+    services = Services(plan: plan, named: entering.named)
+    heldBefore = Set(entering.held.map(\.service))
+    resources = Resources(
+      plan: plan, options: options,
+      groups: options.usesSites && plan.hasServices
+        ? Self.groups(plan, staying: services.standing.union(heldBefore)) : nil)
+    machines = Machines(leastGraceMilliseconds: options.usesSites ? Self.leastGrace(of: plan) : 0)
+    workforce = Workforce(
+      options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
+    workforce.setServices(services.all.count)
+    ready = ReadyQueues(laneCount: resources.laneCount)
+    gates = Gates(approved: entering.approved)
+    checks = Checks(asked: entering.asked)
+    origins = entering.origins
+    numbers = SplitMix64(seed: ~options.seed)
+    attempt = Table(entering.attempts)
+    attemptsOfRemoved = entering.attemptsOfRemoved
+    standing = entering.standing
+    triesBefore = entering.triesUsed
+    triesUsed = Table(repeating: 0, count: plan.taskCount)
+    lostCount = Table(repeating: 0, count: plan.taskCount)
+    returnCount = Table(repeating: 0, count: plan.taskCount)
+    ranAt = Table(repeating: .local, count: options.usesSites ? plan.taskCount : 0)
+    random = SplitMix64(seed: options.seed)
+    openness = entering.openness
+    run = entering.run
+    startedAny = entering.owesFinally
+    ranBefore = entering.ranBefore
+    orders = OrderQueue(known: entering.orders)
+    values = Values(left: entering.values, arguments: entering.arguments)
+    if !entering.held.isEmpty { takeOver(entering.held) }
+  }
+
+  mutating func handle(
+    _ event: SchedulerEvent, at now: Instant, into actions: inout StepQueue
+  ) {
+    guard phase.step != .done else { return }
+    switch event {
+    case .begin:
+      tellKept(at: now, into: &actions)
+      obey(standing, at: now, into: &actions)
+      takeOver(triesBefore, at: now)
+      begin(into: &actions)
+      stop(as: standing, at: now, into: &actions)
+    case .workerReady(let worker, let offer):
+      learn(offer, from: worker)
+      welcome(worker, at: now)
+    case .workerLost(let worker, let complaint):
+      lose(worker, complaint: complaint, at: now, into: &actions)
+    case .launchFailed(let worker, let complaint, let isShortage):
+      launchFailed(
+        worker, complaint: complaint, isShortage: isShortage, at: now, into: &actions)
+    case .started(let worker, let task, let attempt):
+      if holds(worker, task, attempt, "started", at: now, into: &actions) {
+        shortages = 0
+        noteStart(of: task, on: worker, at: now)
+      }
+    case .left(let worker, let task, let attempt, let left):
+      if holds(worker, task, attempt, "left", at: now, into: &actions) {
+        leftBehind[task] = left
+      }
+    case .survived(let worker, let left):
+      let task = runningTask(of: worker)
+      if !task.isNone { leftBehind[task] = left }
+    case .fetched(let worker, let task, let attempt, let record):
+      if holds(worker, task, attempt, "fetched", at: now, into: &actions) {
+        fetches[task] = record
+      }
+    case .value(let worker, let task, let attempt, let value):
+      if holds(worker, task, attempt, "value", at: now, into: &actions) {
+        values.note(value, of: task)
+      }
+    case .fault(let worker, let task, let attempt, let what):
+      if holds(worker, task, attempt, "fault", at: now, into: &actions) {
+        values.note(fault: what, of: task)
+      }
+    case .ended(let worker, let task, let attempt, let outcome):
+      if holds(worker, task, attempt, "ended", at: now, into: &actions) {
+        ended(worker, task, outcome, what: "", at: now, into: &actions)
+      }
+    case .refused(let worker, let task, let attempt, let errorNumber, let what):
+      if holds(worker, task, attempt, "refused", at: now, into: &actions) {
+        let outcome = Outcome(status: .unknown, reason: .refused, errorNumber: errorNumber)
+        ended(worker, task, outcome, what: what, at: now, into: &actions)
+      }
+    case .recorded(let worker, let task, let attempt, let origin):
+      if holds(worker, task, attempt, "recorded", at: now, into: &actions) {
+        recorded[task] = origin
+      }
+    case .unkept(let worker, let task, let attempt, let what):
+      if holds(worker, task, attempt, "changed", at: now, into: &actions) {
+        unkept[task] = what
+      }
+    case .keptValue(let worker, let task, let serial, let value):
+      keptValue(worker, task, serial, value, into: &actions)
+    case .ready(let worker, let task, let attempt, let ports):
+      if holds(worker, task, attempt, "ready", at: now, into: &actions) {
+        noteReady(task, on: worker, ports, into: &actions)
+      }
+    case .tokens(let worker, let task, let count):
+      returned(count, by: task, on: worker, at: now, into: &actions)
+    case .restored(let worker, let task, let attempt):
+      if holds(worker, task, attempt, "restored", at: now, into: &actions) {
+        restored.insert(task)
+      }
+    case .checked(let worker, let task, let serial, let result):
+      checked(worker, task, serial, result, at: now, into: &actions)
+    case .revoked(let worker, let task, let attempt):
+      revoked(worker, task, attempt, at: now, into: &actions)
+    case .lacks(let worker, let task, let attempt, let what):
+      lacks(worker, task, attempt, what: what, at: now, into: &actions)
+    case .block(let program, let fact): take(fact, of: program, at: now, into: &actions)
+    case .heard(let worker):
+      hear(worker)
+      return
+    case .late(let nanoseconds): postpone(by: nanoseconds, at: now)
+    case .timer: timer(at: now, into: &actions)
+    case .stop(let cause): stop(cause, at: now, into: &actions)
+    case .hostsGone: stopForHosts(at: now, into: &actions)
+    case .endServices(let kept): if isServing { passOn(kept, into: &actions) }
+    case .kill: kill(at: now, into: &actions)
+    case .suspend: suspend(at: now, into: &actions)
+    case .proceed: proceed(at: now, into: &actions)
+    case .siteJoined(let site, let offer, let identity):
+      join(site, offer, identity, at: now, into: &actions)
+    case .siteLeaving(let site, let complaint):
+      beginLeaving(site, complaint: complaint, at: now, into: &actions)
+    case .siteEnds(let site, let end): setEnd(end, of: site, at: now, into: &actions)
+    case .siteSilent(let site, let complaint):
+      silence(site, complaint: complaint, at: now, into: &actions)
+    case .siteLost(let site, let complaint):
+      lose(site, complaint: complaint, at: now, into: &actions)
+    case .sitesKnown:
+      machines.areKnown = true
+      findBeyondDevices()
+    case .sitesExhausted(let complaint):
+      machines.noneComing = complaint
+      findBeyondDevices()
+    case .away(let amount): resources.away = amount
+    case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
+    case .prioritise(let tasks): prioritise(tasks)
+    case .order(let order, let client): orders.append(order, from: client)
+    case .extend(let growth): extend(by: growth, into: &actions)
+    case .withdrawn(let withdrawal): withdraw(withdrawal, into: &actions)
+    }
+    if !orders.isEmpty {
+      returnSetAside()
+      obey(at: now, into: &actions)
+    }
+    // A session stopped before it begins checks its services at the beginning.
+    if !services.keptOver.isEmpty, phase.step != .begin { attendKept(at: now, into: &actions) }
+    dispatch(at: now, into: &actions)
+    advancePhase(at: now, into: &actions)
+  }
+
+  /// The time of the next `timer` event.
+  var nextWake: Instant? {
+    var wake = workforce.watch.nextWake(isSuspended: phase.isSuspended)
+    func consider(_ at: Instant?) {
+      guard let at else { return }
+      wake = wake.map { min($0, at) } ?? at
+    }
+    if !phase.isSuspended { consider(timers.first?.at) }
+    consider(gates.nextDeadline)
+    consider(machines.nextLook)
+    consider(shortUntil)
+    if !phase.isSuspended, !phase.isPaused { consider(loans.wake) }
+    for kind in WorkerKind.allCases { consider(workforce.paces[kind].slowFrom) }
+    return wake
+  }
+
+  func state(_ task: TaskID) -> TaskState { graph.state(task) }
+
+  @inline(__always)
+  func mayStart(_ task: TaskID) -> Bool {
+    if isService(task) { return mayServiceStart(task) }
+    return phase.mayStart(
+      isFinally: plan.flags(task).contains(.finally), isExempt: graph.has(.exempt, task))
+  }
+
+  private func mayServiceStart(_ service: TaskID) -> Bool {
+    // Services that are not to stay up start with their users.
+    !stands(service)
+      ? !phase.isShut
+      : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
+  }
+
+  @inline(__always)
+  func workerKind(of task: TaskID) -> WorkerKind {
+    guard let kind = plan.workerKind(of: task) else {
+      preconditionFailure("no worker has a gate")
+    }
+    return kind
+  }
+}
+
+struct RetryTimer: HeapElement {
+  var at: Instant
+  var task: TaskID
+
+  func isBefore(_ other: RetryTimer) -> Bool { at < other.at }
+}

@@ -1,0 +1,200 @@
+internal import OpflowPlan
+
+/// The services of a session: which wait with their resources, are ready, or were told to end.
+///
+/// A service is a task that does not end by itself. For its users (the tasks that need it) it is
+/// there once its own dependencies are met. A user whose other dependencies are met is then ready:
+/// it takes its resources together with those of its services that do not run yet, all or nothing.
+///
+///     (task states)        waiting ─► ready ─► running ───────► succeeded, failed, cancelled
+///     (of a service here)            idle ─► taken ─► started ─► up ─► stopping ─► (gone)
+///                                     ▲        │         │        │       │
+///                                     └────────┴─────────┴────────┴───────┘
+///
+/// - *idle*: its dependencies are met, and nothing is held for it.
+/// - *taken*: its share is held (`TakenTasks`) while it waits for its own services or a worker; its
+///   users wait with theirs. A user that may not start any more releases its shares, and so does a
+///   taken service without users.
+/// - *started*: its worker has it. An end now is a failure.
+/// - *up*: it has reported that it is ready, which is not checked again.
+/// - *stopping*: it was told to end because it is not needed, or because a ready task lacks what it
+///   holds while idle. This is never a failure. A new user waits for the end and then starts it
+///   again: two at once would compete for the port.
+///
+/// A service is stopped after the process trees of its users are gone, other services included. An
+/// unexpected end stops its running users (`service-lost`), which are retried by their own rules if
+/// the service has restarts left; waiting users are ready again. A service that must start again
+/// waits for a dependency that is retried, with its users. Services and users never wait for each
+/// other while they hold what the other one needs.
+///
+/// Remote nodes
+/// ------------
+///
+/// A user reaches a service by its own node's address. So a service, its users, and everything
+/// connected to them by services form a group (`ServiceGroups`) that is on one node at a time. A
+/// group with a task bound to the local node, or with a service that stays up, is always local.
+///
+///     free ─► bound to a node ─► free
+///                    └► stranded ───┘
+///
+/// - *free*: no task of the group holds anything. The first one chooses a node on which it fits
+///   with its services. A demand that fits no node is limited to the largest one.
+/// - *bound*: some task holds a share (`Resources.Binding`), and all others start there or wait.
+/// - *stranded*: the node is leaving or quarantined, or all ready tasks of the group can only run
+///   elsewhere, such as on a newer node with more GPUs or time. Running tasks finish; a service
+///   without running users is told to end. On a silent node no command gets there: this waits.
+///
+/// Shares on a node that takes no new tasks are released at once. When a node is lost, users are
+/// lost before their services, so that they are not stopped for it; this costs no attempt. When a
+/// node leaves, the end of a service there does not count as an end while up, unless it was told to
+/// end.
+///
+/// Races, beyond those of nodes (`Machines`):
+/// - Less time is left than a user needs when its services are up: its share is released, and it
+///   waits for another node.
+/// - A node leaves while a service starts: it has no users there, ends, and is idle.
+/// - The last share is released while another node is joining: the group goes to the best node of
+///   that moment.
+/// - The loss of a node is reported before a service's end there: the end is ignored.
+///
+/// From one session to the next
+/// ----------------------------
+///
+/// When a serving session ends because files changed (`run --watch`), unaffected services go on:
+/// the process hands their workers to the next session.
+///
+///     up ─► passed on ┊ kept ─► up
+///                     ┊  └────► stopping
+///
+/// - *passed on*: the session ends without them, once all else has ended. No `finally` task runs,
+///   and the journal gets no `close` line: it reads like a session that died.
+/// - *kept*: the next session has it and its share. Its users wait until all its dependencies are
+///   found unchanged. If one runs again, the service ends first and starts again after it. Its
+///   worker knows only the plan of its own session, and gets no other task.
+///
+/// Crashes
+/// -------
+///
+/// - The service or its worker, before `ready` was read: like any task. The shares of users are
+///   released with that report, not before.
+/// - The service, while a user starts: the user is stopped if its start was journaled, and queued
+///   again otherwise.
+/// - The service or its worker, while passed on: the next session reads of an end while up.
+/// - The coordinator: the workers end kept services, which were interrupted in either session. A
+///   resume ends what is left before anything starts. A service has no result to keep.
+struct Services {
+  /// In topological order.
+  private(set) var all: [TaskID] = []
+  /// Not needed by any task, or named by the user: they stay up, and start like tasks.
+  private(set) var standing: Set<TaskID> = []
+  private(set) var havePorts = false
+  var taken = TakenTasks()
+  var use = ServiceUse()
+  var review = ServiceReview()
+  /// Shares were released since the last dispatch that saw all of them.
+  var hasWithdrawn = false
+  /// Ready services, with their ports.
+  private(set) var up: [TaskID: [UInt16]] = [:]
+  private(set) var stopping: Set<TaskID> = []
+  /// The lost service, by user that was told to end for it.
+  private var lost: [TaskID: TaskID] = [:]
+  /// They stay up but gave way to tasks, until no task is left.
+  var deferred: Set<TaskID> = []
+  /// Taken over; their dependencies are not known to be unchanged yet.
+  private(set) var keptOver: Set<TaskID> = []
+  /// Taken over, with unchanged dependencies.
+  private(set) var stayed: Set<TaskID> = []
+  /// The dependency that runs again.
+  private(set) var outdated: [TaskID: TaskID] = [:]
+  private(set) var passedOn: Set<TaskID> = []
+  /// The end was requested while only services ran.
+  var isLeaving = false
+  /// The edge of the last user looked at, by service; all before it have ended.
+  private var ended: [TaskID: Int] = [:]
+
+  init(plan: Plan, named: TaskSet?) { add(servicesOf: plan, from: 0, named: named) }
+
+  mutating func add(servicesOf plan: Plan, from first: Int, named: TaskSet?) {
+    guard plan.hasServices else { return }
+    // New matrix tasks change the edges of users.
+    if plan.hasMadeLegs { countUsersAnew() }
+    let new = plan.order(addedFrom: first).lazy.map { TaskID($0) }
+      .filter { plan.isService($0) }
+    all += new
+    for service in new { review.append(service) }
+    review.touchAll()
+    if new.contains(where: { !plan.portNames(of: $0).isEmpty }) { havePorts = true }
+    for service in new where plan.stays(service, named: named) { standing.insert(service) }
+  }
+
+  // MARK: - States
+
+  func isUp(_ service: TaskID) -> Bool { up[service] != nil }
+
+  /// False if it was up already.
+  mutating func noteUp(_ service: TaskID, _ ports: [UInt16]) -> Bool {
+    if isUp(service) { return false }
+    up[service] = ports
+    taken.settle(service)
+    return true
+  }
+
+  mutating func noteStopping(_ service: TaskID) { stopping.insert(service) }
+
+  mutating func forget(_ service: TaskID) {
+    up[service] = nil
+    stopping.remove(service)
+    stayed.remove(service)
+    passedOn.remove(service)
+  }
+
+  mutating func noteLoss(of service: TaskID, by user: TaskID) { lost[user] = service }
+
+  func hasLoss(_ user: TaskID) -> Bool { lost[user] != nil }
+
+  mutating func takeLoss(of user: TaskID) -> TaskID? {
+    lost.isEmpty ? nil : lost.removeValue(forKey: user)
+  }
+
+  // MARK: - From one session to the next
+
+  mutating func keepOver(_ service: TaskID, _ ports: [UInt16]) {
+    up[service] = ports
+    keptOver.insert(service)
+  }
+
+  mutating func confirm(_ service: TaskID) {
+    keptOver.remove(service)
+    stayed.insert(service)
+  }
+
+  mutating func noteOutdated(_ service: TaskID, by need: TaskID) { outdated[service] = need }
+
+  /// Whether it was unconfirmed, and the dependency that ended it.
+  mutating func leaveKeptOver(_ service: TaskID) -> (wasKept: Bool, need: TaskID?) {
+    (keptOver.remove(service) != nil, outdated.removeValue(forKey: service))
+  }
+
+  mutating func passOn(_ services: Set<TaskID>) { passedOn = services.filter { isUp($0) } }
+
+  mutating func passNothingOn() { passedOn.removeAll() }
+
+  // MARK: - Users
+
+  /// The edge of the first user that has not ended.
+  mutating func firstOpenUser(
+    of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool
+  ) -> Int? {
+    let last = ended[service]
+    for edge in last.map({ plan.dependents(service, from: $0) }) ?? plan.dependents(service) {
+      ended[service] = edge
+      if !hasEnded(plan.dependent(edge)) { return edge }
+    }
+    return nil
+  }
+
+  mutating func countUsersAnew() {
+    ended.removeAll()
+    review.touchAll()
+  }
+}

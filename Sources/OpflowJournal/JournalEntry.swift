@@ -1,0 +1,299 @@
+package import OpflowPlan
+package import OpflowWire
+
+/// `JournalEncoder` writes it as text, `JournalLine` reads it.
+package enum JournalEntry: Sendable, Equatable {
+  // Rare entries are indirect to keep the frequent one small.
+  indirect case open(OpenEntry)
+  indirect case resume(ResumeEntry)
+  case close(CloseEntry)
+  indirect case worker(WorkerEntry)
+  indirect case order(OrderEntry)
+  indirect case stop(StopEntry)
+  indirect case site(SiteEntry)
+  indirect case extend(ExtendEntry)
+  indirect case withdraw(WithdrawEntry)
+  case transition(Transition)
+}
+
+/// The first line of every journal.
+package struct OpenEntry: Sendable, Equatable {
+  package static let currentFormat = 1
+  package var format: Int = OpenEntry.currentFormat
+  package var run: String
+  package var planKey: String
+  package var opflowVersion: String
+  /// Real path; `-` for standard input.
+  package var manifestPath: String
+  /// `NAME=VALUE` each.
+  package var set: [String] = []
+  /// Selectors of the command line for all sessions; empty for all tasks.
+  package var tasks: [String] = []
+  /// After `--`, for the only selected task.
+  package var arguments: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  /// `NAME=HASH` of each variable that expressions read; the hash is `-` if unset.
+  package var environment: [String] = []
+  /// `HASH PATH` of each manifest file, root first; the path is relative to `folder` if within it.
+  package var files: [String] = []
+  package var limits = DriveLimits()
+  package var on: [String] = []
+  /// Of relative paths, if the manifest is from standard input.
+  package var folder: String
+  /// Real path when the run began.
+  package var stateFolder: String = ""
+  /// The context that the run was started in.
+  package var trace: TraceParent?
+  /// The task of another run that started this one.
+  package var around: TaskAround?
+  /// The run stays open for new tasks until it is closed.
+  package var serves = false
+  /// Accepted by `--run`; may be empty.
+  package var name = ""
+
+  package init(
+    run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String
+  ) {
+    self.run = run
+    self.planKey = planKey
+    self.opflowVersion = opflowVersion
+    self.manifestPath = manifestPath
+    self.folder = folder
+  }
+}
+
+/// Another session: its inputs, and what it takes over.
+package struct ResumeEntry: Sendable, Equatable {
+  package var planKey: String
+  package var opflowVersion: String
+  package var set: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  package var environment: [String] = []
+  package var files: [String] = []
+  package var limits = DriveLimits()
+  package var on: [String] = []
+  /// Tasks that keep their result. Every other finished task has a `resume` line.
+  package var reused: Int = 0
+  /// The number of tasks' `resume` lines that follow directly. Shows whether damage hides one.
+  package var withdrawn: Int = 0
+  package var removed: [String] = []
+  /// Requests whose added tasks leave the run, since their generator runs again.
+  package var dropped: [String] = []
+  /// The context that the session was started in.
+  package var trace: TraceParent?
+  /// Of the plan from here on; 0 if no tasks were added.
+  package var taskCount = 0
+  /// Continues a crashed session: requests to that one still hold.
+  package var continues = false
+
+  package init(planKey: String, opflowVersion: String) {
+    self.planKey = planKey
+    self.opflowVersion = opflowVersion
+  }
+}
+
+package struct CloseEntry: Sendable, Equatable {
+  package var state: RunState
+  /// That requested the end; 0 for none.
+  package var signal: Int32 = 0
+  package var exitCode: Int32
+
+  package init(state: RunState, exitCode: Int32, signal: Int32 = 0) {
+    self.state = state
+    self.exitCode = exitCode
+    self.signal = signal
+  }
+}
+
+/// A session begins to stop, by a signal or as if by one.
+package struct StopEntry: Sendable, Equatable {
+  package var signal: Int32
+  /// If no signal was sent: no node is left for the tasks, or `hostsGone`.
+  package var what: String
+
+  package static let hostsGone = "the program has ended that the run is for"
+
+  package init(signal: Int32, what: String = "") {
+    self.signal = signal
+    self.what = what
+  }
+}
+
+/// An event of a task or, for `pause` and `proceed`, of the whole run.
+package enum TransitionEvent: Equatable, Sendable {
+  case start, success, failure, retry
+  case skip(SkipReason)
+  case cancel, interrupt, pause, proceed
+  case resume(RerunReason)
+  case fresh
+  case ready
+  /// A service was sent its stop signal.
+  case stopping
+
+  package var kind: TransitionKind {
+    switch self {
+    case .start: .start
+    case .success: .success
+    case .failure: .failure
+    case .retry: .retry
+    case .skip: .skip
+    case .cancel: .cancel
+    case .interrupt: .interrupt
+    case .pause: .pause
+    case .proceed: .proceed
+    case .resume: .resume
+    case .fresh: .fresh
+    case .ready: .ready
+    case .stopping: .stopping
+    }
+  }
+}
+
+package enum TransitionKind: UInt8, CaseIterable, Sendable {
+  case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
+  case ready, stopping
+
+  package var word: StaticString {
+    switch self {
+    case .start: "start"
+    case .success: "success"
+    case .failure: "failure"
+    case .retry: "retry"
+    case .skip: "skip"
+    case .cancel: "cancel"
+    case .interrupt: "interrupt"
+    case .pause: "pause"
+    case .proceed: "continue"
+    case .resume: "resume"
+    case .fresh: "fresh"
+    case .ready: "ready"
+    case .stopping: "stopping"
+    }
+  }
+}
+
+package struct Transition: Sendable, Equatable {
+  package var event: TransitionEvent
+  /// `none` for the whole run.
+  package var task: TaskID
+  /// From 1, over all sessions of the run; 0 for no attempt.
+  package var attempt: Int32 = 0
+  /// Of a `start`; `none` in journals of older versions.
+  package var worker = WorkerID.none
+  /// Of a `start`: prefetched; runs when the worker's task before it has succeeded.
+  package var isAhead = false
+  /// Of a `failure`: it does not fail the run.
+  package var allowed = false
+  /// Of a `success` and an allowed `failure`.
+  package var fingerprint = Fingerprint(whole: 0, parts: 0)
+  /// Of an attempt's end, and of a `failure` without an attempt.
+  package var outcome = Outcome(status: .unknown)
+  /// Boxed so that most transitions are small.
+  private var rare: Rare?
+
+  private indirect enum Rare: Sendable, Equatable { case of(RareDetails) }
+
+  private struct RareDetails: Sendable, Equatable {
+    var delayMilliseconds: Int64 = 0
+    var what = ""
+    var left: LeftBehind?
+    var fetch: FetchRecord?
+    var values: [TaskValue]?
+    var with: UInt64?
+    var origin: UInt64?
+    var kept: TaskState?
+    var isLate = false
+    var isRestored = false
+  }
+
+  package init(
+    _ event: TransitionEvent, _ task: TaskID, attempt: Int32 = 0, reason: EndReason? = nil
+  ) {
+    self.event = event
+    self.task = task
+    self.attempt = attempt
+    outcome.reason = reason
+  }
+
+  private var details: RareDetails {
+    get { if case .of(let details) = rare { details } else { RareDetails() } }
+    set { rare = newValue == RareDetails() ? nil : .of(newValue) }
+  }
+
+  /// Of a `retry`: until the next attempt.
+  package var delayMilliseconds: Int64 {
+    get { details.delayMilliseconds }
+    set { details.delayMilliseconds = newValue }
+  }
+
+  /// Of a start error: what failed, on which file. Of a `start` and a `resume`: what is out of
+  /// date. Of a `ready`: the ports (`ServicePorts.text`).
+  package var what: String {
+    get { details.what }
+    set { details.what = newValue }
+  }
+
+  /// Of an attempt's end: processes that were killed or could not be.
+  package var left: LeftBehind? {
+    get { details.left }
+    set { details.left = newValue }
+  }
+
+  /// Processes of the attempt may still run, so no other attempt may start by itself.
+  package var leavesAlive: Bool { left?.areAlive == true }
+
+  /// Of a `success` and a `fresh`; nil if no task reads them.
+  package var values: [TaskValue]? {
+    get { details.values }
+    set { details.values = newValue }
+  }
+
+  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read.
+  package var with: UInt64? {
+    get { details.with }
+    set { details.with = newValue }
+  }
+
+  /// Of a `success`, an allowed `failure` and a `fresh`, in plans with `inputs`: a random number of
+  /// this result. A dependent is up to date only for the result that it was built with.
+  package var origin: UInt64? {
+    get { details.origin }
+    set { details.origin = newValue }
+  }
+
+  /// Of a `fresh`: the state from an earlier session; nil for a result of another run.
+  package var kept: TaskState? {
+    get { details.kept }
+    set { details.kept = newValue }
+  }
+
+  /// Of a `resume`: decided during the session.
+  package var isLate: Bool {
+    get { details.isLate }
+    set { details.isLate = newValue }
+  }
+
+  /// Of a `success`: restored from a cache, without running.
+  package var isRestored: Bool {
+    get { details.isRestored }
+    set { details.isRestored = newValue }
+  }
+
+  /// Of a download's end.
+  package var fetch: FetchRecord? {
+    get { details.fetch }
+    set { details.fetch = newValue }
+  }
+
+  package var why: Why? {
+    switch event {
+    case .skip(let reason): .skipped(reason)
+    case .resume(let reason): .rerun(reason)
+    case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed, .fresh,
+      .ready, .stopping:
+      outcome.reason.map { .ended($0) }
+    }
+  }
+}

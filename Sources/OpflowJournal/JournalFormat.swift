@@ -1,0 +1,241 @@
+internal import OpflowBase
+internal import OpflowPlan
+
+// The journal
+// ===========
+//
+// One append-only text file per run, one line per transition. It is the only source of truth about
+// a run: status, resume, reports and estimates replay it.
+//
+//   CRC <TAB> SEQ <TAB> TIME <TAB> EVENT <TAB> TASK <TAB> KEY=VALUE <TAB> KEY=VALUE ... <LF>
+//
+//   CRC    CRC-32C of everything after its tab up to the line feed, eight lower-case hex digits
+//   SEQ    decimal, from 1, one more with each line
+//   TIME   decimal, milliseconds since the epoch
+//   EVENT  a word of the table below
+//   TASK   the task's ID; empty if the line is about the run
+//
+// TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
+// any order. A reader ignores unknown keys, and lines with unknown events except for their SEQ. A
+// number 0 and an empty text may be left out. `set`, `tasks`, `args`, `only`, `skip`, `env`,
+// `file`, `removed`, `dropped`, `capacity`, `on`, `back` and a request's `fp` stand once per value.
+//
+//   EVENT      TASK  keys
+//   open             format run plan version manifest folder state set tasks args only skip env
+//                    file capacity failures on trace around serve name
+//   resume           d plan version set only skip env file reused withdrawn removed dropped
+//                    capacity failures on trace count continues
+//   close            d state code signal
+//   worker           d w pid start boot group host site
+//   order            d id verb by pid uid expects resource value tasks fp back
+//   stop             d signal what
+//   extend     (x)   d n id by pid uid plan count value manifest folder file copy
+//   withdraw    x    d n dropped value
+//   site             d site state host cores memory gpus incarnation lease until what
+//   pause            d
+//   continue         d
+//   start       x    d n w ahead what
+//   success     x    d n exit wall user sys rss out fp with values origin restored; of a download:
+//                    from size gained kept sha256 sha512 source etag date url
+//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with
+//                    origin; of a download: from gained after source url
+//   retry       x    d n exit signal reason errno what wall user sys rss out delay; as failure
+//   skip        x    d reason of
+//   cancel      x    d n exit signal reason wall user sys rss out
+//   interrupt   x    d n reason exit signal wall user sys rss out
+//   pause       x    d n
+//   continue    x    d n
+//   resume      x    d n reason part of late what
+//   fresh       x    d n origin kept fp with values
+//   ready       x    d n what
+//
+//   d          session of the run; left out for the first, 1
+//   n          attempt, counted over all sessions
+//   exit, signal     how the process ended
+//   wall, user, sys  microseconds
+//   rss        KiB, largest resident set
+//   out        bytes of output
+//   fp         the task's fingerprint: 16 hex digits, a dot, its parts in up to 16 hex digits.
+//              Older versions wrote a dash for the dot, and hashed folders by absolute path. Of an
+//              `approve`: the first part only, once for each of `tasks`
+//   with       XXH3 of the values of other tasks and of the arguments that it read
+//   values     the task's output values: NAME:XXH3 each, separated by commas
+//   of         the task that the reason is about
+//   part       the part of the definition that changed
+//   what       a detail for people; of a `start` and a `resume`: what is out of date; of a `ready`:
+//              the service's ports, NAME:NUMBER each, separated by commas
+//   origin     a random number that identifies this result across runs: 16 hex digits; of a success
+//              or an allowed failure
+//   restored   1: the result came from a cache; the task did not run
+//   pids       processes of the attempt that may still run, on its worker's host: PID:START each,
+//              separated by commas
+//   late       1: of a `resume`: decided during the session
+//   delay      milliseconds until the next attempt
+//   host       the worker's host (older versions left the coordinator's out); of a `site` the
+//              node's host
+//   boot       the boot ID of the worker's host; older versions left it out behind a stream
+//   site       the node's number in the session, from 1; 0 is the coordinator's host
+//   cores, memory, gpus  of a node that joined: its resources for tasks, memory in bytes
+//   incarnation, lease   identifies the node's agent; its heartbeat timeout in milliseconds, after
+//              which the agent ends its workers
+//   until      milliseconds from this line until the node's time is over
+//   from       of a download's end: bytes that the part file had before and that were kept
+//   size, gained  bytes of the file, and bytes that this attempt added to the part file
+//   after      milliseconds that the server asked clients to wait
+//   kept       1: nothing was downloaded, the existing file is right; of a `fresh`: the result is
+//              from an earlier session of this run
+//   sha256, sha512  of the file
+//   source     XXH3 of the URL in the manifest
+//   etag, date, url  the server's names for this version, and the URL after redirects
+//   id, verb   of a request: its unique ID, and its kind (OrderVerb)
+//   by, uid    the requester: a command or a task, and the user's number
+//   expects    the attempt that it was meant for
+//   tasks, back  of a request: the selected tasks, and the tasks that wait again with them
+//   resource, value  a resource, and its new amount
+//   capacity   NAME:AMOUNT: a resource of the session, in the unit of the plan
+//   failures   the number of failures after which no task starts; 0 means no limit
+//   on         an --on option of the session: nodes that tasks may also run on
+//   serve      1: the run stays open for new tasks until it is closed
+//   name       another name for the run, accepted by --run
+//   trace      the TRACEPARENT of the session (version 00 of W3C's Trace Context)
+//   withdrawn  the number of tasks' `resume` lines that follow this line directly
+//
+// A request (`order`) takes effect with its line: it cancels, skips or retries pending tasks; a
+// retry is the only way out of an end within a session. Running tasks end later, on lines of their
+// own. So do the approvals that it answers: if the run dies between the two, an `approve` holds for
+// the next session if the approval is unchanged.
+//
+// `stop` stands where a signal begins to end a session, or, with a reason, where no node is left
+// for the remaining tasks. Running tasks end later, on lines of their own.
+//
+// `extend` stands before any line about the added tasks. `count` is the number of tasks in the plan
+// from there on (so it is on a run's `resume` if tasks were added), `value` how many are new,
+// `plan` the segment's key. `manifest`, `folder` and `file` tell its sources as in `open`. `copy`
+// is the manifest's text; without it the run's folder has it under the `id`. If a task added them,
+// TASK and `n` name the task and its attempt.
+//
+// `withdraw` stands where a generator is tried again in the session in which it added tasks.
+// `dropped` names the requests that added them, `n` the attempt before this one, `value` the number
+// of tasks. None of them has started. From there on they have other names, under which they are
+// skipped; a `resume` line before it takes those that had ended out of that state.
+//
+// `site` stands where a node joins, before any of its workers, and where its use changes
+// (SiteState). The tasks of a lost node end after it, on lines of their own.
+//
+// A task with `inputs` keeps its result by a `fresh` line: it is checked when its turn comes, and
+// so are its dependents that a resume would keep. If one of them runs again, its `resume` line
+// comes then, and is `late`.
+//
+// A session begins with `open` or a run's `resume`. The tasks' `resume` lines, which alone take a
+// task out of a final state, follow directly, except for the late ones. `d` and `withdrawn` show a
+// reader of a damaged journal that one of them may be lost: it then discards all results from
+// before that session (RunModel).
+//
+// Line 1 is `open` with SEQ 1. Its key `format` is the version; a reader refuses an unknown one.
+// New keys and events do not need a new version; a new meaning of old ones does.
+
+package enum JournalEvent: Equatable, Sendable {
+  case open
+  case resume
+  case close
+  case worker
+  case order
+  case stop
+  case site
+  case extend
+  case withdraw
+  case transition(TransitionKind)
+  case unknown
+
+  var changesPlan: Bool { self == .extend || self == .withdraw }
+
+  /// A `resume` line is about the run or about a task; only TASK shows which.
+  @inline(__always)
+  init(word: UnsafeRawBufferPointer, ofRun: Bool) {
+    switch word.first {
+    case UInt8(ascii: "s"):
+      if word.equals("start") {
+        self = .transition(.start)
+      } else if word.equals("success") {
+        self = .transition(.success)
+      } else if word.equals("skip") {
+        self = .transition(.skip)
+      } else {
+        self =
+          word.equals("stopping")
+          ? .transition(.stopping)
+          : word.equals("stop") ? .stop : word.equals("site") ? .site : .unknown
+      }
+    case UInt8(ascii: "f"):
+      if word.equals("failure") {
+        self = .transition(.failure)
+      } else {
+        self = word.equals("fresh") ? .transition(.fresh) : .unknown
+      }
+    case UInt8(ascii: "r"):
+      if word.equals("resume") {
+        self = ofRun ? .resume : .transition(.resume)
+      } else {
+        self =
+          word.equals("retry")
+          ? .transition(.retry) : word.equals("ready") ? .transition(.ready) : .unknown
+      }
+    case UInt8(ascii: "c"):
+      if word.equals("close") {
+        self = .close
+      } else if word.equals("cancel") {
+        self = .transition(.cancel)
+      } else {
+        self = word.equals("continue") ? .transition(.proceed) : .unknown
+      }
+    case UInt8(ascii: "i"): self = word.equals("interrupt") ? .transition(.interrupt) : .unknown
+    case UInt8(ascii: "p"): self = word.equals("pause") ? .transition(.pause) : .unknown
+    case UInt8(ascii: "o"):
+      self = word.equals("open") ? .open : word.equals("order") ? .order : .unknown
+    case UInt8(ascii: "w"):
+      self =
+        word.equals("worker") ? .worker : word.equals("withdraw") ? .withdraw : .unknown
+    case UInt8(ascii: "e"): self = word.equals("extend") ? .extend : .unknown
+    default: self = .unknown
+    }
+  }
+}
+
+extension Fingerprint.Part {
+  package var word: String {
+    switch self {
+    case .run: "run"
+    case .env: "env"
+    case .dir: "dir"
+    case .shell: "shell"
+    case .needs: "needs"
+    case .download: "download"
+    case .values: "values"
+    }
+  }
+
+  init?(word: UnsafeRawBufferPointer) {
+    guard let part = Self.allCases.first(where: { $0.word.utf8.elementsEqual(word) }) else {
+      return nil
+    }
+    self = part
+  }
+}
+
+/// Why a file is not a journal. Damage that recovery handles is not an error.
+package enum JournalError: Error, Equatable, Sendable {
+  /// The run died before it began.
+  case empty
+  /// The first line is damaged, or the file is not a journal.
+  case firstLine
+  case version(found: String)
+
+  package var message: String {
+    switch self {
+    case .empty: "there is no journal, or nothing in it: this run never began"
+    case .firstLine: "line 1 is damaged or no journal's: it should be an intact `open` line"
+    case .version(let found):
+      "the journal has format \(found), this opflow reads \(OpenEntry.currentFormat)"
+    }
+  }
+}

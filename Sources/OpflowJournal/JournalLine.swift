@@ -1,0 +1,123 @@
+package import OpflowBase
+
+/// A journal line, read in place: valid as long as its bytes.
+///
+/// Names and texts stay escaped bytes: the plan may not have the task any more, and a replay of a
+/// million lines must not allocate strings.
+package struct JournalLine {
+  package let sequence: UInt64
+  /// Since the epoch.
+  package let milliseconds: Int64
+  package let event: JournalEvent
+  /// The byte after the line, if any, is a line feed or carriage return, which is in no key or
+  /// number; so parsers need no check for the end.
+  let bytes: ByteWindow
+  private let taskStart: Int
+  private let taskEnd: Int
+  let end: Int
+
+  /// Above any number that a run reaches, so counting on cannot overflow.
+  static let sequenceLimit: UInt64 = 1 << 62
+
+  /// Without its line feed; nil if its checksum or shape is wrong.
+  package init?(_ line: UnsafeRawBufferPointer) {
+    guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
+      Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
+    else { return nil }
+    var numbers = LineNumbers()
+    self.init(intact: bytes, from: 9, to: bytes.count, &numbers)
+  }
+
+  /// Reads the line at `start`. Sets `end` to its line feed or the end of the bytes. Accepts a
+  /// carriage return from an editor.
+  @inline(__always)
+  init?(
+    in bytes: ByteWindow, at start: Int, end: inout Int, _ numbers: inout LineNumbers
+  ) {
+    let body = start &+ 9
+    guard Self.hasChecksum(bytes, start) else {
+      end = bytes.position(of: Field.lineFeed, from: start, to: bytes.count)
+      return nil
+    }
+    let rest = Hash.crc32cOfLine(bytes.part(body, bytes.count))
+    end = body &+ rest.length
+    var stop = end
+    var checksum = rest.checksum
+    // A tab precedes the body, so this byte exists.
+    if bytes[end &- 1] == Field.carriageReturn {
+      stop = end &- 1
+      checksum = Hash.crc32c(bytes.part(body, stop))
+    }
+    guard Self.holds(bytes, start, checksum) else {
+      // The damaged checksum may contain a line feed.
+      end = bytes.position(of: Field.lineFeed, from: start, to: end)
+      return nil
+    }
+    self.init(intact: bytes, from: body, to: stop, &numbers)
+  }
+
+  @inline(__always)
+  private static func hasChecksum(_ bytes: ByteWindow, _ start: Int) -> Bool {
+    start &+ 9 <= bytes.count && bytes[start &+ 8] == Field.tab
+  }
+
+  @inline(__always)
+  private static func holds(_ bytes: ByteWindow, _ start: Int, _ checksum: UInt32) -> Bool {
+    bytes.eight(at: start).bits == EightBytes.hexadecimal(of: checksum).bits
+  }
+
+  @inline(__always)
+  private init?(
+    intact bytes: ByteWindow, from start: Int, to end: Int, _ numbers: inout LineNumbers
+  ) {
+    guard let (sequence, timeStart) = numbers.readSequence(bytes, start),
+      sequence < Self.sequenceLimit,
+      let (milliseconds, wordStart) = numbers.readTime(bytes, timeStart),
+      milliseconds < Self.sequenceLimit
+    else { return nil }
+    self.sequence = sequence
+    self.milliseconds = Int64(bitPattern: milliseconds)
+    self.bytes = bytes
+    self.end = end
+    // Nearly all lines are one of these two.
+    let word = bytes.eight(at: wordStart)
+    if word.begins(with: TransitionKind.success.word, Field.tab) {
+      taskStart = wordStart &+ 8
+      event = .transition(.success)
+    } else if word.begins(with: TransitionKind.start.word, Field.tab) {
+      taskStart = wordStart &+ 6
+      event = .transition(.start)
+    } else {
+      let wordEnd = bytes.position(of: Field.tab, from: wordStart, to: end)
+      guard wordEnd < end else { return nil }
+      taskStart = wordEnd &+ 1
+      let ofRun = taskStart == end || bytes[taskStart] == Field.tab
+      event = JournalEvent(word: bytes.part(wordStart, wordEnd), ofRun: ofRun)
+    }
+    taskEnd = bytes.position(of: Field.tab, from: taskStart, to: end)
+  }
+
+  /// Escaped; empty for a line about the run.
+  package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
+
+  /// Up to the end of the task's name; for a shorter name with what precedes it.
+  @inline(__always)
+  var ending: TaskEnding {
+    TaskEnding(bytes.eight(at: taskEnd &- 8), length: min(taskEnd &- taskStart, 8))
+  }
+
+  @inline(__always)
+  func hasEscapedTask(_ ending: TaskEnding) -> Bool {
+    ending.hasBackslash
+      || taskEnd &- taskStart > 8
+        && bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
+  }
+
+  @inline(__always)
+  var fieldsStart: Int { min(taskEnd &+ 1, end) }
+
+  @inline(__always)
+  var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }
+
+  package var fields: LineFields { LineFields(bytes.part(fieldsStart, end)) }
+}

@@ -1,0 +1,111 @@
+internal import OpflowBase
+package import OpflowPlan
+
+/// A run's model that follows a growing journal. When a line adds or discards tasks, the follower
+/// reopens the plan.
+///
+/// Bytes after the last intact line are read again: they may be a line in progress, or damage that
+/// a resume cuts off. opflow never changes what precedes them, so a shorter or different file needs
+/// a new follower.
+package struct JournalFollower: Sendable {
+  package private(set) var model: RunModel
+  private let fresh: RunModel
+  package private(set) var plan: Plan
+  /// Skipped lines may be about tasks that only the new plan has: the journal must be reread.
+  package private(set) var isBlind = false
+  private let grown: GrownPlan
+  private var place = JournalPlace()
+
+  /// Reopens the plan with at least `taskCount` tasks. `earlier` is the open plan if the new one
+  /// extends it.
+  package typealias GrownPlan = @Sendable (_ taskCount: Int, _ earlier: Plan?) -> Plan?
+
+  /// - Parameters:
+  ///   - keepingAttempts: fill `attempts` and `details`.
+  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`).
+  ///   - grown: called after a line that adds tasks.
+  ///   - beforeFilling: called with the memory of the model's records.
+  package init(
+    plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
+    absolutePlan: Plan? = nil, grown: @escaping GrownPlan = { _, _ in nil },
+    beforeFilling: BeforeFilling? = nil
+  ) {
+    self.plan = plan
+    self.grown = grown
+    fresh = RunModel(
+      keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
+      absolutePlan: absolutePlan, beforeFilling: beforeFilling)
+    model = fresh
+  }
+
+  /// From the start of the journal, with the present plan.
+  package var anew: JournalFollower {
+    var anew = self
+    anew.model = fresh
+    anew.isBlind = false
+    anew.place = JournalPlace()
+    return anew
+  }
+
+  package var offset: Int { place.offset }
+
+  package typealias EachLine = (JournalLine, RunModel, Plan) -> Void
+
+  /// Complete lines only; `bytes` start at `offset`.
+  package mutating func read(
+    growing bytes: UnsafeRawBufferPointer, each: EachLine? = nil
+  ) throws(JournalError) {
+    // Without a line feed it is a line in progress.
+    guard let end = bytes.lastIndex(of: Field.lineFeed) else { return }
+    _ = try fold(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
+  }
+
+  /// With an unfinished last line; `bytes` start at `offset`. Returns the damage in the whole
+  /// journal.
+  @discardableResult
+  package mutating func read(
+    toEnd bytes: UnsafeRawBufferPointer, each: EachLine? = nil
+  ) throws(JournalError) -> JournalRecovery {
+    bytes.isEmpty && offset > 0 ? place.recovery : try fold(bytes, each)
+  }
+
+  private mutating func fold(
+    _ bytes: UnsafeRawBufferPointer, _ each: EachLine?
+  ) throws(JournalError) -> JournalRecovery {
+    var reader = try JournalReader(bytes, from: place)
+    if let each {
+      while let line = reader.next() {
+        model.apply(line, plan: plan)
+        if line.event.changesPlan { openPlan(after: line.event) }
+        each(line, model, plan)
+      }
+    } else {
+      while let event = model.apply(&reader, plan: plan) { openPlan(after: event) }
+    }
+    place = reader.place
+    return reader.recovery
+  }
+
+  private mutating func openPlan(after event: JournalEvent) {
+    let isOther = event == .withdraw
+    guard let count = model.taskCount, isOther || count > plan.taskCount,
+      let next = grown(max(count, plan.taskCount), isOther ? nil : plan),
+      next.key == plan.key,
+      isOther || next.taskCount > plan.taskCount
+    else { return }
+    if model.mayLack(tasksOf: next) { isBlind = true }
+    plan = next
+    model.grow(to: next)
+  }
+}
+
+extension RunModel {
+  /// Applies lines up to one that changes the plan, and returns that line's event.
+  fileprivate mutating func apply(_ reader: inout JournalReader, plan: Plan) -> JournalEvent? {
+    while let line = reader.next() {
+      apply(line, plan: plan)
+      if line.event.changesPlan { return line.event }
+    }
+    return nil
+  }
+}

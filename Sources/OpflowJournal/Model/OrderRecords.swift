@@ -1,0 +1,150 @@
+package import OpflowPlan
+
+/// The requests of a run, and which of them still hold.
+package struct OrderRecords: Sendable {
+  package struct Record: Sendable {
+    package let verb: OrderVerb
+    package let asker: OrderAsker
+    package let milliseconds: Int64
+    package let drive: Int
+    package let tasks: [TaskID]
+    package let carried: CarriedValue
+    let sequence: UInt64
+    let fingerprints: [UInt64]
+
+    /// Of the approval that it answers, if recorded.
+    func fingerprint(of task: TaskID) -> UInt64? {
+      if fingerprints.isEmpty { return nil }
+      return tasks.firstIndex(of: task).map { fingerprints[$0] }
+    }
+  }
+
+  package private(set) var all: [Record] = []
+  /// Tasks selected by each request of all sessions.
+  package private(set) var counts: [OrderID: Int] = [:]
+
+  private struct Standing {
+    var ofRun: Int?
+    var ofTasks: [TaskID: Int] = [:]
+    var ofResources: [String: Int] = [:]
+
+    mutating func note(_ order: OrderEntry, _ tasks: [TaskID], at place: Int) {
+      if !order.carried.resource.isEmpty {
+        if order.carried.number != nil { ofResources[order.carried.resource] = place }
+      } else if tasks.isEmpty {
+        ofRun = place
+      } else {
+        for task in tasks { ofTasks[task] = place }
+      }
+    }
+  }
+
+  private var standing: [OrderVerb: Standing] = [:]
+
+  /// Nil if a request came first.
+  package private(set) var stopSignal: Int32?
+  /// Why the run stops without a signal.
+  package private(set) var stopReason = ""
+
+  package init() {}
+
+  mutating func apply(
+    _ order: OrderEntry, atMilliseconds now: Int64, drive: Int, sequence: UInt64 = 0
+  ) {
+    let place = all.count
+    all.append(
+      Record(
+        verb: order.verb, asker: order.asker, milliseconds: now, drive: drive, tasks: order.tasks,
+        carried: order.carried, sequence: sequence, fingerprints: order.fingerprints))
+    counts[order.id] = order.tasks.count
+    if order.lacksTasks { return }
+    let row = order.verb.row
+    let tasks = row.about == .run ? [] : order.tasks
+    if row.about == .tasks, tasks.isEmpty { return }
+    for verb in row.undoes { end(verb, tasks) }
+    if row.stopsRun, tasks.isEmpty { endHolds() }
+    switch row.standing {
+    case .none: return
+    case .drive, .run: standing[order.verb, default: Standing()].note(order, tasks, at: place)
+    }
+  }
+
+  private mutating func end(_ verb: OrderVerb, _ tasks: [TaskID]) {
+    if tasks.isEmpty { standing[verb]?.ofRun = nil }
+    for task in tasks { standing[verb]?.ofTasks[task] = nil }
+  }
+
+  /// An `extend` also answers a request.
+  mutating func note(_ entry: ExtendEntry) { counts[entry.id] = entry.added }
+
+  mutating func stop(by stop: StopEntry) {
+    stopSignal = stop.signal
+    stopReason = stop.what
+    endHolds()
+  }
+
+  /// A stop overrides what holds tasks back.
+  private mutating func endHolds() {
+    for verb in Self.holding { standing[verb] = nil }
+  }
+
+  mutating func beginDrive() {
+    for verb in OrderVerb.allCases where verb.row.standing == .drive { standing[verb] = nil }
+    stopSignal = nil
+    stopReason = ""
+  }
+
+  // MARK: - What holds
+
+  package func ofRun(_ verb: OrderVerb) -> Record? { standing[verb]?.ofRun.map { all[$0] } }
+
+  package func of(_ task: TaskID, _ verb: OrderVerb) -> Record? {
+    standing[verb]?.ofTasks[task].map { all[$0] }
+  }
+
+  /// Unordered.
+  package func tasks(_ verb: OrderVerb) -> [TaskID] {
+    standing[verb].map { Array($0.ofTasks.keys) } ?? []
+  }
+
+  package func ofPending(_ task: TaskID) -> [(record: Record, phrase: OrderRow.Phrase)] {
+    if standing.isEmpty { return [] }
+    return Self.phrases.compactMap { verb, phrase in of(task, verb).map { ($0, phrase) } }
+  }
+
+  /// Who keeps the task from continuing.
+  package func holder(of task: TaskID) -> OrderAsker? {
+    Self.holding.lazy.compactMap { of(task, $0)?.asker }.first
+  }
+
+  private static let holding = OrderVerb.allCases.filter(\.row.holdsBack)
+
+  private static let phrases: [(OrderVerb, OrderRow.Phrase)] = OrderVerb.allCases.compactMap {
+    verb in verb.row.phrase.map { (verb, $0) }
+  }
+
+  /// The request that is ending the run.
+  package var stoppedBy: Record? { ofRun(.cancel) }
+
+  /// The request because of which no task starts.
+  package var pausedBy: Record? { ofRun(.pause) }
+
+  /// From any session.
+  package var closedBy: Record? { ofRun(.close) }
+
+  package func answer(to task: TaskID) -> Record? { of(task, .approve) ?? of(task, .reject) }
+
+  /// Replace the manifest's, from any session.
+  package var priorities: [TaskID: Int16] {
+    standing[.priority].map { $0.ofTasks.mapValues { all[$0].carried.priority } } ?? [:]
+  }
+
+  package func capacity(_ resource: String) -> Record? {
+    standing[.parallel]?.ofResources[resource].map { all[$0] }
+  }
+
+  package var capacities: [Record] {
+    (standing[.parallel]?.ofResources.values.map { all[$0] } ?? [])
+      .sorted { $0.carried.resource < $1.carried.resource }
+  }
+}

@@ -1,0 +1,472 @@
+internal import OpflowBase
+package import OpflowPlan
+package import OpflowWire
+
+/// The state of a run: the replay of its journal.
+///
+/// Replaying lines twice changes nothing. A task counts as ended only if an intact line says so. If
+/// `resume` lines at the start of a session are missing, any of them may have discarded a result:
+/// earlier results are then `unproven`, and the tasks run again.
+package struct RunModel: Sendable {
+  package private(set) var open: OpenEntry?
+  /// Of the newest session; nil in the first.
+  package private(set) var resume: ResumeEntry?
+  /// One per session whose first line exists.
+  package private(set) var selections: [DriveSelection] = []
+  /// Of the newest session; nil while it runs or if it died.
+  package private(set) var close: CloseEntry?
+  /// Of the first and the last line, since the epoch.
+  package private(set) var openedMilliseconds: Int64 = 0
+  package private(set) var lastMilliseconds: Int64 = 0
+  /// The start of the newest session, since the epoch; of the line before if its first line is
+  /// lost.
+  package private(set) var driveMilliseconds: Int64 = 0
+  /// Of earlier sessions, each up to its last line.
+  private var earlierMilliseconds: Int64 = 0
+  private var beforeMilliseconds: Int64 = 0
+  /// The prefetched task started last, and SEQ of the line that ended the one before it.
+  package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
+  /// Includes sessions whose first line is lost.
+  package private(set) var drives = 0
+  package private(set) var driveRecords: [DriveRecord] = []
+  /// A signal has stopped the newest session's coordinator.
+  package private(set) var isSuspended = false
+  package private(set) var orders = OrderRecords()
+  private(set) var growth = GrowthRecords()
+  package private(set) var hasStarts = false
+  /// Only if requested.
+  package private(set) var details = TaskDetails()
+  package private(set) var tries = TryRecords()
+  private let keepsDetails: Bool
+  /// Only if requested.
+  package private(set) var attempts = TaskAttempts()
+  private let keepsAttempts: Bool
+  private let beforeFilling: BeforeFilling?
+  package private(set) var values = ValueRecords()
+  private var hasArguments = false
+  /// Of results that stand, for a plan with `inputs`.
+  package private(set) var origins: [TaskID: UInt64] = [:]
+  /// With fingerprints of older versions.
+  private let absolutePlan: Plan?
+  /// Fingerprints of an older version could not be compared, and count as equal.
+  package private(set) var hasAbsoluteFingerprints = false
+  package private(set) var workers: [WorkerEntry] = []
+  /// By escaped task name: processes of its newest attempt that may still run.
+  package internal(set) var leftAlive: [[UInt8]: [WorkerEntry]] = [:]
+  /// Of all sessions, in the order in which they joined.
+  package private(set) var sites = SiteRecords()
+  private(set) var workerSites = WorkerSites()
+  /// Empty until a line is about a task: a million take 64 MB.
+  private var records: [TaskRecord] = []
+  private var names = NameGuesses()
+  private var handed = HandedTasks()
+  private var plainKinds = PlainKinds()
+  private var gone = GoneTasks()
+  private var lost = LostLines()
+  private var lastSequence: UInt64 = 0
+  private var missingBefore: UInt64 = 0
+
+  /// Of a run that never began.
+  package init() { self.init(keepingDetails: false, keepingAttempts: false, absolutePlan: nil) }
+
+  /// - Parameters:
+  ///   - keepingAttempts: fill `attempts` and `details`.
+  ///   - beforeFilling: called with the memory of all records before the first write.
+  init(
+    keepingDetails: Bool, keepingAttempts: Bool, absolutePlan: Plan?,
+    beforeFilling: BeforeFilling? = nil
+  ) {
+    self.beforeFilling = beforeFilling
+    keepsDetails = keepingDetails || keepingAttempts
+    keepsAttempts = keepingAttempts
+    self.absolutePlan = absolutePlan
+  }
+
+  @inline(__always)
+  package subscript(task: TaskID) -> TaskRecord {
+    if records.isEmpty { return TaskRecord() }
+    let record = records[task.index]
+    return isUnproven(record) ? record.unproven : record
+  }
+
+  @inline(__always)
+  package func state(_ task: TaskID) -> TaskState {
+    if records.isEmpty { return .waiting }
+    let sequence = records[task.index].settleSequence
+    return sequence > 0 && sequence < lost.trustedFrom ? .waiting : records[task.index].state
+  }
+
+  /// SEQ of the start of a task whose success is proven and needs no check.
+  @inline(__always)
+  func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
+    if records.isEmpty { return nil }
+    let isProven = records[task.index].settleSequence >= lost.trustedFrom
+    return isProven && records[task.index].isPlainSuccess
+      ? records[task.index].startSequence : nil
+  }
+
+  /// 0 if the task has not ended or that is unproven.
+  @inline(__always)
+  package func settleSequence(_ task: TaskID) -> UInt64 {
+    if records.isEmpty { return 0 }
+    let sequence = records[task.index].settleSequence
+    return sequence < lost.trustedFrom ? 0 : sequence
+  }
+
+  /// Not in the plan; in order of appearance, without those reported by a resume.
+  package var removed: [String] { gone.names }
+  package var attemptsOfRemoved: [String: Int32] { gone.attempts }
+
+  /// The start of the newest session.
+  package var driveSequence: UInt64 { lost.head.sequence }
+  /// More `resume` lines of the newest session's start follow.
+  package var isInHead: Bool { lost.head.isOpen }
+
+  func tells(of task: TaskID) -> Bool {
+    if records.isEmpty { return false }
+    let record = records[task.index]
+    return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
+  }
+
+  /// The last one; nil for the coordinator's host.
+  package func site(of task: TaskID) -> SiteRecord? {
+    if workerSites.isEmpty || records.isEmpty { return nil }
+    let record = records[task.index]
+    return workerSites.record(of: record.worker, at: record.startSequence).map { sites.all[$0] }
+  }
+
+  /// Only the run's lock tells whether it is live.
+  package func state(isHeld: Bool) -> RunState {
+    isHeld ? .running : close?.state ?? .interrupted
+  }
+
+  package var encoder: JournalEncoder {
+    JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
+  }
+
+  /// An old line changes nothing. The plan may change only by `grow`.
+  @inline(__always)
+  package mutating func apply(_ line: JournalLine, plan: Plan) {
+    guard line.sequence > lastSequence else { return }
+    missingBefore = line.sequence - lastSequence - 1
+    if missingBefore > 0 { lost.lose((lastSequence + 1)..<line.sequence) }
+    lastSequence = line.sequence
+    beforeMilliseconds = lastMilliseconds
+    lastMilliseconds = line.milliseconds
+    if line.event == .transition(.success), plainKinds.success, applyPlainSuccess(line, plan) {
+      return
+    }
+    if line.event == .transition(.start), plainKinds.start, applyPlainStart(line, plan) { return }
+    applyAny(line, plan)
+  }
+
+  @inline(never)
+  private mutating func applyAny(_ line: JournalLine, _ plan: Plan) {
+    switch line.event {
+    case .transition(let event): apply(event, line, plan)
+    case .open, .close, .worker, .stop, .site, .withdraw: applyToRun(line)
+    case .resume: applyResume(line, plan: plan)
+    case .extend: applyExtend(line, plan: plan)
+    case .order: applyOrder(line, plan: plan)
+    case .unknown: break
+    }
+    plainKinds = PlainKinds(
+      start: hearsOnlyRecord(.start, plan), success: hearsOnlyRecord(.success, plan))
+  }
+
+  @inline(never)
+  private mutating func applyExtend(_ line: JournalLine, plan: Plan) {
+    applyToRun(line)
+    guard let entry = line.extend(plan: plan) else { return }
+    growth.note(entry, line, drive: drives)
+    orders.note(entry)
+  }
+
+  @inline(never)
+  private mutating func applyResume(_ line: JournalLine, plan: Plan) {
+    applyToRun(line)
+    records.beginAnew(line.resume.removed, of: plan)
+    tries.forget(line.resume.removed.compactMap { plan.task(named: $0) })
+  }
+
+  package mutating func grow(to plan: Plan) {
+    attempts.grow(to: plan)
+    // The new plan may need the slow path.
+    plainKinds = PlainKinds()
+    let missing = plan.taskCount - records.count
+    if records.isEmpty || missing <= 0 { return }
+    records.append(contentsOf: repeatElement(TaskRecord(), count: missing))
+  }
+
+  /// Replayed lines may be about tasks that only the grown plan has.
+  func mayLack(tasksOf grown: Plan) -> Bool {
+    growth.isBefore(lost.last) || gone.names.contains { grown.task(named: $0) != nil }
+  }
+
+  @inline(never)
+  private mutating func applyOrder(_ line: JournalLine, plan: Plan) {
+    enter(drive: line.drive, at: line.sequence)
+    guard let order = line.order(plan: plan) else { return }
+    orders.apply(
+      order, atMilliseconds: line.milliseconds, drive: drives, sequence: line.sequence)
+    if order.tasks.isEmpty, order.back.isEmpty { return }
+    if records.isEmpty { records.fill(of: plan, beforeFilling) }
+    if order.verb == .retry { tries.forget(order.tasks) }
+    for task in order.tasks { records[task.index].apply(order, line, task) }
+    for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
+  }
+
+  mutating func applyToRun(_ line: JournalLine) {
+    switch line.event {
+    case .open:
+      open = line.open
+      openedMilliseconds = line.milliseconds
+      driveMilliseconds = line.milliseconds
+      drives = 1
+      driveRecords = [DriveRecord(1, at: line.milliseconds, trace: open?.trace)]
+      hasArguments = open?.arguments.isEmpty == false
+      if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
+    case .resume:
+      let entry = line.resume
+      lost.beginDrive(
+        at: line.sequence, expected: entry.withdrawn, isNext: line.drive <= drives + 1)
+      drives = Swift.max(line.drive, drives + 1)
+      addDrive()
+      driveMilliseconds = line.milliseconds
+      gone.forget(entry.removed)
+      growth.drop(entry.dropped)
+      resume = entry
+      driveRecords.append(
+        DriveRecord(drives, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
+      selections.append(DriveSelection(only: entry.only, skip: entry.skip))
+      close = nil
+      if entry.taskCount > 0 { growth.count(entry.taskCount, line) }
+      beginDrive(continues: entry.continues)
+    case .extend:
+      enter(drive: line.drive, at: line.sequence)
+      if let tasks = line.taskCount { growth.count(tasks, line) }
+    case .withdraw:
+      enter(drive: line.drive, at: line.sequence)
+      growth.drop(line.withdrawnOrders)
+    case .close:
+      enter(drive: line.drive, at: line.sequence)
+      close = line.close
+      if let close, !driveRecords.isEmpty {
+        driveRecords[driveRecords.count - 1].close = (line.milliseconds, close)
+      }
+    case .worker:
+      enter(drive: line.drive, at: line.sequence)
+      guard let worker = line.worker else { return }
+      workers.append(worker)
+      let place = sites.place(of: worker.site, drive: drives)
+      if let place { workerSites.note(worker.worker, place, from: line.sequence) }
+      if keepsAttempts {
+        let host = place.map { sites.all[$0].offer.host } ?? worker.hostOfOthers
+        attempts.note(worker.worker, host: host, drive: drives)
+      }
+    case .stop:
+      enter(drive: line.drive, at: line.sequence)
+      if let stop = line.stop {
+        orders.stop(by: stop)
+        note(.stop(signal: stop.signal), line)
+      }
+    case .site:
+      enter(drive: line.drive, at: line.sequence)
+      guard let site = line.site else { return }
+      sites.apply(site, drive: drives, atMilliseconds: line.milliseconds)
+    case .order, .transition, .unknown: break
+    }
+  }
+
+  private mutating func note(_ effect: DriveRecord.Effect, _ line: JournalLine) {
+    if driveRecords.isEmpty { return }
+    driveRecords[driveRecords.count - 1].note(effect, at: line.milliseconds)
+  }
+
+  /// Of the session that ended with the line before. Ignores a clock that was set back.
+  private mutating func addDrive() {
+    let took = Swift.max(0, beforeMilliseconds - driveMilliseconds)
+    earlierMilliseconds = earlierMilliseconds.plus(took)
+  }
+
+  /// Without the gaps between sessions.
+  func drivenMilliseconds(until now: Int64) -> Int64 {
+    earlierMilliseconds.plus(Swift.max(0, now.minus(driveMilliseconds)))
+  }
+
+  /// Requests stay if the new session continues the last one.
+  private mutating func beginDrive(continues: Bool = false) {
+    isSuspended = false
+    growth.beginDrive()
+    if !continues { orders.beginDrive() }
+    handed.removeAll()
+    workerSites.beginDrive(at: lastSequence)
+    tries.beginDrive(continues: continues)
+    details.beginDrive()
+    if keepsAttempts { attempts.beginDrive() }
+  }
+
+  /// Also starts a session whose first line is lost.
+  @inline(__always)
+  mutating func enter(drive: Int, at sequence: UInt64) {
+    if drive > drives { enterLost(drive: drive, at: sequence) }
+  }
+
+  private mutating func enterLost(drive: Int, at sequence: UInt64) {
+    lost.enterDrive(at: sequence, isAlone: drive == drives + 1 && missingBefore == 1)
+    drives = drive
+    addDrive()
+    driveMilliseconds = lastMilliseconds
+    driveRecords.append(DriveRecord(drive, at: lastMilliseconds))
+    resume = nil
+    close = nil
+    beginDrive()
+  }
+
+  private func isUnproven(_ record: TaskRecord) -> Bool {
+    record.settleSequence > 0 && record.settleSequence < lost.trustedFrom
+  }
+
+  /// Transitions whose usual line affects only the task's record and the worker's queue. Changed by
+  /// other lines only.
+  private struct PlainKinds {
+    var start = false
+    var success = false
+  }
+
+  private func hearsOnlyRecord(_ event: TransitionKind, _ plan: Plan) -> Bool {
+    !records.isEmpty && leftAlive.isEmpty && !plan.hasLateItems && !hasArguments
+      && !tries.hears(event, isAllowed: false) && !keepsAttempts
+      && !(keepsDetails && details.hears(event, plan))
+  }
+
+  /// For usual starts; false, without effect, for other lines.
+  @inline(never)
+  private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
+    guard let fields = PlainStart(line), fields.drive <= drives,
+      let task = names.task(of: line, plan: plan), records[task.index].settleSequence == 0
+    else { return false }
+    hasStarts = true
+    if fields.isAhead { handed.append(task, to: fields.worker) }
+    records[task.index].apply(fields, line)
+    return true
+  }
+
+  /// For usual successes; false, without effect, for other lines.
+  @inline(never)
+  private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
+    guard let fields = PlainSuccess(line), fields.drive <= drives,
+      let task = names.task(of: line, plan: plan), records[task.index].isRunning(fields.attempt),
+      fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
+    else { return false }
+    let next = handed.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
+    // One uniqueness check of the array for both.
+    var records = records.mutableSpan
+    if let next { records[next.index].begin(line) }
+    records[task.index].apply(fields, line)
+    return true
+  }
+
+  @inline(never)
+  private mutating func apply(_ event: TransitionKind, _ line: JournalLine, _ plan: Plan) {
+    let fields = TryFields(line)
+    enter(drive: fields.drive, at: line.sequence)
+    if line.task.isEmpty {
+      if event == .pause { isSuspended = true }
+      if event == .proceed { isSuspended = false }
+      if event == .pause || event == .proceed { note(event == .pause ? .pause : .proceed, line) }
+      return
+    }
+    if event == .start { hasStarts = true }
+    if records.isEmpty { records.fill(of: plan, beforeFilling) }
+    guard let task = names.task(of: line, plan: plan) else {
+      lost.hearOfGone(event, isLate: fields.isLate)
+      // A resume cannot take back a discarded task.
+      if event != .skip || TransitionFields(line).skipReason(plan) != .withdrawn {
+        gone.insert(line.task)
+      }
+      followGone(event, line, fields)
+      noteLeft(event, line, fields, by: .none)
+      return
+    }
+    lost.hear(event, isLate: fields.isLate, settled: records[task.index].settleSequence)
+    let isEnd = event == .success || event == .failure
+    if isEnd, !records[task.index].isRunning(fields.attempt) {
+      // A failure without an attempt, e.g. for a missing value in `if`, has no start.
+      records[task.index].startSequence =
+        fields.attempt == 0 ? 0 : lost.start(after: records[task.index])
+    }
+    if fields.isAhead, event == .start {
+      handed.append(task, to: fields.worker)
+    } else if !handed.isEmpty, event != .start {
+      follow(event, line, task, of: records[task.index].worker)
+    }
+    noteLeft(event, line, fields, by: records[task.index].worker)
+    records[task.index].apply(event, line, fields, task, plan)
+    if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
+    if plan.hasLateItems || hasArguments {
+      values.apply(event, task, line, plan, hasArguments: hasArguments)
+    }
+    if let origin = fields.origin { origins[task] = origin }
+    if tries.hears(event, isAllowed: fields.allowed) { tries.apply(event, task, line, plan) }
+    if keepsDetails, keepsAttempts || details.hears(event, plan) {
+      keepDetails(event, task, line, plan)
+    }
+  }
+
+  @inline(never)
+  private mutating func keepDetails(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+  ) {
+    details.apply(event, task, line, plan)
+    guard keepsAttempts else { return }
+    var next: (TaskID, Int32, WorkerID)?
+    if begun.sequence == line.sequence {
+      let record = records[begun.task.index]
+      next = (begun.task, record.attempts, record.worker)
+    }
+    attempts.apply(event, task, line, plan, begun: next)
+  }
+
+  /// A worker runs its tasks in order: after a success the next one starts.
+  @inline(never)
+  private mutating func follow(
+    _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, of worker: WorkerID
+  ) {
+    switch event {
+    case .success: if let next = takeNext(of: worker, line) { records[next.index].begin(line) }
+    case .interrupt, .failure, .cancel, .retry:
+      handed.remove(task, of: worker)
+    case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
+    }
+  }
+
+  @inline(__always)
+  private mutating func takeNext(of worker: WorkerID, _ line: JournalLine) -> TaskID? {
+    guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }
+    begun = (next, line.sequence)
+    return next
+  }
+
+  /// Tasks that the plan lacks still had their turn on the worker.
+  @inline(never)
+  private mutating func followGone(
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields
+  ) {
+    if event == .start {
+      let standIn = gone.start(line.task, fields.attempt, on: fields.worker)
+      if fields.isAhead, let standIn { handed.append(standIn, to: fields.worker) }
+    } else if !handed.isEmpty, let (standIn, worker) = gone.holder(of: line.task) {
+      follow(event, line, standIn, of: worker)
+    }
+  }
+
+  @inline(never)
+  private mutating func compareAbsolute(_ text: FingerprintText, _ task: TaskID) {
+    if let absolutePlan {
+      records[task.index].compare(text, with: task, absolutePlan)
+    } else {
+      hasAbsoluteFingerprints = true
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package import OpflowPlan
+package import OpflowWire
+
+/// The state of a run for `status` and `runs`.
+package struct RunStatus {
+  package let run: String
+  package let state: RunState
+  package let counts: TaskCounts
+  package let openedMilliseconds: Int64
+  package let lastMilliseconds: Int64
+  package let plan: Plan
+  package let history: RunModel
+  /// Without those that `--only` excludes.
+  package let included: TaskSet
+  private let isHeld: Bool
+  package var told: [TaskID: RunningDownloads.Entry] = [:]
+  package var inner: [TaskID: InnerRun] = [:]
+  package var awaited: String?
+  /// Of part files, where `mayHavePart`.
+  package var keptBytes: [TaskID: Int64] = [:]
+
+  /// - Parameter isHeld: the run is live.
+  package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
+    self.run = run
+    self.plan = plan
+    self.history = history
+    self.included = included
+    self.isHeld = isHeld
+    state = history.state(isHeld: isHeld)
+    openedMilliseconds = history.openedMilliseconds
+    lastMilliseconds = history.lastMilliseconds
+    var counts = TaskCounts()
+    for index in plan.tasks where included.contains(TaskID(index)) {
+      let task = TaskID(index)
+      counts.add(
+        Self.state(task, plan, history, isHeld: isHeld), asks: plan.kind(task) == .approve)
+    }
+    self.counts = counts
+  }
+
+  /// Without the gaps between sessions: until now if live, else until the end.
+  package func drivenMilliseconds(at now: Int64) -> Int64 {
+    history.drivenMilliseconds(until: state == .running ? now : lastMilliseconds)
+  }
+
+  /// Empty for a run that was never resumed.
+  package var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
+
+  /// An attempt failed and the next is due, or never came.
+  package func awaitsNextTry(_ task: TaskID) -> Bool {
+    state(task) == .waiting && history.tries.next[task] != nil
+  }
+
+  /// The task was interrupted while it ran or waited for its next attempt, and the run is not live.
+  package func isCut(_ task: TaskID) -> Bool {
+    !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
+  }
+
+  package var name: String { plan.string(plan.manifest.name) }
+
+  package func state(_ task: TaskID) -> TaskState {
+    Self.state(task, plan, history, isHeld: isHeld)
+  }
+
+  package func progress(_ task: TaskID) -> DownloadProgress? {
+    guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
+    switch state(task) {
+    case .running, .suspended: return entry.progress
+    case .waiting, .ready, .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed,
+      .skipped,
+      .cancelled:
+      return nil
+    }
+  }
+
+  /// A part file may exist.
+  package func mayHavePart(_ task: TaskID) -> Bool {
+    guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
+    switch state(task) {
+    case .waiting, .ready, .checking, .handed, .failed, .failedAllowed, .cancelled: return true
+    case .running, .suspended, .succeeded, .upToDate, .skipped: return false
+    }
+  }
+
+  package func report(_ task: TaskID) -> FetchReport? {
+    state(task) == .succeeded ? history.details.downloads[task]?.report : nil
+  }
+
+  /// In a run that is not live, running tasks wait for a resume.
+  @inline(__always)
+  package static func state(
+    _ task: TaskID, _ plan: Plan, _ history: RunModel, isHeld: Bool
+  ) -> TaskState {
+    let recorded = history.state(task)
+    return switch recorded {
+    case .handed, .running, .suspended: isHeld ? recorded : .waiting
+    case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+      .cancelled:
+      plan.shown(recorded, of: task)
+    }
+  }
+
+  package func hasEmptyMatrix(_ task: TaskID) -> Bool {
+    history.state(task) == .succeeded && plan.hasEmptyMatrix(task)
+  }
+
+  package func why(_ task: TaskID) -> Why? {
+    if hasEmptyMatrix(task) { return .skipped(.emptyMatrix) }
+    let record = history[task]
+    return state(task) == .waiting && record.isInterrupted ? .rerun(.interrupted) : record.why
+  }
+
+  package func isReady(_ service: TaskID) -> Bool {
+    history[service].isReady && !isStopping(service)
+  }
+
+  package func isStopping(_ service: TaskID) -> Bool {
+    isHeld && state(service).isRunning && history.details.stopping.contains(service)
+  }
+
+  package func waitsFor(_ task: TaskID) -> [TaskID] {
+    guard state(task) == .waiting else { return [] }
+    return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
+      included.contains($0) && (!state($0).isTerminal || state($0) == .cancelled)
+        && !isReady($0)
+    }
+  }
+
+  /// Nil if the run is not live.
+  package func nextTry(_ task: TaskID) -> Int64? {
+    isHeld && state(task) == .waiting ? history.tries.next[task] : nil
+  }
+
+  /// The task stays failed until the user requests it.
+  package func waitsForRerun(_ task: TaskID) -> Bool {
+    let record = history[task]
+    return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
+      && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
+  }
+
+  package func failsOnResume(_ task: TaskID) -> Bool {
+    plan.flags(task).contains(.failWhenInterrupted) && isCut(task)
+      && history[task].isInterrupted
+  }
+
+  package func restoredCount(of tasks: Range<Int>) -> Int {
+    if !plan.hasCaches { return 0 }
+    return tasks.lazy.map { TaskID($0) }.count {
+      included.contains($0) && state($0) == .succeeded && history[$0].isRestored
+    }
+  }
+}

@@ -1,0 +1,177 @@
+internal import OpflowBase
+package import OpflowPlan
+
+/// An attempt as told by the journal. It holds no text: a run may have millions.
+package struct TaskAttempt: Sendable, Equatable {
+  package let task: TaskID
+  package let number: Int32
+  /// Unique within a session; `none` if unknown, and for an approval.
+  package let worker: WorkerID
+  package let drive: Int32
+  /// Since the epoch; computed from the end if the start is lost.
+  package let begunMilliseconds: Int64
+  /// Since the epoch; 0 while it runs. If its session died, of the last line.
+  package internal(set) var endedMilliseconds: Int64 = 0
+  package internal(set) var wallMicroseconds: Int64 = 0
+  /// CPU time, with children.
+  package internal(set) var cpuMicroseconds: Int64 = 0
+  /// Stopped by requests, without a stop that lasts.
+  package internal(set) var suspendedMilliseconds: Int64 = 0
+  package internal(set) var delayMilliseconds: Int64 = 0
+  package internal(set) var peakKibibytes: UInt32 = 0
+  package internal(set) var end = End.none
+  package internal(set) var reason: EndReason?
+  package internal(set) var status = ExitStatus.unknown
+
+  fileprivate mutating func stood(_ milliseconds: Int64) {
+    suspendedMilliseconds = suspendedMilliseconds.plus(milliseconds)
+  }
+
+  package enum End: UInt8, Sendable, CaseIterable {
+    /// It runs, or the run is not live any more.
+    case none
+    case succeeded, failed, failedAllowed
+    /// It failed and was to be tried again.
+    case retried
+    case cancelled
+    /// By a stop or a lost worker, as a line says.
+    case interrupted
+    /// Its session died; its end is unknown.
+    case lost
+  }
+}
+
+/// The attempts of all tasks, in starting order.
+///
+/// Accepts any order of lines: an end without a start is an attempt of the told length; a start
+/// without an end lasts until the task's next attempt or the end of its session.
+package struct TaskAttempts: Sendable {
+  package private(set) var all: [TaskAttempt] = []
+  /// Per task: its index; -1 for none.
+  private var running: [Int32] = []
+  private var driveStart = 0
+  /// Attempts of earlier sessions that continued in this one.
+  private var wentOn: [Int] = []
+  private var suspended: [TaskID: Int64] = [:]
+  private var lastMilliseconds: Int64 = 0
+  /// Except the coordinator's.
+  private var hosts: [DriveWorker: String] = [:]
+
+  private struct DriveWorker: Hashable, Sendable {
+    let drive: Int32
+    let worker: WorkerID
+  }
+
+  /// Empty for the coordinator's host.
+  package func host(of attempt: TaskAttempt) -> String {
+    if hosts.isEmpty { return "" }
+    return hosts[DriveWorker(drive: attempt.drive, worker: attempt.worker)] ?? ""
+  }
+
+  mutating func grow(to plan: Plan) {
+    let missing = plan.taskCount - running.count
+    if running.isEmpty || missing <= 0 { return }
+    running.append(contentsOf: repeatElement(-1, count: missing))
+  }
+
+  mutating func note(_ worker: WorkerID, host: String, drive: Int) {
+    if host.isEmpty || worker == .none { return }
+    hosts[DriveWorker(drive: Int32(clamping: drive), worker: worker)] = host
+  }
+
+  mutating func beginDrive() {
+    for place in wentOn + Array(driveStart..<all.count) where all[place].end == .none {
+      close(place, .lost, at: lastMilliseconds)
+    }
+    wentOn.removeAll()
+    driveStart = all.count
+    suspended.removeAll()
+  }
+
+  /// - Parameter begun: the prefetched task started by this line.
+  mutating func apply(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan,
+    begun: (task: TaskID, attempt: Int32, worker: WorkerID)?
+  ) {
+    if running.isEmpty { running = [Int32](repeating: -1, count: plan.taskCount) }
+    let now = line.milliseconds
+    let fields = TransitionFields(line)
+    switch event {
+    case .start:
+      if !fields.isAhead {
+        begin(task, fields.attempt, fields.worker, Int32(clamping: fields.drive), at: now)
+      }
+    case .success: end(task, fields, .succeeded, at: now)
+    case .failure: end(task, fields, fields.allowed ? .failedAllowed : .failed, at: now)
+    case .retry: end(task, fields, .retried, at: now)
+    case .cancel: end(task, fields, .cancelled, at: now)
+    case .interrupt:
+      if fields.end.endReason != .revoked { end(task, fields, .interrupted, at: now) }
+    case .pause: if running[task.index] >= 0 { suspended[task] = now }
+    case .proceed:
+      if let since = suspended.removeValue(forKey: task), running[task.index] >= 0 {
+        all[Int(running[task.index])].stood(max(0, now - since))
+      }
+    case .ready: goOn(task, fields.attempt)
+    case .skip, .resume, .fresh, .stopping: break
+    }
+    if let begun {
+      begin(begun.task, begun.attempt, begun.worker, Int32(clamping: fields.drive), at: now)
+    }
+    lastMilliseconds = now
+  }
+
+  private mutating func begin(
+    _ task: TaskID, _ number: Int32, _ worker: WorkerID, _ drive: Int32, at now: Int64
+  ) {
+    let old = Int(running[task.index])
+    if old >= 0 { close(old, .lost, at: now) }
+    running[task.index] = Int32(clamping: all.count)
+    all.append(
+      TaskAttempt(
+        task: task, number: number, worker: worker, drive: drive, begunMilliseconds: now))
+  }
+
+  /// A service of an earlier session continues.
+  private mutating func goOn(_ task: TaskID, _ number: Int32) {
+    guard running[task.index] < 0, let place = all.lastIndex(where: { $0.task == task }),
+      all[place].number == number, all[place].end == .lost
+    else { return }
+    all[place].end = .none
+    all[place].endedMilliseconds = 0
+    running[task.index] = Int32(clamping: place)
+    wentOn.append(place)
+  }
+
+  private mutating func end(
+    _ task: TaskID, _ fields: TransitionFields, _ end: TaskAttempt.End, at now: Int64
+  ) {
+    let usage = fields.end.usage
+    if running[task.index] < 0 {
+      // Never ran: an undecided condition, or not started.
+      guard fields.attempt > 0, end != .interrupted || usage.wallMicroseconds > 0 else { return }
+      let wall = min(usage.wallMicroseconds / 1000, max(0, now))
+      begin(task, fields.attempt, .none, Int32(clamping: fields.drive), at: now - wall)
+    }
+    let place = Int(running[task.index])
+    close(place, end, at: now)
+    all[place].reason = fields.end.endReason
+    all[place].status = fields.end.status
+    if end == .retried { all[place].delayMilliseconds = fields.delayMilliseconds }
+    all[place].wallMicroseconds = usage.wallMicroseconds
+    all[place].cpuMicroseconds = usage.userMicroseconds.plus(usage.systemMicroseconds)
+    all[place].peakKibibytes = UInt32(clamping: usage.peakKibibytes)
+  }
+
+  /// If the clock was set back, an end is no earlier than its start.
+  private mutating func close(_ place: Int, _ end: TaskAttempt.End, at now: Int64) {
+    let task = all[place].task
+    let now = max(now, all[place].begunMilliseconds)
+    if !suspended.isEmpty, let since = suspended.removeValue(forKey: task) {
+      all[place].stood(max(0, now - since))
+    }
+    all[place].endedMilliseconds = now
+    all[place].end = end
+    running[task.index] = -1
+  }
+}

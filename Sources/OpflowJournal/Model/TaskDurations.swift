@@ -1,0 +1,120 @@
+internal import OpflowBase
+package import OpflowPlan
+
+/// The expected duration of each task, from earlier runs (`EarlierDurations`). An unknown task gets
+/// the median of its matrix, else of all known tasks. If no task is known, each counts as one unit.
+package struct TaskDurations: Sendable {
+  /// Per task; empty if no task is known.
+  private var microseconds: [Int64]
+  /// Per task; empty if no or all tasks are known.
+  private var guessed: [Bool]
+  private var guessOfAdded: Int64?
+  package let knownCount: Int
+
+  package static let unknown = TaskDurations(microseconds: [], guessed: [], knownCount: 0)
+
+  /// A year per task, so that sums do not overflow.
+  package static let limitMicroseconds: Int64 = 365 * 86_400 * 1_000_000
+
+  private init(microseconds: [Int64], guessed: [Bool], knownCount: Int) {
+    self.microseconds = microseconds
+    self.guessed = guessed
+    self.knownCount = knownCount
+  }
+
+  /// - Parameter measured: per task, in microseconds; negative if unknown.
+  package init(measured: [Int64], plan: Plan) {
+    precondition(measured.count == plan.taskCount)
+    let knownCount = measured.count { $0 >= 0 }
+    if knownCount == 0 {
+      self = .unknown
+      return
+    }
+    var microseconds = measured
+    var guessed: [Bool] = []
+    if knownCount < measured.count {
+      guessed = measured.map { $0 < 0 }
+      let guess = DurationGuess(measured: measured, plan: plan)
+      for task in plan.tasks where measured[task] < 0 {
+        microseconds[task] = guess.microseconds(of: TaskID(task), plan: plan)
+      }
+    }
+    // A person's response time is unknown.
+    if plan.hasGates {
+      for task in plan.tasks where plan.kind(TaskID(task)) == .approve {
+        microseconds[task] = 0
+        if !guessed.isEmpty { guessed[task] = false }
+      }
+    }
+    // Of two tasks without duration, the one with the longer path after it starts first.
+    for task in plan.tasks {
+      microseconds[task] = min(max(microseconds[task], 1), Self.limitMicroseconds)
+    }
+    self.init(microseconds: microseconds, guessed: guessed, knownCount: knownCount)
+  }
+
+  /// Added tasks get the median.
+  package mutating func grow(to plan: Plan) {
+    let count = microseconds.count
+    if count == 0 || count >= plan.taskCount { return }
+    if guessed.isEmpty { guessed = [Bool](repeating: false, count: count) }
+    // Computed once, since tasks may be added often.
+    let guess = guessOfAdded ?? microseconds.sorted()[count / 2]
+    guessOfAdded = guess
+    for task in count..<plan.taskCount {
+      let isGate = plan.kind(TaskID(task)) == .approve
+      microseconds.append(isGate ? 1 : guess)
+      guessed.append(!isGate)
+    }
+  }
+
+  /// Else `subscript` gives units.
+  package var areKnown: Bool { knownCount > 0 }
+
+  /// Microseconds, at least one; or one unit.
+  @inline(__always)
+  package subscript(task: TaskID) -> Int64 {
+    microseconds.isEmpty ? 1 : microseconds[task.index]
+  }
+
+  package func isGuess(_ task: TaskID) -> Bool {
+    if microseconds.isEmpty { return true }
+    return guessed.isEmpty ? false : guessed[task.index]
+  }
+}
+
+private struct DurationGuess {
+  private let median: Int64
+  private let families: [UInt64: Int64]
+
+  init(measured: [Int64], plan: Plan) {
+    median = Self.median(measured.filter { $0 >= 0 }) ?? 1
+    // Only for matrices with an unknown task.
+    var members: [UInt64: [Int64]] = [:]
+    for task in plan.tasks where measured[task] < 0 {
+      if let family = Self.family(of: TaskID(task), plan: plan) { members[family] = [] }
+    }
+    if !members.isEmpty {
+      for task in plan.tasks where measured[task] >= 0 {
+        guard let family = Self.family(of: TaskID(task), plan: plan) else { continue }
+        members[family]?.append(measured[task])
+      }
+    }
+    families = members.compactMapValues(Self.median)
+  }
+
+  func microseconds(of task: TaskID, plan: Plan) -> Int64 {
+    Self.family(of: task, plan: plan).flatMap { families[$0] } ?? median
+  }
+
+  private static func median(_ values: [Int64]) -> Int64? {
+    values.isEmpty ? nil : values.sorted()[values.count / 2]
+  }
+
+  /// Hashes `build` for `build[arch=arm,os=linux]`.
+  private static func family(of task: TaskID, plan: Plan) -> UInt64? {
+    let name = plan.nameBytes(task)
+    let end = name.position(of: UInt8(ascii: "["), from: 0)
+    return end < name.count ? Hash.xxh3(name.part(0, end)) : nil
+  }
+}

@@ -1,0 +1,327 @@
+package import OpflowPlan
+
+/// One task as of the last line. 64 bytes: touching a million records costs more than parsing.
+package struct TaskRecord: Sendable {
+  // Ordered to avoid padding.
+  /// Of the last end, or of the `resume` line.
+  package internal(set) var why: Why?
+  /// `waiting` before any line, and after a resume, a retry or an interruption.
+  package internal(set) var state: TaskState = .waiting
+  private var part: UInt8 = .max
+  var marks: Marks = []
+  private var statusKind: StatusKind = .unknown
+  package internal(set) var timesResumed: UInt16 = 0
+  /// The highest started one. A retracted prefetch does not count.
+  package internal(set) var attempts: Int32 = 0
+  private var statusCode: Int32 = 0
+  /// The present or last one; `none` if unknown.
+  package internal(set) var worker = WorkerID.none
+  /// SEQ of the last start; 0 for none.
+  package internal(set) var startSequence: UInt64 = 0
+  /// SEQ of the line that ended it; 0 if it has not ended.
+  package internal(set) var settleSequence: UInt64 = 0
+  /// Since the epoch, of the last start; 0 for none.
+  package internal(set) var startedMilliseconds: Int64 = 0
+  /// Since the epoch, of the last end; 0 if it started since.
+  package internal(set) var endedMilliseconds: Int64 = 0
+  package internal(set) var wallMicroseconds: Int64 = 0
+
+  struct Marks: OptionSet {
+    var rawValue: UInt8
+    /// No attempt ended since.
+    static let interrupted = Marks(rawValue: 1 << 0)
+    /// A lost line may have discarded its result.
+    static let unproven = Marks(rawValue: 1 << 1)
+    /// It ended with another definition than the plan's.
+    static let changed = Marks(rawValue: 1 << 2)
+    /// Interrupted, and no attempt started since, even after a skip.
+    static let cutShort = Marks(rawValue: 1 << 3)
+    /// By a request before it started.
+    static let cancelledPending = Marks(rawValue: 1 << 4)
+    /// Succeeded without running.
+    static let restored = Marks(rawValue: 1 << 5)
+    /// Failed before its start, e.g. for a missing file or value.
+    static let unstarted = Marks(rawValue: 1 << 6)
+    static let ready = Marks(rawValue: 1 << 7)
+  }
+
+  private enum StatusKind: UInt8 { case unknown, exit, signal }
+
+  package internal(set) var status: ExitStatus {
+    get {
+      switch statusKind {
+      case .unknown: .unknown
+      case .exit: .exit(statusCode)
+      case .signal: .signal(statusCode)
+      }
+    }
+    set {
+      switch newValue {
+      case .unknown: (statusKind, statusCode) = (.unknown, 0)
+      case .exit(let code): (statusKind, statusCode) = (.exit, code)
+      case .signal(let signal): (statusKind, statusCode) = (.signal, signal)
+      }
+    }
+  }
+
+  package internal(set) var changedPart: Fingerprint.Part? {
+    get { Fingerprint.Part(rawValue: UInt64(part)) }
+    set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
+  }
+
+  /// Started and not ended: it runs, the run died, or a stop or a lost worker interrupted it.
+  package var isInterrupted: Bool {
+    switch state {
+    case .handed, .running, .suspended: true
+    case .cancelled: !marks.contains(.cancelledPending)
+    case .waiting: marks.contains(.interrupted) || why == .rerun(.interrupted)
+    case .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
+    }
+  }
+
+  /// Its last attempt was interrupted; false after the user requested it again.
+  var isCutShort: Bool {
+    if isInterrupted || marks.contains(.cutShort) { return true }
+    return state == .failed && !marks.contains(.unstarted)
+      && (why == .ended(.interrupted) || why == .ended(.workerLost))
+  }
+
+  /// Succeeded with its present definition, nothing else to report.
+  @inline(__always)
+  var isPlainSuccess: Bool { state == .succeeded && marks.isEmpty && why == nil }
+
+  var hasFailedUnstarted: Bool { marks.contains(.unstarted) }
+
+  package var isChanged: Bool { marks.contains(.changed) }
+
+  package var isRestored: Bool { marks.contains(.restored) }
+
+  /// A service.
+  package var isReady: Bool { state.isRunning && marks.contains(.ready) }
+
+  package var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
+
+  package var isUnproven: Bool { marks.contains(.unproven) }
+}
+
+extension TaskRecord {
+  /// Resets all but the attempts: another task takes over the name.
+  mutating func beginAnew() {
+    let attempts = attempts
+    self = TaskRecord()
+    self.attempts = attempts
+  }
+
+  @inline(__always)
+  func isRunning(_ attempt: Int32) -> Bool {
+    (state == .running || state == .handed || state == .suspended) && attempts == attempt
+  }
+
+  mutating func apply(
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
+    _ plan: Plan
+  ) {
+    let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
+    switch event {
+    case .start:
+      start(line, next, fields.attempt, on: fields.worker)
+    case .success:
+      end(next, line, fields)
+      if fields.isRestored { marks.insert(.restored) }
+      if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
+    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
+      .stopping:
+      applyRare(event, next, line, fields, task, plan)
+    }
+  }
+
+  @inline(__always)
+  mutating func apply(_ fields: PlainStart, _ line: JournalLine) {
+    let next = TransitionKind.start.state(after: state, isAhead: fields.isAhead, allowed: false)
+    start(line, next, fields.attempt, on: fields.worker)
+  }
+
+  @inline(__always)
+  mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
+    let next = TransitionKind.success.state(after: state, isAhead: false, allowed: false)
+    end(
+      next, line, fields.attempt, .exit(fields.code), wallMicroseconds: fields.wallMicroseconds)
+  }
+
+  @inline(__always)
+  private mutating func start(
+    _ line: JournalLine, _ next: TaskState, _ attempt: Int32, on worker: WorkerID
+  ) {
+    leave(for: next)
+    self.worker = worker
+    attempts = Swift.max(attempts, attempt)
+    startSequence = line.sequence
+    startedMilliseconds = line.milliseconds
+    endedMilliseconds = 0
+    status = .unknown
+  }
+
+  @inline(never)
+  private mutating func applyRare(
+    _ event: TransitionKind, _ next: TaskState, _ line: JournalLine, _ fields: TryFields,
+    _ task: TaskID, _ plan: Plan
+  ) {
+    switch event {
+    case .start, .success: break
+    // See `TaskDetails`.
+    case .stopping: break
+    case .failure:
+      end(next, line, fields)
+      if fields.attempt == 0 { marks.insert(.unstarted) }
+      if fields.allowed, !fields.fingerprint.isAbsolute {
+        compare(fields.fingerprint, with: task, plan)
+      }
+    case .skip:
+      let wasCutShort = isCutShort
+      settle(next, line)
+      if wasCutShort { marks.insert(.cutShort) }
+      why = TransitionFields(line).skipReason(plan).map { .skipped($0) }
+    case .cancel:
+      end(next, line, fields)
+    case .retry:
+      end(next, line, fields)
+      settleSequence = 0
+    case .interrupt:
+      end(next, line, fields)
+      settleSequence = 0
+      if event.cutsShort(fields.endReason) {
+        marks.insert(.interrupted)
+      } else if fields.endReason == .revoked {
+        attempts = Swift.max(0, fields.attempt - 1)
+        startedMilliseconds = 0
+        endedMilliseconds = 0
+      }
+    case .pause, .proceed: state = next
+    case .ready: if state.isRunning { marks.insert(.ready) }
+    case .fresh:
+      // A result of this run keeps its lines. If they are lost, so is its attempt, and the task
+      // runs again.
+      if TransitionFields(line).isKept { break }
+      settle(next, line)
+      if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
+    case .resume:
+      let wasCutShort = isCutShort
+      leave(for: next)
+      why = TransitionFields(line).rerunReason(plan).map { .rerun($0) }
+      if wasCutShort, why != .rerun(.asked) { marks.insert(.cutShort) }
+      if timesResumed < .max { timesResumed += 1 }
+    }
+  }
+
+  mutating func apply(_ order: OrderEntry, _ line: JournalLine, _ task: TaskID) {
+    guard let effect = order.effect(on: task, in: state) else { return }
+    let next = effect.state(after: state)
+    switch effect.event {
+    case .skip, .cancel:
+      let wasCutShort = isCutShort
+      settle(next, line)
+      if wasCutShort { marks.insert(.cutShort) }
+      if effect.event == .cancel { marks.insert(.cancelledPending) }
+      why = effect.why
+    case .pause, .proceed: state = next
+    case .resume(let reason): waitAgain(with: reason)
+    case .start, .success, .failure, .retry, .interrupt, .fresh, .ready, .stopping: break
+    }
+  }
+
+  mutating func waitAgain(with reason: RerunReason) {
+    let wasCutShort = isCutShort
+    leave(for: .waiting)
+    why = .rerun(reason)
+    if wasCutShort, reason != .asked { marks.insert(.cutShort) }
+  }
+
+  /// The worker has started the prefetched task.
+  mutating func begin(_ line: JournalLine) {
+    guard state == .handed else { return }
+    state = .running
+    startedMilliseconds = line.milliseconds
+  }
+
+  /// If its result is in doubt: never ended.
+  var unproven: TaskRecord {
+    var record = self
+    record.leave(for: .waiting)
+    record.why = .rerun(.unproven)
+    record.marks.insert(.unproven)
+    if isCutShort { record.marks.insert(.cutShort) }
+    return record
+  }
+
+  @inline(__always)
+  private mutating func leave(for next: TaskState) {
+    state = next
+    why = nil
+    part = .max
+    marks = []
+    settleSequence = 0
+  }
+
+  @inline(__always)
+  mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
+    // Older versions did not write such lines.
+    guard task.index < plan.taskCount else { return }
+    if !text.hasWhole(plan.fingerprint(task).whole) {
+      noteChange(from: text.value, to: plan.fingerprint(task))
+    }
+  }
+
+  private mutating func noteChange(from fingerprint: Fingerprint, to definition: Fingerprint) {
+    guard fingerprint.whole != definition.whole else { return }
+    marks.insert(.changed)
+    changedPart = definition.changedPart(from: fingerprint)
+  }
+
+  private mutating func end(_ next: TaskState, _ line: JournalLine, _ fields: TryFields) {
+    end(
+      next, line, fields.attempt, fields.status, wallMicroseconds: fields.wallMicroseconds)
+    why = fields.endReason.map { .ended($0) }
+  }
+
+  @inline(__always)
+  private mutating func end(
+    _ next: TaskState, _ line: JournalLine, _ attempt: Int32, _ status: ExitStatus,
+    wallMicroseconds: Int64
+  ) {
+    settle(next, line)
+    attempts = Swift.max(attempts, attempt)
+    self.status = status
+    self.wallMicroseconds = wallMicroseconds
+    endedMilliseconds = line.milliseconds
+  }
+
+  @inline(__always)
+  private mutating func settle(_ next: TaskState, _ line: JournalLine) {
+    leave(for: next)
+    settleSequence = line.sequence
+  }
+}
+
+/// Called with memory before it is written for the first time.
+package typealias BeforeFilling = @Sendable (UnsafeMutableRawBufferPointer) -> Void
+
+extension [TaskRecord] {
+  mutating func fill(of plan: Plan, _ beforeFilling: BeforeFilling?) {
+    self = Array(unsafeUninitializedCapacity: plan.taskCount) { records, count in
+      beforeFilling?(UnsafeMutableRawBufferPointer(records))
+      records.initialize(repeating: TaskRecord())
+      count = records.count
+    }
+  }
+
+  /// Resets tasks that were added again.
+  ///
+  /// - Parameter removed: the tasks that the session did not have.
+  mutating func beginAnew(_ removed: [String], of plan: Plan) {
+    if isEmpty || plan.firstTaskCount == plan.taskCount { return }
+    for name in removed {
+      guard let task = plan.task(named: name), task.index >= plan.firstTaskCount else { continue }
+      self[task.index].beginAnew()
+    }
+  }
+}

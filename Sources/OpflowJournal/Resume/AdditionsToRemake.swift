@@ -1,0 +1,134 @@
+package import OpflowPlan
+
+/// The dynamic tasks that must be added again: matrix tasks of generators that rerun, and tasks
+/// that others gave to `opflow add`.
+///
+/// A task that reruns adds new tasks, so the earlier ones must go first. No result is lost: added
+/// tasks rerun together with that task unless their files say otherwise, and these say the same of
+/// new tasks.
+///
+/// If only later checks of files decide, `Foresight` is asked. If that is open too, matrix tasks
+/// are generated again if each that succeeded is checked by its files. Other additions stay, and a
+/// task that reruns and adds something else fails.
+package struct AdditionsToRemake {
+  /// Names of generators that must run again.
+  package private(set) var makers: Set<String> = []
+  /// IDs of the requests that added the tasks.
+  package private(set) var orders: Set<String> = []
+  package private(set) var names: Set<String> = []
+
+  package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
+
+  /// What is known before the session.
+  package enum Foresight {
+    case starts, staysDone, unknown
+  }
+
+  /// The tasks that one request of a task added.
+  package struct Addition {
+    let order: String
+    let adder: TaskID
+    let tasks: Range<Int>
+
+    package init(order: String, adder: TaskID, tasks: Range<Int>) {
+      self.order = order
+      self.adder = adder
+      self.tasks = tasks
+    }
+  }
+
+  /// - Parameters:
+  ///   - additions: the `opflow add` requests of tasks, in order.
+  ///   - foresee: predicts tasks for which the decision is open.
+  package init(
+    of plan: Plan, _ additions: [Addition], _ history: RunModel, _ decision: ResumeDecision,
+    foresee: (Set<TaskID>) -> (TaskID) -> Foresight
+  ) {
+    let groups = plan.hasMadeLegs ? Self.groups(of: plan) : []
+    let open = Set(groups.joined()).union(additions.map(\.adder)).filter {
+      decision.fate(of: $0) == .unknown
+    }
+    let foresight = open.isEmpty ? { _ in .unknown } : foresee(open)
+    let fate = { (task: TaskID) -> Foresight in
+      let known = decision.fate(of: task)
+      return known == .unknown ? foresight(task) : known
+    }
+    for group in groups { take(group, plan, history, decision, fate) }
+    take(additions, plan, decision, fate)
+  }
+
+  private mutating func take(
+    _ makers: [TaskID], _ plan: Plan, _ history: RunModel, _ decision: ResumeDecision,
+    _ fate: (TaskID) -> Foresight
+  ) {
+    // It stays failed until the user asks for it.
+    let fails = makers.contains {
+      plan.legs(madeBy: $0)?.contains { decision[TaskID($0)] == .fail } == true
+    }
+    if fails { return }
+    var uncertain: Set<String> = []
+    var mayRemake = true
+    for maker in makers {
+      let name = plan.nameString(maker)
+      switch fate(maker) {
+      case .starts: self.makers.insert(name)
+      case .staysDone: break
+      case .unknown:
+        uncertain.insert(name)
+        let keepsMore = plan.legs(madeBy: maker)?.contains {
+          !plan.isChecked(TaskID($0)) && history.state(TaskID($0)).isSuccess
+        }
+        if keepsMore == true { mayRemake = false }
+      }
+    }
+    if mayRemake { self.makers.formUnion(uncertain) }
+  }
+
+  private mutating func take(
+    _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision,
+    _ fate: (TaskID) -> Foresight
+  ) {
+    // Likewise: nothing of its adder is removed.
+    let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
+    let kept = Set(failing.map(\.adder))
+    var again = TaskSet(taskCount: plan.taskCount)
+    for adder in Set(additions.map(\.adder)).subtracting(kept) where fate(adder) == .starts {
+      again.insert(adder)
+    }
+    // Later requests can come from tasks that earlier ones added.
+    for addition in additions where again.contains(addition.adder) {
+      orders.insert(addition.order)
+      for number in addition.tasks {
+        again.insert(TaskID(number))
+        names.insert(plan.nameString(TaskID(number)))
+      }
+    }
+  }
+
+  /// Generators with matrix tasks, grouped if these may depend on each other.
+  private static func groups(of plan: Plan) -> [[TaskID]] {
+    let makers = plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
+      plan.legs(madeBy: $0) != nil
+    }
+    var groups: [[TaskID]] = []
+    for maker in makers {
+      let needs = Set(plan.needs(maker).map { TaskID(plan.needTargets[$0]) })
+      let joined = groups.indices.filter { groups[$0].contains(where: needs.contains) }
+      let group = joined.flatMap { groups[$0] } + [maker]
+      for place in joined.reversed() { groups.remove(at: place) }
+      groups.append(group)
+    }
+    return groups
+  }
+}
+
+extension ResumeDecision {
+  /// Unknown if a later check of files decides.
+  fileprivate func fate(of task: TaskID) -> AdditionsToRemake.Foresight {
+    switch self[task] {
+    case .run, .fail: .starts
+    case .later, .check: .unknown
+    case .outside, .leave, .keep, .stay: .staysDone
+    }
+  }
+}

@@ -1,0 +1,319 @@
+package import OpflowPlan
+
+/// What a session does with each task, given the journal. Without a history, everything runs.
+///
+/// A result is *settled* if it is a success, an allowed failure, or a skip whose reason still
+/// holds. A task is kept if its result is settled, its fingerprint is unchanged, its dependencies
+/// are kept and settled before it started, its outputs exist, and the user did not ask for it.
+/// Otherwise it runs, for the first of these reasons: asked, interrupted, failed before, changed,
+/// output missing, after rerun of another task, new.
+///
+/// Skips by `if` or `--skip` hold as long as these do; a skip because of a dependency, if kept
+/// tasks make it certain. An interrupted task with `on_interrupted: fail` fails, and stays failed
+/// until the user asks for it. `finally` tasks run in each session that runs anything or owes them.
+package struct ResumeDecision: Sendable {
+  package enum Verdict: Equatable, Sendable {
+    case outside
+    /// Excluded by `--only`: keeps its state. `waiting` if it has no valid end: the run is
+    /// incomplete.
+    case leave(TaskState, SkipReason?)
+    case keep(TaskState, SkipReason?)
+    /// Keeps its state if inputs and outputs are unchanged; checked when ready.
+    case check
+    /// Keeps its state if all dependencies do, some of which are checked first; a `finally` task,
+    /// if nothing starts.
+    case later(TaskState, SkipReason?)
+    /// The engine decides whether it is skipped then.
+    case run(RerunReason)
+    /// A running service of this process: stays up unless a check makes one of its dependencies
+    /// rerun.
+    case stay
+    /// At once, with reason `interrupted`.
+    case fail
+
+    /// Keeps an end that is not a failure, for certain or depending on checks.
+    fileprivate var keepsEnd: Bool {
+      switch self {
+      case .keep(let state, _), .later(let state, _): state != .failed
+      case .outside, .leave, .check, .run, .fail, .stay: false
+      }
+    }
+
+    static func keep(_ record: TaskRecord) -> Verdict {
+      .keep(record.state, record.why?.skipReason)
+    }
+  }
+
+  package private(set) var verdicts: [Verdict]
+  /// Lines directly after the `resume` line, in this order: for each task that leaves the state of
+  /// an earlier session or is new in the manifest.
+  package private(set) var transitions: [Transition] = []
+  package let removed: [String]
+  package private(set) var keptCount = 0
+  package private(set) var keepsFailures = false
+  /// Verdicts `run`, including tasks that will be skipped again.
+  package private(set) var runCount = 0
+  package private(set) var failCount = 0
+  package private(set) var checkCount = 0
+  /// As far as known.
+  package private(set) var startsAnything = false
+  /// `finally` tasks run even if nothing else starts: an earlier session ended before them.
+  package private(set) var owesFinally = false
+
+  /// A task keeps its result only depending on checks, or if nothing starts.
+  private var leavesToChecks = false
+
+  /// By task: a dependency makes it certain that it is skipped.
+  private(set) var lacksNeeds: [Bool]
+  /// The same if all checked tasks keep their results. Empty in plans without checks.
+  private(set) var lacksNeedsThen: [Bool]
+  /// `finally` tasks that start only if a dependency does.
+  private var followers: [TaskID] = []
+
+  package init(plan: Plan, history: RunModel, request: ResumeRequest = ResumeRequest()) {
+    self.init(deciding: Input(plan: plan, history: history, request: request))
+    forgetNeeds()
+  }
+
+  /// Free `lacksNeeds` and `lacksNeedsThen` with `forgetNeeds()`.
+  init(deciding input: Input) {
+    let (plan, history, request) = (input.plan, input.history, input.request)
+    verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
+    lacksNeeds = [Bool](repeating: false, count: plan.taskCount)
+    lacksNeedsThen = plan.hasChecks ? lacksNeeds : []
+    removed = history.removed
+    var firstStarted: TaskID?
+    var firstCertain: TaskID?
+    var finallyTasks: [TaskID] = []
+    let isPlain = request.singlesOutNone && !plan.hasChecks && !plan.hasServices
+    for index in plan.topologicalOrder {
+      let task = TaskID(index)
+      guard request.selects(task) else {
+        if request.isOfRun(task) { verdicts[task.index] = leftOut(task, input) }
+        continue
+      }
+      if plan.flags(task).contains(.finally) {
+        finallyTasks.append(task)
+        continue
+      }
+      if isPlain, keepsPlainly(task, input) {
+        assert(verdict(for: task, input) == .keep(.succeeded, nil))
+        verdicts[task.index] = .keep(.succeeded, nil)
+        keptCount += 1
+        continue
+      }
+      if plan.hasServices, plan.isService(task) {
+        decideService(task, input)
+      } else {
+        apply(verdict(for: task, input), to: task, input)
+      }
+      guard case .run = verdicts[task.index] else { continue }
+      if firstStarted == nil, starts(task, input) { firstStarted = task }
+      if firstCertain == nil, startsForCertain(task, input) { firstCertain = task }
+    }
+    decide(finallyTasks, input, firstStarted: firstStarted, firstCertain: firstCertain)
+    if plan.hasServices { keepServices(input) }
+  }
+
+  mutating func forgetNeeds() { (lacksNeeds, lacksNeedsThen) = ([], []) }
+
+  package subscript(task: TaskID) -> Verdict { verdicts[task.index] }
+
+  package func complete(_ entry: inout ResumeEntry) {
+    entry.reused = keptCount
+    entry.withdrawn = transitions.count
+    entry.removed = removed
+  }
+
+  package func initialStates(_ request: ResumeRequest) -> [InitialState] {
+    var states = verdicts.indices.map { (index) -> InitialState in
+      switch verdicts[index] {
+      case .outside: return .excluded
+      case .leave(let state, let reason): return Self.initialState(leaving: state, reason)
+      case .fail: return .interrupted
+      case .stay: return .stays
+      case .check: return .recheck
+      case .later: return .later
+      case .run:
+        guard request.skips(TaskID(index)) else { return .run }
+        return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
+      case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)):
+        return .leftOpen
+      // It must not start even if a new dependent needs it.
+      case .keep(.skipped, .unused) where request.skips(TaskID(index)): return .skipped
+      case .keep(let state, let reason):
+        return request.keepsEnds
+          ? Self.initialState(goingOn: state, reason) : Self.initialState(keeping: state, reason)
+      }
+    }
+    for task in followers where states[task.index] == .run { states[task.index] = .afterNeeds }
+    for task in followers where states[task.index] == .later {
+      states[task.index] = .laterAfterNeeds
+    }
+    return states
+  }
+
+  package func results(_ history: RunModel) -> [TaskID: EarlierResult] {
+    guard leavesToChecks else { return [:] }
+    var results: [TaskID: EarlierResult] = [:]
+    for index in verdicts.indices {
+      let task = TaskID(index)
+      let record = history[task]
+      var result = EarlierResult(
+        state: record.state, origin: history.origins[task])
+      switch verdicts[index] {
+      case .check: break
+      case .later(let state, let reason):
+        result.state = state
+        result.isSkippedUpstream = reason?.isUpstream ?? false
+      case .outside, .leave, .keep, .run, .fail, .stay: continue
+      }
+      results[task] = result
+    }
+    return results
+  }
+
+  static func initialState(leaving state: TaskState, _ reason: SkipReason?) -> InitialState {
+    switch state {
+    case .succeeded, .upToDate, .failedAllowed: .leftDone
+    case .skipped: reason?.isUpstream ?? false ? .leftUpstream : .excluded
+    case .failed: .leftFailed
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .leftOpen
+    }
+  }
+
+  static func initialState(keeping state: TaskState, _ reason: SkipReason?) -> InitialState {
+    switch state {
+    case .succeeded: .succeeded
+    case .upToDate: .upToDate
+    case .failedAllowed: .failedAllowed
+    case .failed: .failed
+    case .skipped where reason == .unused: .unused
+    case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
+    // Such states are never kept.
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run
+    }
+  }
+
+  /// Tasks can be retried as in the crashed session that this one continues.
+  private static func initialState(goingOn state: TaskState, _ reason: SkipReason?) -> InitialState
+  {
+    switch state {
+    case .failed: .stillFailed
+    case .cancelled: .stillCancelled
+    case .skipped where reason?.isUpstream ?? false: .stillUpstream
+    default: initialState(keeping: state, reason)
+    }
+  }
+
+  struct Input {
+    let plan: Plan
+    let history: RunModel
+    let request: ResumeRequest
+  }
+
+  private mutating func noteNeeds(of task: TaskID, _ input: Input) {
+    lacksNeeds[task.index] = isCertainToLackNeeds(task, input)
+    if input.plan.hasChecks {
+      lacksNeedsThen[task.index] = isCertainToLackNeeds(task, input, ifChecksHold: true)
+    }
+  }
+
+  /// Whether it restarts is decided after its dependents.
+  private mutating func decideService(_ task: TaskID, _ input: Input) {
+    let verdict = verdict(for: task, input)
+    if verdict == .run(.interrupted), mayStayUp(task, input) {
+      return apply(.stay, to: task, input)
+    }
+    if input.plan.dependents(task).isEmpty {
+      let holds = verdict == .run(.service) && !isWanted(task, input)
+      return apply(holds ? .keep(input.history[task]) : verdict, to: task, input)
+    }
+    verdicts[task.index] = verdict
+    noteNeeds(of: task, input)
+  }
+
+  /// Services that no task will use are no reason to run anything.
+  private mutating func keepServices(_ input: Input) {
+    for index in input.plan.topologicalOrder.reversed() {
+      let task = TaskID(index)
+      guard input.plan.isService(task), input.request.selects(task),
+        !input.plan.dependents(task).isEmpty
+      else { continue }
+      var verdict = verdicts[task.index]
+      if verdict == .stay {
+        if isStaying(task, input) { continue }
+        keptCount -= 1
+        verdict = .run(.interrupted)
+      }
+      let holds = verdict == .run(.service) && !isWanted(task, input)
+      apply(holds ? .keep(input.history[task]) : verdict, to: task, input)
+    }
+  }
+
+  private mutating func apply(_ verdict: Verdict, to task: TaskID, _ input: Input) {
+    verdicts[task.index] = verdict
+    let reason: RerunReason
+    switch verdict {
+    case .outside, .leave: return
+    case .later, .check:
+      leavesToChecks = true
+      if verdict == .check { checkCount += 1 }
+      // Certain ends of dependencies may exclude it, whatever checks find.
+      return noteNeeds(of: task, input)
+    case .keep, .stay:
+      keptCount += 1
+      if case .keep(.failed, _) = verdict { keepsFailures = true }
+      return
+    case .run(let why):
+      runCount += 1
+      reason = why
+    case .fail:
+      failCount += 1
+      reason = .interrupted
+    }
+    noteNeeds(of: task, input)
+    let record = input.history[task]
+    let isTold = input.request.isNew(task) && reason == .new
+    guard record.state != .waiting || record.isUnproven || isTold else { return }
+    transitions.append(Transition(.resume(reason), task))
+  }
+
+  /// - Parameters:
+  ///   - tasks: the selected `finally` tasks in topological order.
+  ///   - firstStarted: starts unless a check or an `if` prevents it.
+  ///   - firstCertain: starts in any case.
+  private mutating func decide(
+    _ tasks: [TaskID], _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
+  ) {
+    let owed = Set(tasks.filter { isOwed($0, input) })
+    owesFinally = !owed.isEmpty
+    startsAnything = firstStarted != nil || owesFinally
+    for task in tasks {
+      let follows = input.request.finallyFollowsNeeds && !owed.contains(task)
+      let isDue =
+        (firstCertain != nil || owesFinally)
+        && (!follows || firstNeedThatStarts(task, input) != nil)
+      let state = input.history[task].state
+      let mayFollow = follows && needsWhatMayStart(task, input)
+      // A failed one reruns if another task starts, which checks may decide.
+      let mayBeDue = state == .failed && (follows ? mayFollow : firstStarted != nil)
+      var verdict = verdict(for: task, input)
+      if isDue, verdict.keepsEnd {
+        verdict = .run(.afterRerun(firstCertain ?? .none))
+      } else if !isDue, !mayBeDue, state.isTerminal, state != .cancelled {
+        verdict = .keep(input.history[task])
+      }
+      // Checks or an `if` decide if anything starts.
+      let mayStart =
+        firstStarted != nil && (input.plan.hasChecks || firstCertain == nil || mayFollow)
+      if case .keep(let state, let reason) = verdict, state != .failed, !isDue,
+        checkCount > 0 || mayStart
+      {
+        verdict = .later(state, reason)
+      }
+      apply(verdict, to: task, input)
+      if follows { followers.append(task) }
+    }
+  }
+}

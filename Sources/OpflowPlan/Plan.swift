@@ -1,0 +1,157 @@
+package import OpflowBase
+
+/// A compiled plan, used in place: a mapped file or bytes in memory.
+///
+/// A plan file is untrusted: errors are thrown, never trapped. Opening checks header, section table
+/// and, on request, the checksum; `validate()` checks the rest. A worker relies on bounds checks
+/// instead.
+package final class Plan: @unchecked Sendable {
+  // SAFETY: @unchecked, because the bytes in use are never written after init and freed in deinit
+  // only.
+
+  package let taskCount: Int
+  /// Without dynamic tasks.
+  package let firstTaskCount: Int
+  package let key: PlanKey
+  package let byteCount: Int
+
+  package let name: Column<TextRef>
+  let kindByte: Column<UInt8>
+  let flagBits: Column<UInt16>
+  package let priority: Column<Int16>
+  let policyIndex: Column<UInt32>
+  package let demand: Column<UInt32>
+  let fingerprint: Column<Fingerprint>
+  let record: Column<PlanRecord>
+  /// In the file.
+  let written: PlanEdges
+  /// With those to generated matrix tasks.
+  let edges: PlanEdges
+  let legNeeds: LegNeeds?
+  let nameTable: Column<Int32>
+  let listOffsets: Column<UInt32>
+  let listItems: Column<TextRef>
+  let environmentOffsets: Column<UInt32>
+  let environmentItems: Column<EnvironmentItem>
+  let environments: Column<EnvironmentEntry>
+  let demandOffsets: Column<UInt32>
+  let demandItems: Column<DemandItem>
+  let codeOffsets: Column<UInt32>
+  let codeItems: Column<Int32>
+  let policies: Column<TaskPolicy>
+  package let resources: Column<ResourceEntry>
+  /// Real paths; the manifest comes first.
+  package let files: Column<TextRef>
+  let environmentNames: Column<TextRef>
+  let arena: Column<UInt8>
+  package let manifest: ManifestEntry
+  let downloads: Column<DownloadEntry>
+  let secretEntries: Column<SecretEntry>
+  let globs: Column<GlobEntry>
+  package let families: Column<FamilyEntry>
+  let familyValues: Column<TextRef>
+  let lateOffsets: Column<UInt32>
+  let lateItems: Column<LateItem>
+  let stepOffsets: Column<UInt32>
+  let stepItems: Column<LateStep>
+  let declarations: Column<DeclarationEntry>
+  let declaredOffsets: Column<UInt32>
+  let declaredItems: Column<DeclaredItem>
+  let services: Column<ServiceEntry>
+  /// Of a segment that is not part of a plan yet: on other segments, in task order.
+  package let outerNeeds: Column<OuterNeed>
+  /// By task: the last link in `PlanEdges.outerEdges`, from 1. Empty without room.
+  let lastOuterEdge: Column<UInt32>
+  package let hasRoom: Bool
+
+  let sections: PlanSections
+
+  private let release: @Sendable (UnsafeRawBufferPointer) -> Void
+  private let bytes: UnsafeRawBufferPointer
+
+  /// `bytes` is aligned to 8. The bytes in use must not change until `release` gets them, on errors
+  /// too. A plan with room may grow behind them.
+  ///
+  /// - Parameter limit: the number of tasks to use; nil for all.
+  package init(
+    bytes: UnsafeRawBufferPointer, checksum verifyChecksum: Bool, limit: Int? = nil,
+    release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+  ) throws(PlanError) {
+    let sections: PlanSections
+    do throws(PlanError) {
+      sections = try PlanSections(bytes: bytes, verifyChecksum: verifyChecksum, limit: limit)
+      self.name = try sections.column(.taskName, count: sections.taskCount)
+      self.kindByte = try sections.column(.taskKind, count: sections.taskCount)
+      self.flagBits = try sections.column(.taskFlags, count: sections.taskCount)
+      self.priority = try sections.column(.taskPriority, count: sections.taskCount)
+      self.policyIndex = try sections.column(.taskPolicy, count: sections.taskCount)
+      self.demand = try sections.column(.taskDemand, count: sections.taskCount)
+      self.fingerprint = try sections.column(.taskFingerprint, count: sections.taskCount)
+      self.record = try sections.column(.taskRecord, count: sections.taskCount)
+      self.written = try PlanEdges(sections)
+      self.nameTable = try sections.nameTable()
+      self.listOffsets = try sections.column(.listOffsets)
+      self.listItems = try sections.column(.listItems)
+      self.environmentOffsets = try sections.column(.environmentOffsets)
+      self.environmentItems = try sections.column(.environmentItems)
+      self.environments = try sections.column(.environments)
+      self.demandOffsets = try sections.column(.demandOffsets)
+      self.demandItems = try sections.column(.demandItems)
+      self.codeOffsets = try sections.column(.codeOffsets)
+      self.codeItems = try sections.column(.codeItems)
+      self.policies = try sections.column(.policies)
+      self.resources = try sections.column(.resources)
+      self.files = try sections.column(.files)
+      self.environmentNames = try sections.column(.environmentNames)
+      self.arena = try sections.column(.arena)
+      let manifests: Column<ManifestEntry> = try sections.column(.manifest)
+      guard let manifest = manifests.last else { throw .section(.manifest) }
+      self.manifest = manifest
+      self.downloads = try sections.column(.downloads)
+      self.secretEntries = try sections.column(.secrets)
+      self.globs = try sections.column(.globs)
+      self.families = try sections.column(.families) { $0.firstTask }
+      self.familyValues = try sections.column(.familyValues)
+      self.lateOffsets = try sections.column(.lateOffsets)
+      self.lateItems = try sections.column(.lateItems)
+      self.stepOffsets = try sections.column(.stepOffsets)
+      self.stepItems = try sections.column(.stepItems)
+      self.declarations = try sections.column(.declarations) { $0.task }
+      self.declaredOffsets = try sections.column(.declaredOffsets)
+      self.declaredItems = try sections.column(.declaredItems)
+      self.services = try sections.column(.services)
+      self.outerNeeds = try sections.column(.outerNeeds)
+      self.lastOuterEdge = try sections.column(
+        .lastOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
+      self.legNeeds = try Self.findLegNeeds(
+        sections, hasLegMakers: manifest.hasLegMakers == 1, written, names: name, flagBits,
+        families, nameTable, arena)
+      self.edges = legNeeds?.edges ?? written
+    } catch {
+      release(bytes)
+      throw error
+    }
+    self.taskCount = sections.taskCount
+    self.firstTaskCount = sections.firstTaskCount
+    self.key = sections.key
+    self.hasRoom = sections.hasRoom
+    self.sections = sections
+    self.byteCount = bytes.count
+    self.bytes = bytes
+    self.release = release
+  }
+
+  /// Opens a copy of `bytes`.
+  package convenience init(copying bytes: [UInt8], limit: Int? = nil) throws(PlanError) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Swift.max(bytes.count, 1), alignment: 8)
+    copy.copyBytes(from: bytes)
+    try self.init(
+      bytes: UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]), checksum: true, limit: limit,
+      release: { $0.deallocate() })
+  }
+
+  package var copyOfBytes: [UInt8] { Array(bytes) }
+
+  deinit { release(bytes) }
+}

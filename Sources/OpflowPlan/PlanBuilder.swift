@@ -1,0 +1,363 @@
+package import OpflowBase
+
+/// Lays out a plan file. Add all tasks in manifest order, then their dependencies in the same
+/// order.
+package struct PlanBuilder: ~Copyable {
+  private var arena = PlanArena()
+  private var texts = InternTable()
+  private var lists = ListTable<TextRef>()
+  private var variables = ListTable<EnvironmentItem>()
+  private var environments = [EnvironmentEntry(base: 0, own: 0)]
+  /// By own list: the last environment that uses it.
+  private var environmentsOfOwn: [UInt32] = [0]
+  private var demands = ListTable<DemandItem>()
+  private var codes = ListTable<Int32>()
+  private var lateItems = ListTable<LateItem>()
+  private var steps = ListTable<LateStep>()
+  private var declaredItems = ListTable<DeclaredItem>()
+  private var declarations: [DeclarationEntry] = []
+  private var policies: [TaskPolicy] = []
+  /// Only beyond the first few, which are searched linearly: most plans have one or two.
+  private var policyIndex: [TaskPolicy: UInt32] = [:]
+  private static let fewPolicies = 4
+  private var tasks = TaskColumns()
+  private var needOffsets: [UInt32] = [0]
+  private var needTargets: [Int32] = []
+  private var needConditions: [UInt8] = []
+  private var outerNeeds: [OuterNeed] = []
+  package private(set) var hasManual = false
+  package private(set) var hasInteractive = false
+  private var hasGates = false
+  private var hasBlocks = false
+  private var hasChecks = false
+  private var hasCaches = false
+  private var hasJobservers = false
+  private var hasLegMakers = false
+  private var hasMemoryLimits = false
+  private var services: [ServiceEntry] = []
+  private var files: [TextRef] = []
+  private var environmentNames: [TextRef] = []
+  private var downloads: [DownloadEntry] = []
+  package var secrets: [SecretEntry] = []
+  private var globs: [GlobEntry] = []
+  private var families: [FamilyEntry] = []
+  private var familyValues: [TextRef] = []
+
+  package var resources: [ResourceEntry] = []
+
+  package init() {}
+
+  package var taskCount: Int { tasks.name.count }
+  package var edgeCount: Int { needTargets.count }
+
+  /// Strings and lists: a short manifest with many tasks can make them large.
+  package var byteCount: Int {
+    arena.count + lists.byteCount + variables.byteCount + declaredItems.byteCount
+      + lateItems.byteCount + steps.byteCount
+  }
+
+  /// Unused memory is never touched, so a generous guess costs nothing.
+  package mutating func reserve(taskCount: Int, edgeCount: Int, textByteCount: Int) {
+    arena.reserve(
+      textByteCount + taskCount * PlanWriter.bytesPerTask + edgeCount * PlanWriter.bytesPerEdge)
+    tasks.reserve(taskCount)
+    needOffsets.reserveCapacity(taskCount + 1)
+    needTargets.reserveCapacity(edgeCount)
+    needConditions.reserveCapacity(edgeCount)
+  }
+
+  /// For a string that is probably unique.
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
+    arena.append(bytes)
+  }
+
+  /// Equal strings get equal references.
+  package mutating func intern(_ bytes: UnsafeRawBufferPointer) -> TextRef {
+    if bytes.isEmpty { return .empty }
+    return texts.intern(bytes, arena: &arena)
+  }
+
+  package mutating func intern(_ text: String) -> TextRef {
+    var text = text
+    return text.withUTF8 { intern(UnsafeRawBufferPointer($0)) }
+  }
+
+  package mutating func intern(_ bytes: [UInt8]) -> TextRef {
+    bytes.withUnsafeBytes { intern($0) }
+  }
+
+  /// The bytes are valid during the call only.
+  package func withText<Result>(
+    _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    arena.withText(ref, body)
+  }
+
+  package mutating func list(_ items: [TextRef]) -> ListIndex {
+    lists.index(of: items)
+  }
+
+  /// For a string that is probably unique.
+  package mutating func list(ofOne item: TextRef) -> ListIndex {
+    item.length == 0 ? 0 : lists.add(item)
+  }
+
+  package mutating func variables(_ items: [EnvironmentItem]) -> UInt32 {
+    variables.index(of: items)
+  }
+
+  package mutating func environment(
+    _ items: [EnvironmentItem], over base: UInt32 = 0
+  ) -> UInt32 {
+    let entry = EnvironmentEntry(base: base, own: variables.index(of: items))
+    let own = Int(entry.own)
+    while environmentsOfOwn.count <= own { environmentsOfOwn.append(0) }
+    let known = environmentsOfOwn[own]
+    if environments[Int(known)] == entry { return known }
+    let index = UInt32(truncatingIfNeeded: environments.count)
+    environments.append(entry)
+    environmentsOfOwn[own] = index
+    return index
+  }
+  package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
+
+  package var wantedResources: Set<UInt32> { Set(demands.items.map(\.resource)) }
+
+  package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
+
+  package mutating func late(_ items: [LateItem]) -> UInt32 { lateItems.index(of: items) }
+  package mutating func steps(_ steps: [LateStep]) -> ListIndex { self.steps.index(of: steps) }
+
+  package mutating func policy(_ policy: TaskPolicy) -> UInt32 {
+    if let place = policies.prefix(Self.fewPolicies).firstIndex(of: policy) { return UInt32(place) }
+    if let known = policyIndex[policy] { return known }
+    let index = UInt32(truncatingIfNeeded: policies.count)
+    policies.append(policy)
+    if policies.count > Self.fewPolicies { policyIndex[policy] = index }
+    return index
+  }
+
+  /// Real paths; the manifest comes first.
+  package mutating func reads(file path: String) { files.append(intern(path)) }
+
+  package mutating func reads(glob: PlanInputs.FoundNames) {
+    globs.append(GlobEntry(pattern: intern(glob.pattern), folder: intern(glob.folder)))
+  }
+
+  /// Records a matrix of consecutive tasks.
+  ///
+  /// - Parameter values: one per axis, matrix task by matrix task.
+  package mutating func addFamily(
+    _ name: TextRef, firstTask: TaskID, legCount: Int, axes: [TextRef], values: [TextRef]
+  ) {
+    families.append(
+      FamilyEntry(
+        name: name, firstTask: firstTask.rawValue, legCount: Int32(truncatingIfNeeded: legCount),
+        axes: list(axes), firstValue: UInt32(truncatingIfNeeded: familyValues.count)))
+    familyValues += values
+  }
+
+  package mutating func readsEnvironment(_ names: [String]) {
+    environmentNames = names.map { intern($0) }
+  }
+
+  package mutating func download(_ entry: DownloadEntry) -> UInt32 {
+    downloads.append(entry)
+    return UInt32(truncatingIfNeeded: downloads.count - 1)
+  }
+
+  package mutating func service(_ entry: ServiceEntry) -> UInt32 {
+    services.append(entry)
+    return UInt32(truncatingIfNeeded: services.count - 1)
+  }
+
+  /// Adds services to the fingerprints of all direct and indirect dependents. Call it once, after
+  /// all dependencies are added.
+  ///
+  /// - Parameter base: the plan that this segment extends.
+  package mutating func addServicesToFingerprints(behind base: Plan? = nil) {
+    let outer = outerServices(in: base)
+    if services.isEmpty, outer.isEmpty { return }
+    // Before the changes below: a service's own definition excludes its dependencies.
+    let own = (0..<taskCount).map { tasks.isService($0) ? tasks.fingerprint($0).whole : 0 }
+    for task in 0..<taskCount where tasks.isService(task) {
+      services[tasks.service(task)].definition = own[task]
+    }
+    for task in 0..<taskCount {
+      var digest: UInt64 = 0
+      var open = [task]
+      var seen: Set<Int> = []
+      var outerOpen: [TaskID] = []
+      while let next = open.popLast() {
+        for edge in Int(needOffsets[next])..<Int(needOffsets[next + 1]) {
+          let need = Int(needTargets[edge])
+          guard own[need] != 0 || tasks.isService(need), seen.insert(need).inserted else {
+            continue
+          }
+          digest &+= Hash.combine(own[need], 1)
+          open.append(need)
+        }
+        if let services = outer[next] { outerOpen += services }
+      }
+      var outerSeen: Set<TaskID> = []
+      while let base, let next = outerOpen.popLast() {
+        guard outerSeen.insert(next).inserted else { continue }
+        digest &+= Hash.combine(base.definition(ofService: next), 1)
+        outerOpen += base.services(neededBy: next)
+      }
+      if !seen.isEmpty || !outerSeen.isEmpty { tasks.combine(task, with: digest) }
+    }
+  }
+
+  /// By the task of this segment that needs them.
+  private func outerServices(in base: Plan?) -> [Int: [TaskID]] {
+    guard let base, base.hasServices else { return [:] }
+    var services: [Int: [TaskID]] = [:]
+    for need in outerNeeds {
+      let target = withText(need.name) { base.task(named: $0) }
+      guard let target, base.isService(target) else { continue }
+      services[Int(need.task), default: []].append(target)
+    }
+    return services
+  }
+
+  package mutating func add(_ task: TaskEntry) -> TaskID {
+    let id = TaskID(taskCount)
+    if task.flags.contains(.manual) { hasManual = true }
+    if task.flags.contains(.interactive) { hasInteractive = true }
+    if task.kind == .approve { hasGates = true }
+    if task.kind == .block { hasBlocks = true }
+    if task.flags.contains(.cached) { hasCaches = true }
+    if task.record.processes[.jobserver] != 0 { hasJobservers = true }
+    if task.flags.makesLegs { hasLegMakers = true }
+    if task.record.processes[.memoryLimit] != 0 { hasMemoryLimits = true }
+    tasks.append(task)
+    return id
+  }
+
+  /// For matrix tasks that are generated later.
+  package mutating func expect(caches: Bool, memoryLimits: Bool) {
+    if caches { hasCaches = true }
+    if memoryLimits { hasMemoryLimits = true }
+  }
+
+  package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
+
+  /// Call it in task order. `inputs` is nil if the task has none.
+  package mutating func declare(
+    _ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]
+  ) {
+    if inputs == nil, outputs.isEmpty { return }
+    if inputs != nil {
+      tasks.mark(task, .checked)
+      hasChecks = true
+    }
+    if !outputs.isEmpty { tasks.mark(task, .declaresOutputs) }
+    declarations.append(
+      DeclarationEntry(
+        task: task.rawValue, inputs: declaredItems.index(of: inputs ?? []),
+        outputs: declaredItems.index(of: outputs)))
+  }
+
+  /// Of the current task; `endNeeds()` moves to the next one.
+  package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
+    needTargets.append(target.rawValue)
+    needConditions.append(condition.rawValue)
+  }
+
+  /// On a task of the base plan. Call it after `addNeed`.
+  package mutating func addOuterNeed(_ name: TextRef, on condition: NeedCondition) {
+    outerNeeds.append(OuterNeed(task: TaskID(needOffsets.count - 1), name: name, on: condition))
+  }
+
+  package mutating func endNeeds() {
+    needOffsets.append(UInt32(truncatingIfNeeded: needTargets.count))
+  }
+
+  package enum Outcome: Sendable {
+    case plan([UInt8])
+    /// Each task needs the next, the last needs the first.
+    case cycle([TaskID])
+  }
+
+  package consuming func finish(manifest: ManifestEntry, key: PlanKey) -> Outcome {
+    precondition(needOffsets.count == taskCount + 1, "needs of every task must be ended")
+    var dependents = Graph.reversed(offsets: needOffsets, targets: needTargets)
+    let order: [Int32]
+    switch Graph.order(
+      needOffsets: needOffsets, needTargets: needTargets,
+      dependentOffsets: dependents.offsets, dependentTargets: dependents.sources)
+    {
+    case .topological(let topological): order = topological
+    case .cycle(let tasks): return .cycle(tasks.map { TaskID($0) })
+    }
+
+    let names = nameTable()
+    let count = taskCount
+    var writer = PlanWriter(taking: &arena)
+    tasks.move(to: &writer)
+    writer.move(.needOffsets, &needOffsets)
+    writer.move(.needTargets, &needTargets)
+    writer.add(.needConditions, needConditions)
+    writer.move(.dependentOffsets, &dependents.offsets)
+    writer.move(.dependentTargets, &dependents.sources)
+    writer.add(.dependentConditions, dependents.edges.map { needConditions[Int($0)] })
+    writer.add(.topologicalOrder, order)
+    writer.add(.nameTable, names)
+    writer.add(.listOffsets, lists.offsets)
+    writer.add(.listItems, lists.items)
+    writer.add(.environmentOffsets, variables.offsets)
+    writer.add(.environmentItems, variables.items)
+    writer.add(.environments, environments)
+    writer.add(.demandOffsets, demands.offsets)
+    writer.add(.demandItems, demands.items)
+    writer.add(.codeOffsets, codes.offsets)
+    writer.add(.codeItems, codes.items)
+    writer.add(.policies, policies)
+    writer.add(.resources, resources)
+    writer.add(.files, files)
+    writer.add(.environmentNames, environmentNames)
+    var manifest = manifest
+    manifest.hasManual = hasManual ? 1 : 0
+    manifest.hasInteractive = hasInteractive ? 1 : 0
+    manifest.hasGates = hasGates ? 1 : 0
+    manifest.hasBlocks = hasBlocks ? 1 : 0
+    manifest.hasChecks = hasChecks ? 1 : 0
+    manifest.hasCaches = hasCaches ? 1 : 0
+    manifest.hasServices = services.isEmpty ? 0 : 1
+    manifest.hasJobservers = hasJobservers ? 1 : 0
+    manifest.hasLegMakers = hasLegMakers ? 1 : 0
+    manifest.hasMemoryLimits = hasMemoryLimits ? 1 : 0
+    writer.add(.manifest, [manifest])
+    writer.add(.downloads, downloads)
+    writer.add(.secrets, secrets)
+    writer.add(.globs, globs)
+    writer.add(.families, families)
+    writer.move(.familyValues, &familyValues)
+    writer.add(.lateOffsets, lateItems.offsets)
+    writer.add(.lateItems, lateItems.items)
+    writer.add(.stepOffsets, steps.offsets)
+    writer.add(.stepItems, steps.items)
+    writer.add(.declarations, declarations)
+    writer.add(.declaredOffsets, declaredItems.offsets)
+    writer.add(.declaredItems, declaredItems.items)
+    writer.add(.services, services)
+    writer.add(.outerNeeds, outerNeeds)
+    writer.add(.outerEdges, [OuterEdge]())
+    writer.add(.firstOuterEdge, [UInt32]())
+    writer.add(.lastOuterEdge, [UInt32]())
+    return .plan(writer.finish(taskCount: count, key: key))
+  }
+
+  /// Open addressing, at most half full.
+  private borrowing func nameTable() -> [Int32] {
+    let size = PlanNames.tableSize(taskCount: taskCount)
+    var table = [Int32](repeating: -1, count: size)
+    for task in 0..<taskCount {
+      var slot = Int(truncatingIfNeeded: withText(tasks.name[task]) { Hash.xxh3($0) }) & (size - 1)
+      while table[slot] >= 0 { slot = (slot + 1) & (size - 1) }
+      table[slot] = Int32(truncatingIfNeeded: task)
+    }
+    return table
+  }
+}

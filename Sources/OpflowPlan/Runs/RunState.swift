@@ -1,0 +1,4 @@
+/// The state of a run, as `status` prints it.
+package enum RunState: String, Sendable, CaseIterable {
+  case running, succeeded, failed, cancelled, interrupted
+}

@@ -1,0 +1,171 @@
+internal import OpflowBase
+
+/// The runs that enclose a process: IDs separated by spaces, outermost first. Runs nest when a task
+/// runs `opflow run`.
+package struct RunsAround: Equatable, Sendable {
+  package static let variable = "OPFLOW_RUNS"
+  /// The innermost run.
+  package static let ownVariable = "OPFLOW_RUN"
+  /// Of the innermost run; absolute.
+  package static let folderVariable = "OPFLOW_RUN_DIR"
+
+  private let words: [String]
+  /// Bounds the environment of a run that starts itself.
+  private static let most = 64
+
+  /// - Parameters:
+  ///   - text: `OPFLOW_RUNS`.
+  ///   - own: `OPFLOW_RUN`.
+  package init(_ text: String?, own: String?) {
+    guard let text = text ?? own, !text.isEmpty else {
+      words = []
+      return
+    }
+    let found = text.split(separator: " ").map { String($0) }
+    words = found.filter { RunID($0) != nil }.suffix(Self.most)
+  }
+
+  package var isEmpty: Bool { words.isEmpty }
+
+  package func contains(_ run: RunID) -> Bool { words.contains(run.description) }
+
+  /// For the tasks of a run started here.
+  package func text(with run: String) -> String {
+    var text = ""
+    for word in words.filter({ $0 != run }).suffix(Self.most - 1) { text += word + " " }
+    return text + run
+  }
+
+  /// For the workers of a run started here, whose processes they identify; empty if no run encloses
+  /// it.
+  package func variables(with run: String) -> [String] {
+    isEmpty ? [] : ["\(Self.ownVariable)=\(run)", "\(Self.variable)=\(text(with: run))"]
+  }
+
+  /// Whether a process belongs to the run or to one nested in it.
+  ///
+  /// - Parameter environment: the content of /proc/PID/environ.
+  package static func isOf(_ run: String, _ environment: [UInt8]) -> Bool {
+    environment.split(separator: 0).contains { entry in
+      entry.elementsEqual("\(ownVariable)=\(run)".utf8) || names(run, entry)
+    }
+  }
+
+  /// A nested run ends its processes itself.
+  package static func isWithin(_ run: String, _ environment: [UInt8]) -> Bool {
+    var isNamed = false
+    var isOfAnother = false
+    for entry in environment.split(separator: 0) {
+      if names(run, entry) { isNamed = true }
+      if entry.starts(with: "\(ownVariable)=".utf8) {
+        isOfAnother = !entry.dropFirst(ownVariable.utf8.count + 1).elementsEqual(run.utf8)
+      }
+    }
+    return isNamed && isOfAnother
+  }
+
+  private static func names(_ run: String, _ entry: ArraySlice<UInt8>) -> Bool {
+    let start = "\(variable)=".utf8
+    guard entry.starts(with: start) else { return false }
+    return entry.dropFirst(start.count).split(separator: UInt8(ascii: " ")).contains {
+      $0.elementsEqual(run.utf8)
+    }
+  }
+}
+
+/// An attempt of a task, which the environment of its processes names.
+package struct AttemptAround: Equatable, Sendable {
+  private let entries: [[UInt8]]
+
+  package init(run: String, task: String, attempt: Int32) {
+    entries = [
+      "\(RunsAround.ownVariable)=\(run)", "\(TaskAround.variable)=\(task)",
+      "\(Self.variable)=\(attempt)",
+    ].map { Array($0.utf8) }
+  }
+
+  package static let variable = "OPFLOW_ATTEMPT"
+
+  /// - Parameter environment: the content of /proc/PID/environ.
+  package func isNamed(in environment: [UInt8]) -> Bool {
+    let named = environment.split(separator: 0)
+    return entries.allSatisfy { entry in named.contains { $0.elementsEqual(entry) } }
+  }
+}
+
+/// The tasks that enclose a process, by manifest and name. Prevents a task from running itself
+/// recursively.
+package struct TasksAround: Equatable, Sendable {
+  /// Around the innermost run.
+  package static let variable = "OPFLOW_TASKS"
+  /// Of the innermost run; absolute.
+  package static let manifestVariable = "OPFLOW_MANIFEST"
+
+  /// Hashes, outermost first.
+  private var words: [String]
+  private static let most = 32
+
+  /// - Parameters:
+  ///   - text: `OPFLOW_TASKS`.
+  ///   - manifest: `OPFLOW_MANIFEST`.
+  ///   - task: `OPFLOW_TASK`.
+  package init(_ text: String?, manifest: String?, task: String?) {
+    words = (text ?? "").split(separator: " ").map { String($0) }
+    if let manifest, let task, !task.isEmpty { words.append(Self.word(manifest, task)) }
+    words = words.suffix(Self.most)
+  }
+
+  package var isEmpty: Bool { words.isEmpty }
+
+  package func contains(_ task: String, of manifest: String) -> Bool {
+    words.contains(Self.word(manifest, task))
+  }
+
+  /// For the workers of a run of this manifest.
+  package func variables(of manifest: String) -> [String] {
+    let own = "\(Self.manifestVariable)=\(manifest)"
+    return isEmpty ? [own] : [own, "\(Self.variable)=\(words.joined(separator: " "))"]
+  }
+
+  private static func word(_ manifest: String, _ task: String) -> String {
+    Hexadecimal.text(Hash.xxh3(Array("\(manifest)\0\(task)".utf8)))
+  }
+}
+
+/// The task that a process belongs to, from its environment.
+package struct TaskAround: Hashable, Sendable {
+  package let run: RunID
+  package let task: String
+
+  package init(run: RunID, task: String) {
+    self.run = run
+    self.task = task
+  }
+
+  /// In the journal: run, space, task.
+  package init?(_ text: String) {
+    guard let end = text.firstIndex(of: " "), let run = RunID(String(text[..<end])) else {
+      return nil
+    }
+    self.init(run: run, task: String(text[text.index(after: end)...]))
+  }
+
+  /// The content of /proc/PID/environ; nil if the process belongs to no task.
+  package init?(environment: [UInt8]) {
+    var (run, task): (RunID?, String) = (nil, "")
+    for entry in environment.split(separator: 0) {
+      let text = String(decoding: entry, as: UTF8.self)
+      let own = "\(RunsAround.ownVariable)="
+      if text.hasPrefix(own) { run = RunID(String(text.dropFirst(own.count))) }
+      if text.hasPrefix("\(Self.variable)=") {
+        task = String(text.dropFirst(Self.variable.count + 1))
+      }
+    }
+    guard let run, !task.isEmpty else { return nil }
+    self.init(run: run, task: task)
+  }
+
+  package static let variable = "OPFLOW_TASK"
+
+  package var text: String { "\(run) \(task)" }
+}

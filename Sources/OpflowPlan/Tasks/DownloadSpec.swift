@@ -1,0 +1,94 @@
+package import OpflowBase
+
+package struct DownloadSpec: Equatable, Sendable {
+  /// The `url` and its mirrors; at least one.
+  package var sources: [String]
+  package var target: String
+  /// Lower-case hexadecimal, or empty.
+  package var sha256 = ""
+  package var sha512 = ""
+  package var sizeBytes: Int64?
+  package var headers: [DownloadHeader] = []
+  /// Permission bits; nil for the default.
+  package var mode: UInt32?
+  package var resumes = true
+  /// 0 for no limit.
+  package var maxBytesPerSecond: Int64 = 0
+
+  package init(sources: [String], target: String) {
+    self.sources = sources
+    self.target = target
+  }
+
+  /// The source of a file with a hash does not matter.
+  package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
+
+  package static let ownSuffixes: [StaticString] = [
+    ".part", ".part.meta", ".part.meta.new", ".part.decoded",
+  ]
+
+  package var partPath: String { target + ".part" }
+  /// Says what the partial file belongs to.
+  package var recordPath: String { partPath + ".meta" }
+  package var newRecordPath: String { recordPath + ".new" }
+  package var decodedPath: String { partPath + ".decoded" }
+}
+
+package struct DownloadHeader: Equatable, Sendable {
+  package var name: String
+  package var value: String
+  /// Such headers go only to the host of `url`.
+  package var isSecret = false
+
+  package init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  /// May go to any host. All others may be credentials and go only to the host of `url`.
+  private static let harmless = [
+    "accept", "accept-language", "cache-control", "pragma", "user-agent",
+  ]
+
+  package var isHarmless: Bool { !isSecret && Self.harmless.contains(name.asciiLowercased) }
+
+  /// Encloses the name of a secret. A manifest cannot contain this byte.
+  private static let mark: Character = "\0"
+
+  /// An unknown name makes the header invalid.
+  package mutating func fill(_ secrets: [SecretValue]) {
+    let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+    if parts.count == 1 { return }
+    isSecret = true
+    value = parts.enumerated().map { place, part in
+      if place % 2 == 0 { return String(part) }
+      let secret = secrets.first { $0.name == part }
+      return secret.flatMap { String(validating: $0.bytes, as: UTF8.self) } ?? "\0"
+    }.joined()
+  }
+
+  /// The download itself controls these.
+  private static let reserved = [
+    "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+    "content-length", "transfer-encoding", "connection", "te", "upgrade",
+  ]
+
+  package var mistake: String? {
+    if name.isEmpty || !name.utf8.allSatisfy(Self.isTokenByte) {
+      return "the header '\(name)' has a name that HTTP does not allow"
+    }
+    if Self.reserved.contains(name.asciiLowercased) {
+      return "the header '\(name)' cannot be set: the download decides it"
+    }
+    if value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
+      return "the header '\(name)' holds a line break, or a secret that is no text"
+    }
+    return nil
+  }
+
+  /// RFC 9110, 5.6.2.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+      || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+  }
+}

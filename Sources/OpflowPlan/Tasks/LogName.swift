@@ -1,0 +1,52 @@
+internal import OpflowBase
+
+/// The file name of a task's log: `ID.log`, with `%XX` for a leading `.` and for bytes outside
+/// `A-Za-z0-9._@+=-`. File systems take 255 bytes, so more than 200 are cut and end with `~`, which
+/// no ID has, and the ID's hash.
+package enum LogName {
+  static let longestStemBytes = 200
+
+  package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
+
+  /// - Parameter kept: additional bytes that are not encoded.
+  package static func stem(
+    of name: some Collection<UInt8>, keeping kept: [UInt8] = []
+  ) -> String {
+    var stem: [UInt8] = []
+    for byte in name {
+      if kept.contains(byte) || isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {
+        stem.append(byte)
+      } else {
+        stem.append(UInt8(ascii: "%"))
+        stem.append(hexadecimal(byte >> 4))
+        stem.append(hexadecimal(byte & 15))
+      }
+    }
+    if stem.count > longestStemBytes {
+      stem.removeLast(stem.count - (longestStemBytes - 17))
+      // Not within `%XX`.
+      if let percent = stem.suffix(2).lastIndex(of: UInt8(ascii: "%")) {
+        stem.removeLast(stem.count - percent)
+      }
+      stem.append(UInt8(ascii: "~"))
+      Hexadecimal.append(Hash.xxh3(Array(name)), digitCount: 16, to: &stem)
+    }
+    return String(decoding: stem, as: UTF8.self)
+  }
+
+  package static func of(_ name: String) -> String { of(Array(name.utf8)) }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "@"), UInt8(ascii: "+"), UInt8(ascii: "="), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+
+  private static func hexadecimal(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+  }
+}

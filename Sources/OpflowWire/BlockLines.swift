@@ -1,0 +1,94 @@
+package import OpflowBase
+internal import OpflowPlan
+
+// The lines of a client with external tasks
+// =========================================
+//
+// A connection to control.sock that sends `hello` with the action `block` uses these lines of the
+// worker protocol (`MessageCodec`) from then on.
+//
+//   to the client                       from the client
+//   run ID ATTEMPT                      hello VERSION PLAN-KEY PID cores=N actions=block
+//   stop ID ATTEMPT REASON              offer ID
+//   bye                                 withdraw ID
+//                                       started ID ATTEMPT PID
+//                                       ended ID ATTEMPT [exit=N|signal=N] [wall=US] … [what=TEXT]
+//                                       revoked ID ATTEMPT
+//                                       progress ID DONE TOTAL SPEED TEXT
+//                                       pulse N
+//
+// `revoked` answers a `run` that crossed a `withdraw`. PLAN-KEY is that of the plan that the client
+// read in this session; task numbers do not change within one. A reason in `ended` is ignored: the
+// coordinator knows why it stopped an attempt.
+
+package enum BlockReport: Equatable, Sendable {
+  case fact(BlockFact)
+  /// Without effect on scheduling.
+  case heard
+}
+
+package enum BlockLines {
+  /// Writes nothing for `joined` and `gone`.
+  package static func encode(_ fact: BlockFact, into writer: inout FieldWriter) {
+    switch fact {
+    case .offers(let task): line("offer", task, into: &writer)
+    case .withdraws(let task): line("withdraw", task, into: &writer)
+    case .ended(let task, let attempt, let outcome, let what):
+      let start = writer.bytes.count
+      MessageCodec.encode(.ended(task, attempt: attempt, outcome), into: &writer)
+      if what.isEmpty { return }
+      writer.removeLast(1)
+      writer.begin(.what)
+      writer.cut(what, lineStart: start)
+      writer.endLine()
+    case .gaveBack(let task, let attempt):
+      MessageCodec.encode(.revoked(task, attempt: attempt), into: &writer)
+    case .joined, .gone: break
+    }
+  }
+
+  private static func line(_ word: StaticString, _ task: TaskID, into writer: inout FieldWriter) {
+    writer.raw(word)
+    writer.tab()
+    writer.number(task.rawValue)
+    writer.endLine()
+  }
+
+  /// Nil for other lines.
+  package static func fact(_ line: UnsafeRawBufferPointer) -> BlockFact? {
+    guard case .fact(let fact) = report(line) else { return nil }
+    return fact
+  }
+
+  /// Without its line feed.
+  package static func report(_ line: UnsafeRawBufferPointer) -> BlockReport? {
+    var fields = MessageFields(line)
+    guard let word = fields.next() else { return nil }
+    if word.equals("offer") || word.equals("withdraw") {
+      guard let task = fields.task(), fields.isWholeMessage else { return nil }
+      return .fact(word.equals("offer") ? .offers(task) : .withdraws(task))
+    }
+    let (message, what) = split(line)
+    switch MessageCodec.report(message) {
+    case .ended(let task, let attempt, let outcome):
+      return .fact(.ended(task, attempt: attempt, outcome, what: what ?? ""))
+    case let report? where what == nil:
+      switch report {
+      case .revoked(let task, let attempt): return .fact(.gaveBack(task, attempt: attempt))
+      case .started, .progress, .pulse: return .heard
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  private static func split(
+    _ line: UnsafeRawBufferPointer
+  ) -> (message: UnsafeRawBufferPointer, what: String?) {
+    guard let tab = line.lastIndex(of: Field.tab),
+      let field = LineField(line.part(tab + 1, line.count)), field.key == .what,
+      let what = Field.text(field.value)
+    else { return (line, nil) }
+    return (line.part(0, tab), what)
+  }
+}

@@ -1,0 +1,306 @@
+internal import OpflowBase
+package import OpflowPlan
+
+// The lines of control.sock
+// =========================
+//
+// One line in each direction, in the alphabet and escapes of the journal: fields separated by TAB,
+// ended by LF, at most 1 MiB with the LF.
+//
+//   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N]
+//         [by=TEXT]
+//   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N]
+//         [copy=TEXT segment=BYTES] [by=TEXT]
+//   host ID stop|go-on
+//   hello …               a client with external tasks: another protocol follows (`BlockLines`)
+//   done ID count=N
+//   refused ID what=TEXT
+//
+// - `host`: this connection is a client that the run is for; what happens to the run when it ends.
+// - VERB: a word of `OrderVerb`.
+// - `tasks` of `add`: the number of the generator. `copy` and `segment`: the manifest and the
+//   compiled plan file, if the run folder does not have them by the name of ID.
+// - RANGES: ascending task numbers in the plan with that key, as `0-4,7`. The requester has mapped
+//   the plan and resolved names and patterns.
+//
+// Keys come in any order, each once except `file`. An unknown key refuses the request. ID is empty
+// in the refusal of a line without one. An invalid line is refused with the reason, and the next
+// one is read.
+
+package enum OrderLines {
+  /// With the LF.
+  package static let longestLineBytes = 1 << 20
+  private static let longestReason = 1000
+
+  // MARK: - Requests
+
+  /// Nil if too long, with many scattered tasks.
+  package static func line(_ request: OrderRequest) -> [UInt8]? {
+    var writer = FieldWriter()
+    writer.raw("order\t")
+    writer.raw(request.id.text)
+    writer.tab()
+    writer.raw(request.verb.rawValue)
+    writer.field(.plan, request.planKey)
+    write(request.tasks, .tasks, to: &writer)
+    write(request.among, .among, to: &writer)
+    request.carried.write(to: &writer)
+    writer.fieldUnlessZero(.expects, request.expects)
+    writer.fieldUnlessEmpty(.by, request.by)
+    writer.endLine()
+    return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
+  }
+
+  private static func write(_ tasks: TaskRanges, _ key: Key, to writer: inout FieldWriter) {
+    if tasks.isEmpty { return }
+    writer.begin(key)
+    tasks.write(to: &writer)
+  }
+
+  /// - Throws: the ID, if there is one, and the reason.
+  package static func request(
+    _ line: UnsafeRawBufferPointer
+  ) throws(UnreadableOrder) -> ControlRequest {
+    var fields = MessageFields(line)
+    guard let word = fields.next(), let read = reader(of: word) else {
+      throw UnreadableOrder(nil, "it begins with none of `order`, `add` and `host`")
+    }
+    guard let id = fields.next().flatMap({ OrderID(String(decoding: $0, as: UTF8.self)) }) else {
+      throw UnreadableOrder(
+        nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores")
+    }
+    return try read(id, &fields)
+  }
+
+  private typealias Reader =
+    (OrderID, inout MessageFields) throws(UnreadableOrder) -> ControlRequest
+
+  private static func reader(of word: UnsafeRawBufferPointer) -> Reader? {
+    if word.equals("order") {
+      return { (id, fields) throws(UnreadableOrder) in .order(try order(id, &fields)) }
+    }
+    if word.equals("add") {
+      return { (id, fields) throws(UnreadableOrder) in .add(try addition(id, &fields)) }
+    }
+    if word.equals("host") {
+      return { (id, fields) throws(UnreadableOrder) in .host(try host(id, &fields)) }
+    }
+    return nil
+  }
+
+  private static func order(
+    _ id: OrderID, _ fields: inout MessageFields
+  ) throws(UnreadableOrder) -> OrderRequest {
+    guard let verb = fields.next().flatMap({ Field.text($0) }) else {
+      throw UnreadableOrder(id, "it does not say what is to be done")
+    }
+    guard let verb = OrderVerb(rawValue: verb) else {
+      throw UnreadableOrder(id, "`\(brief(verb))` is nothing that can be asked of a run")
+    }
+    var request = OrderRequest(id: id, verb: verb, planKey: "")
+    try forEachField(of: id, &fields, isOfOrder) { take($0, $1, into: &request) }
+    if let fault = request.fault { throw UnreadableOrder(id, fault) }
+    return request
+  }
+
+  private static func forEachField(
+    of id: OrderID, _ fields: inout MessageFields, _ isKnown: (Key) -> Bool,
+    take: (Key, UnsafeRawBufferPointer) -> Bool
+  ) throws(UnreadableOrder) {
+    var seen: Set<Key> = []
+    while let bytes = fields.next() {
+      guard let field = LineField(bytes) else {
+        throw UnreadableOrder(id, "`\(brief(bytes))` is no `KEY=VALUE`")
+      }
+      guard let key = field.key, isKnown(key) else {
+        throw UnreadableOrder(id, "an order has no `\(brief(field.name))`")
+      }
+      guard seen.insert(key).inserted || key == .file else {
+        throw UnreadableOrder(id, "`\(key.name)` stands twice")
+      }
+      guard take(key, field.value) else {
+        throw UnreadableOrder(
+          id, "`\(key.name)` is \(meaning(of: key)), not `\(brief(field.value))`")
+      }
+    }
+  }
+
+  private static func isOfOrder(_ key: Key) -> Bool {
+    [.plan, .tasks, .among, .expects, .by].contains(key) || CarriedValue.keys.contains(key)
+  }
+
+  private static func meaning(of key: Key) -> String {
+    switch key {
+    case .tasks, .among: "ascending numbers of tasks, such as 0-4,7"
+    case .value, .expects: "a whole number"
+    default: "text that is not empty"
+    }
+  }
+
+  private static func take(
+    _ key: Key, _ value: UnsafeRawBufferPointer, into request: inout OrderRequest
+  ) -> Bool {
+    switch key {
+    case .tasks, .among:
+      guard let ranges = TaskRanges(value) else { return false }
+      if key == .tasks { request.tasks = ranges } else { request.among = ranges }
+    case .value:
+      guard let number = Field.number(value, as: Int64.self) else { return false }
+      request.carried.number = number
+    case .expects:
+      guard let number = Field.number(value, as: Int32.self), number > 0 else { return false }
+      request.expects = number
+    default:
+      guard let text = Field.text(value), !text.isEmpty else { return false }
+      switch key {
+      case .plan: request.planKey = text
+      case .resource: request.carried.resource = text
+      default: request.by = text
+      }
+    }
+    return true
+  }
+
+  // MARK: - Additions
+
+  /// Nil if too long, with many files.
+  package static func line(_ request: AddRequest) -> [UInt8]? {
+    var writer = FieldWriter()
+    writer.raw("add\t")
+    writer.raw(request.id.text)
+    writer.field(.plan, request.planKey)
+    writer.field(.manifest, request.manifestPath)
+    writer.field(.folder, request.folder)
+    for file in request.files { writer.field(.file, file) }
+    if !request.adder.isNone { writer.field(.tasks, request.adder.rawValue) }
+    if let carried = request.carried {
+      writer.field(.copy, carried.copy)
+      writer.field(.segment, carried.segment)
+    }
+    writer.fieldUnlessEmpty(.by, request.by)
+    writer.endLine()
+    return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
+  }
+
+  private static func addition(
+    _ id: OrderID, _ fields: inout MessageFields
+  ) throws(UnreadableOrder) -> AddRequest {
+    var request = AddRequest(id: id, planKey: "", manifestPath: "", folder: "")
+    var carried = CarriedAddition(copy: [], segment: [])
+    let known: Set<Key> = [.plan, .manifest, .folder, .file, .tasks, .copy, .segment, .by]
+    try forEachField(of: id, &fields, known.contains) { key, value in
+      if key == .tasks {
+        guard let task = Field.number(value, as: Int32.self), task >= 0 else { return false }
+        request.adder = TaskID(task)
+        return true
+      }
+      if key == .copy || key == .segment {
+        guard let bytes = Field.unescaped(value), !bytes.isEmpty else { return false }
+        if key == .copy { carried.copy = bytes } else { carried.segment = bytes }
+        request.carried = carried
+        return true
+      }
+      guard let text = Field.text(value), !text.isEmpty else { return false }
+      switch key {
+      case .plan: request.planKey = text
+      case .manifest: request.manifestPath = text
+      case .folder: request.folder = text
+      case .file: request.files.append(text)
+      default: request.by = text
+      }
+      return true
+    }
+    if let fault = request.fault { throw UnreadableOrder(id, fault) }
+    return request
+  }
+
+  // MARK: - Clients
+
+  package static func line(_ request: HostRequest) -> [UInt8] {
+    var writer = FieldWriter()
+    writer.raw("host\t")
+    writer.raw(request.id.text)
+    writer.tab()
+    writer.raw(request.afterHost.rawValue)
+    writer.endLine()
+    return writer.bytes
+  }
+
+  private static func host(
+    _ id: OrderID, _ fields: inout MessageFields
+  ) throws(UnreadableOrder) -> HostRequest {
+    guard let word = fields.next().flatMap({ Field.text($0) }),
+      let afterHost = AfterHost(rawValue: word), fields.next() == nil
+    else {
+      let words = AfterHost.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      throw UnreadableOrder(id, "behind a host's id stands \(words), and no more")
+    }
+    return HostRequest(id: id, afterHost: afterHost)
+  }
+
+  // MARK: - Answers
+
+  package static func line(_ answer: OrderAnswer, to id: OrderID?) -> [UInt8] {
+    var writer = FieldWriter()
+    switch answer {
+    case .done: writer.raw("done\t")
+    case .refused: writer.raw("refused\t")
+    }
+    writer.raw(id?.text ?? "")
+    switch answer {
+    case .done(let count): writer.field(.count, count)
+    case .refused(let what): writer.field(.what, cut(what, to: longestReason))
+    }
+    writer.endLine()
+    return writer.bytes
+  }
+
+  package static func answer(
+    _ line: UnsafeRawBufferPointer
+  ) -> (id: OrderID?, answer: OrderAnswer)? {
+    var fields = MessageFields(line)
+    guard let word = fields.next(), let name = fields.text() else { return nil }
+    let id = OrderID(name)
+    if id == nil, !name.isEmpty { return nil }
+    let answer: OrderAnswer
+    if word.equals("done") {
+      guard id != nil, let count = fields.number(.count, as: Int.self), count >= 0 else {
+        return nil
+      }
+      answer = .done(count: count)
+    } else if word.equals("refused") {
+      guard let what = fields.text(.what) else { return nil }
+      answer = .refused(what: what)
+    } else {
+      return nil
+    }
+    return fields.isWholeMessage ? (id, answer) : nil
+  }
+
+  // MARK: - Text
+
+  private static func brief(_ bytes: UnsafeRawBufferPointer) -> String {
+    brief(String(decoding: bytes.prefix(200), as: UTF8.self))
+  }
+
+  private static func brief(_ text: String) -> String {
+    let short = cut(text, to: 40)
+    return CleanText.string(short)
+      + (short.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")
+  }
+
+  /// A character may have any length.
+  private static func cut(_ text: String, to count: Int) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
+  }
+}
+
+package struct UnreadableOrder: Error, Equatable, Sendable {
+  package let id: OrderID?
+  package let what: String
+
+  init(_ id: OrderID?, _ what: String) {
+    self.id = id
+    self.what = what
+  }
+}

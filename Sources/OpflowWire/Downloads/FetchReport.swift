@@ -1,0 +1,117 @@
+package import OpflowBase
+
+/// The result of a download attempt.
+package struct FetchReport: Equatable, Sendable {
+  /// Of an earlier partial file.
+  package var resumedBytes: Int64 = 0
+  package var sizeBytes: Int64 = 0
+  package var gainedBytes: Int64 = 0
+  /// The delay that the server requests.
+  package var waitMilliseconds: Int64 = 0
+  /// Nothing was fetched because the file was already correct.
+  package var isKept = false
+  /// Lower-case hexadecimal: the manifest's hash, otherwise SHA-256.
+  package var sha256 = ""
+  package var sha512 = ""
+  /// XXH3 of the manifest's URL; never 0 in an attempt's report.
+  package var source: UInt64 = 0
+  package var validator = Validator()
+  /// After redirects; truncated if very long.
+  package var url = ""
+  package var what = ""
+
+  package init() {}
+
+  package var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
+}
+
+/// A report by reference, to keep the values small that contain it.
+package final class FetchRecord: Sendable, Equatable {
+  package let report: FetchReport
+  package init(_ report: FetchReport) { self.report = report }
+
+  package static func == (one: FetchRecord, other: FetchRecord) -> Bool {
+    one.report == other.report
+  }
+}
+
+extension FetchReport {
+  /// A longer validator is omitted: truncated, it would be another one.
+  private static let longestETagBytes = 160
+  private static let longestBytes = 960
+  private static let longestURLBytes = 200
+
+  /// Writes at most 960 bytes: `what` is truncated. Journal lines have `what` already.
+  package func write(to writer: inout FieldWriter, withWhat: Bool) {
+    let start = writer.bytes.count
+    writer.fieldUnlessZero(.from, resumedBytes)
+    writer.fieldUnlessZero(.size, sizeBytes)
+    writer.fieldUnlessZero(.gained, gainedBytes)
+    writer.fieldUnlessZero(.after, waitMilliseconds)
+    if isKept { writer.field(.kept, 1) }
+    writer.fieldUnlessEmpty(.sha256, sha256)
+    writer.fieldUnlessEmpty(.sha512, sha512)
+    if source != 0 { writer.field(.source, Hexadecimal.text(source)) }
+    if validator.etag.utf8.count <= Self.longestETagBytes {
+      writer.fieldUnlessEmpty(.etag, validator.etag)
+    }
+    if validator.lastModified.utf8.count <= 40 {
+      writer.fieldUnlessEmpty(.date, validator.lastModified)
+    }
+    writer.fieldUnlessEmpty(.url, Self.cut(url, to: Self.longestURLBytes))
+    if withWhat {
+      let room = Self.longestBytes - 6 - (writer.bytes.count - start)
+      writer.fieldUnlessEmpty(.what, Self.cut(what, to: room))
+    }
+  }
+
+  /// Escapes count as two bytes.
+  private static func cut(_ text: String, to limit: Int) -> String {
+    if 2 * text.utf8.count <= limit { return text }
+    var room = limit
+    return String(
+      text.prefix { character in
+        room -= character.utf8.reduce(0) { $0 + (Field.escapeLetter($1) == nil ? 1 : 2) }
+        return room >= 0
+      })
+  }
+
+  private static func isDigest(_ text: String, digitCount: Int) -> Bool {
+    text.utf8.count <= digitCount
+      && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  }
+
+  /// Returns whether the field is valid and part of a report.
+  package mutating func take(_ key: Key, _ value: UnsafeRawBufferPointer) -> Bool {
+    func natural() -> Int64? {
+      guard let number: Int64 = Field.number(value), number >= 0 else { return nil }
+      return number
+    }
+    guard let text = Field.text(value) else { return false }
+    switch key {
+    case .from: return natural().map { resumedBytes = $0 } != nil
+    case .size: return natural().map { sizeBytes = $0 } != nil
+    case .gained: return natural().map { gainedBytes = $0 } != nil
+    case .after: return natural().map { waitMilliseconds = $0 } != nil
+    case .kept: isKept = text == "1"
+    case .sha256:
+      guard Self.isDigest(text, digitCount: 64) else { return false }
+      sha256 = text
+    case .sha512:
+      guard Self.isDigest(text, digitCount: 128) else { return false }
+      sha512 = text
+    case .source: return Hexadecimal.value(value).map { source = $0 } != nil
+    case .etag: validator.etag = text
+    case .date: validator.lastModified = text
+    case .url: url = text
+    case .what: what = text
+    default: return false
+    }
+    return true
+  }
+}
+
+extension FetchReport {
+  /// A download's identity in journals: the hash of its URL as in the manifest.
+  package static func sourceHash(_ url: String) -> UInt64 { Hash.xxh3(Array(url.utf8)) }
+}

@@ -1,0 +1,199 @@
+internal import OpflowBase
+package import OpflowPlan
+
+package struct MessageFields {
+  private let line: UnsafeRawBufferPointer
+  /// Beyond the line's end after the last field.
+  private var position = 0
+
+  package init(_ line: UnsafeRawBufferPointer) { self.line = line }
+
+  private var isAtEnd: Bool { position > line.count }
+
+  package var isWholeMessage: Bool { isAtEnd }
+
+  mutating func next() -> UnsafeRawBufferPointer? {
+    if isAtEnd { return nil }
+    let end = line.position(of: Field.tab, from: position)
+    defer { position = end + 1 }
+    return line.part(position, end)
+  }
+
+  package mutating func number<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
+    next().flatMap { Field.number($0, as: type) }
+  }
+
+  package mutating func natural<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
+    guard let value = number(as: type), value >= 0 else { return nil }
+    return value
+  }
+
+  mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
+  package mutating func attempt() -> Int32? { natural(as: Int32.self) }
+
+  /// `.some(nil)` for a dash; nil if invalid.
+  mutating func naturalOrNone<Value: FixedWidthInteger>(as type: Value.Type) -> Value?? {
+    guard let field = next() else { return nil }
+    if field.equals("-") { return .some(nil) }
+    guard let number = Field.number(field, as: type), number >= 0 else { return nil }
+    return number
+  }
+
+  mutating func pulse() -> Int32? { natural(as: Int32.self) }
+  mutating func stopReason() -> StopReason? { next().flatMap { StopReason(word: $0) } }
+  package mutating func text() -> String? { next().flatMap { Field.text($0) } }
+
+  private mutating func value(_ key: Key) -> UnsafeRawBufferPointer? {
+    guard let field = next().flatMap({ LineField($0) }), field.key == key else { return nil }
+    return field.value
+  }
+
+  mutating func number<Value: FixedWidthInteger>(_ key: Key, as type: Value.Type) -> Value? {
+    value(key).flatMap { Field.number($0, as: type) }
+  }
+
+  mutating func text(_ key: Key) -> String? { value(key).flatMap { Field.text($0) } }
+
+  mutating func check() -> TaskCheck? {
+    guard let task = task(), let serial = attempt(),
+      let needs = next().flatMap({ Hexadecimal.value($0) }), let with = next(), let asked = next(),
+      asked.equals("0") || asked.equals("1"), let after = attempt(), let keeps = next()
+    else { return nil }
+    var check = TaskCheck(
+      task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"), after: after)
+    if !with.equals("-") {
+      guard let hash = Hexadecimal.value(with) else { return nil }
+      check.with = hash
+    }
+    if !keeps.equals("-") {
+      guard let number = Hexadecimal.value(keeps) else { return nil }
+      check.keeps = number
+    }
+    while !isAtEnd {
+      guard check.skipped.count < TaskCheck.mostSkipped, let need = self.task() else { return nil }
+      check.skipped.append(need)
+    }
+    return check
+  }
+
+  mutating func value() -> TaskValue? {
+    guard let name = next(), ValueRules.isName(name), let digits = next(), digits.count == 16,
+      let hash = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { return nil }
+    var value = TaskValue(name: String(decoding: name, as: UTF8.self), hash: hash)
+    if isAtEnd { return value }
+    guard let text = next().flatMap({ Field.unescaped($0) }),
+      text.count <= ValueRules.longestConditionBytes
+    else { return nil }
+    value.text = text
+    return value
+  }
+
+  mutating func outcome() -> Outcome? {
+    if isAtEnd { return Outcome(status: .unknown) }
+    // A tab at the end would start an invalid field.
+    guard let bytes = ByteWindow(line), line.last != Field.tab else { return nil }
+    var cursor = FieldCursor(bytes, from: position, to: line.count)
+    var fields = OutcomeFields()
+    fields.read(&cursor)
+    guard cursor.isAtEnd, !cursor.isBroken else { return nil }
+    position = line.count + 1
+    let outcome = fields.outcome
+    // A reason, even an empty one, must be known.
+    return (fields.reason.baseAddress == nil) == (outcome.reason == nil) ? outcome : nil
+  }
+
+  mutating func ports() -> [UInt16]? {
+    var ports: [UInt16] = []
+    while !isAtEnd {
+      guard let port = natural(as: UInt16.self), port > 0, ports.count < ServicePorts.mostPorts
+      else { return nil }
+      ports.append(port)
+    }
+    return ports
+  }
+
+  /// Ascending, separated by commas.
+  mutating func devices() -> DeviceSet? {
+    guard let list = next() else { return nil }
+    var numbers: [Int] = []
+    for part in list.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      guard let number: Int = Field.number(part), number >= 0, number < DeviceSet.most,
+        numbers.last.map({ $0 < number }) ?? true
+      else { return nil }
+      numbers.append(number)
+    }
+    return DeviceSet(numbers)
+  }
+
+  mutating func fetch() -> FetchRecord? {
+    var report = FetchReport()
+    while let bytes = next() {
+      guard let field = LineField(bytes), let key = field.key, report.take(key, field.value) else {
+        return nil
+      }
+    }
+    return FetchRecord(report)
+  }
+
+  mutating func progress() -> WorkerProgress? {
+    guard let task = task(), let done = natural(as: Int64.self),
+      let total = number(as: Int64.self), total >= -1,
+      let speed = natural(as: Int64.self), let text = text()
+    else { return nil }
+    return WorkerProgress(
+      task: task, doneBytes: done, totalBytes: total, bytesPerSecond: speed, text: text)
+  }
+
+  package mutating func left() -> LeftBehind? {
+    text().flatMap { LeftBehind(text: $0, processes: text() ?? "") }
+  }
+
+  mutating func hello() -> WorkerHello? {
+    guard let version = natural(as: Int.self) else { return nil }
+    var hello = WorkerHello(
+      version: version, planKey: "", pid: 0, offer: WorkerOffer(cores: 0, actions: []), host: "")
+    if version != WorkerHello.currentVersion {
+      while next() != nil {}
+      return hello
+    }
+    guard let planKey = text(), let pid = natural(as: Int32.self) else { return nil }
+    hello.planKey = planKey
+    hello.pid = pid
+    var namesActions = false
+    while let field = next() {
+      guard let field = LineField(field) else { return nil }
+      switch field.key {
+      case .cores:
+        guard let cores = Field.number(field.value, as: Int.self), cores > 0 else { return nil }
+        hello.offer.cores = cores
+      case .memory:
+        guard let memory = Field.number(field.value, as: Int64.self), memory > 0 else { return nil }
+        hello.offer.memoryBytes = memory
+      case .actions:
+        hello.offer.actions = Self.actions(field.value)
+        namesActions = true
+      case .host:
+        guard let host = Field.text(field.value) else { return nil }
+        hello.host = host
+      case .start: hello.startTime = Field.number(field.value) ?? 0
+      case .group: hello.autogroup = Field.number(field.value) ?? 0
+      default: break
+      }
+    }
+    return hello.offer.cores > 0 && namesActions ? hello : nil
+  }
+
+  private static func actions(_ field: UnsafeRawBufferPointer) -> WorkerActions {
+    var actions = WorkerActions(rawValue: 0)
+    var start = 0
+    while start <= field.count {
+      let end = field.position(of: UInt8(ascii: ","), from: start)
+      for (action, word) in WorkerActions.words where field.part(start, end).equals(word) {
+        actions = WorkerActions(rawValue: actions.rawValue | action.rawValue)
+      }
+      start = end + 1
+    }
+    return actions
+  }
+}

@@ -1,0 +1,65 @@
+import OpflowPlan
+import Testing
+
+struct RunsAroundTests {
+  private let outer = "20261126-120000-0001"
+  private let inner = "20261126-120001-0002"
+
+  private func environment(_ entries: String...) -> [UInt8] {
+    entries.flatMap { Array($0.utf8) + [0] }
+  }
+
+  @Test func `each run adds itself, once`() {
+    #expect(RunsAround(nil, own: nil).text(with: outer) == outer)
+    #expect(RunsAround(nil, own: outer).text(with: inner) == "\(outer) \(inner)")
+    #expect(RunsAround(outer, own: outer).text(with: inner) == "\(outer) \(inner)")
+    #expect(RunsAround("\(outer) \(inner)", own: inner).text(with: inner) == "\(outer) \(inner)")
+    #expect(RunsAround("  x \(outer) ../y ", own: nil).text(with: inner) == "\(outer) \(inner)")
+    #expect(RunsAround(nil, own: nil).variables(with: outer).isEmpty)
+    #expect(
+      RunsAround(nil, own: outer).variables(with: inner)
+        == ["OPFLOW_RUN=\(inner)", "OPFLOW_RUNS=\(outer) \(inner)"])
+  }
+
+  @Test func `a list grows no longer than anybody needs`() {
+    var text: String?
+    for serial in 0..<200 {
+      let run = RunID(seconds: 1_000_000, serial: UInt16(serial)).description
+      text = RunsAround(text, own: nil).text(with: run)
+    }
+    #expect(text?.split(separator: " ").count == 64)
+    #expect(text?.hasSuffix(RunID(seconds: 1_000_000, serial: 199).description) == true)
+  }
+
+  @Test func `a process is of its run and of all around it`() {
+    let task = environment("A=1", "OPFLOW_RUNS=\(outer) \(inner)", "OPFLOW_RUN=\(inner)")
+    #expect(RunsAround.isOf(outer, task) && RunsAround.isOf(inner, task))
+    #expect(RunsAround.isWithin(outer, task) && !RunsAround.isWithin(inner, task))
+    let own = environment("OPFLOW_RUN=\(outer)", "OPFLOW_RUNS=\(outer)")
+    #expect(RunsAround.isOf(outer, own) && !RunsAround.isOf(inner, own))
+    #expect(!RunsAround.isWithin(outer, own))
+    // What claims nothing of the kind is told by whoever is above it.
+    for other in [[], environment("OPFLOW_RUN=\(inner)"), environment("XOPFLOW_RUNS=\(outer)")] {
+      #expect(!RunsAround.isWithin(outer, other) && !RunsAround.isOf(outer, other))
+    }
+  }
+
+  @Test func `a task around is what a journal says`() {
+    let around = TaskAround("\(outer) build/a b")
+    #expect(around?.task == "build/a b" && around?.text == "\(outer) build/a b")
+    #expect(TaskAround("x y") == nil && TaskAround(outer) == nil)
+  }
+
+  @Test func `a task is around what it runs, and what that runs in turn`() {
+    let none = TasksAround(nil, manifest: nil, task: nil)
+    #expect(none.isEmpty && none.variables(of: "/a") == ["OPFLOW_MANIFEST=/a"])
+    let one = TasksAround(nil, manifest: "/a", task: "test")
+    #expect(one.contains("test", of: "/a"))
+    #expect(!one.contains("test", of: "/b") && !one.contains("tes", of: "/at"))
+    let variables = one.variables(of: "/b")
+    let text = variables.last.map { String($0.dropFirst("OPFLOW_TASKS=".count)) }
+    let two = TasksAround(text, manifest: "/b", task: "x")
+    #expect(two.contains("test", of: "/a") && two.contains("x", of: "/b"))
+    #expect(!two.contains("x", of: "/a"))
+  }
+}

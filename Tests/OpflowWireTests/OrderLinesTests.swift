@@ -1,0 +1,277 @@
+import Fixtures
+import OpflowBase
+import Testing
+
+@testable import OpflowPlan
+@testable import OpflowWire
+
+/// Orders and their answers as lines of control.sock.
+@Suite struct OrderLinesTests {
+  private static let key = "00000000000000010000000000000002"
+
+  private func parse(_ line: String) throws(UnreadableOrder) -> OrderRequest {
+    let bytes = Array(line.utf8)
+    let read = bytes.withUnsafeBytes { bytes in
+      Result { () throws(UnreadableOrder) in try OrderLines.request(bytes) }
+    }
+    guard case .order(let order) = try read.get() else { throw UnreadableOrder(nil, "no order") }
+    return order
+  }
+
+  private func text(_ request: OrderRequest) -> String? {
+    OrderLines.line(request).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func request(_ verb: OrderVerb, id: String = "7.x") throws -> OrderRequest {
+    OrderRequest(id: try #require(OrderID(id)), verb: verb, planKey: Self.key)
+  }
+
+  // MARK: - What is written
+
+  @Test func `an order is one line that a person can read`() throws {
+    var cancel = try request(.cancel)
+    cancel.tasks = TaskRanges([0, 1, 2, 3, 4, 7].map { TaskID($0 as Int) })
+    cancel.among = TaskRanges([TaskID(9 as Int)])
+    cancel.expects = 2
+    cancel.by = "opflow\tcancel"
+    #expect(
+      text(cancel)
+        == "order\t7.x\tcancel\tplan=\(Self.key)\ttasks=0-4,7\tamong=9\texpects=2"
+        + "\tby=opflow\\tcancel\n")
+    var parallel = try request(.parallel)
+    parallel.carried.resource = "gpu"
+    parallel.carried.number = 0
+    #expect(text(parallel) == "order\t7.x\tparallel\tplan=\(Self.key)\tresource=gpu\tvalue=0\n")
+    #expect(text(try request(.pause)) == "order\t7.x\tpause\tplan=\(Self.key)\n")
+  }
+
+  @Test func `a line that would be too long is none`() throws {
+    var order = try request(.cancel)
+    // Every other task of so many: six digits and a comma each.
+    order.tasks = TaskRanges((0..<100_000).map { TaskID(100_000 + 2 * $0) })
+    #expect(try #require(text(order)).utf8.count < OrderLines.longestLineBytes)
+    order.tasks = TaskRanges((0..<200_000).map { TaskID(100_000 + 2 * $0) })
+    #expect(text(order) == nil)
+    order.tasks = TaskRanges((0..<1_000_000).map { TaskID($0) })
+    #expect(text(order)?.contains("tasks=0-999999") == true)
+  }
+
+  @Test func `whatever is asked comes out as it went in`() throws {
+    var random = RandomSource(seed: 42)
+    for _ in 0..<3000 {
+      let order = try random.order()
+      let line = try #require(text(order))
+      #expect(try parse(String(line.dropLast())) == order)
+    }
+  }
+
+  @Test func `an answer comes out as it went in`() throws {
+    let id = try #require(OrderID("a"))
+    let answers: [(OrderID?, OrderAnswer, String)] = [
+      (id, .done(count: 0), "done\ta\tcount=0\n"),
+      (id, .done(count: 3), "done\ta\tcount=3\n"),
+      (id, .refused(what: "build\nis done"), "refused\ta\twhat=build\\nis done\n"),
+      (nil, .refused(what: "it is none"), "refused\t\twhat=it is none\n"),
+    ]
+    for (id, answer, text) in answers {
+      let line = OrderLines.line(answer, to: id)
+      #expect(String(decoding: line, as: UTF8.self) == text)
+      let read = line.dropLast().withUnsafeBytes { OrderLines.answer($0) }
+      #expect(read?.id == id)
+      #expect(read?.answer == answer)
+    }
+  }
+
+  @Test(arguments: AfterHost.allCases)
+  func `a host says what is to become of the run`(afterHost: AfterHost) throws {
+    let request = HostRequest(id: try #require(OrderID("h.1")), afterHost: afterHost)
+    let line = OrderLines.line(request)
+    #expect(String(decoding: line, as: UTF8.self) == "host\th.1\t\(afterHost.rawValue)\n")
+    #expect(try line.dropLast().withUnsafeBytes { try OrderLines.request($0) } == .host(request))
+  }
+
+  @Test(arguments: ["", "\tgo", "\tstop\t", "\tstop\tby=me", "\t\\q", "\tgo-on\tgo-on"])
+  func `a host that says something else is refused`(rest: String) {
+    let expected = UnreadableOrder(
+      OrderID("h"), "behind a host's id stands `stop` or `go-on`, and no more")
+    #expect(throws: expected) {
+      try Array("host\th\(rest)".utf8).withUnsafeBytes { try OrderLines.request($0) }
+    }
+  }
+
+  @Test func `a long refusal is cut between characters`() throws {
+    let line = OrderLines.line(.refused(what: String(repeating: "ü", count: 5000)), to: nil)
+    let read = line.dropLast().withUnsafeBytes { OrderLines.answer($0) }
+    #expect(read?.answer == .refused(what: String(repeating: "ü", count: 1000)))
+  }
+
+  @Test(arguments: [
+    "", "done", "done\ta", "done\ta\tcount=-1", "done\ta\tcount=1\tx", "done\t\tcount=1",
+    "done\ta b\tcount=1", "refused\ta", "refused\ta\tcount=1", "order\ta\tcancel",
+  ])
+  func `another line is no answer`(line: String) {
+    #expect(Array(line.utf8).withUnsafeBytes { OrderLines.answer($0) == nil })
+  }
+
+  // MARK: - What is refused
+
+  @Test(
+    arguments: [
+      ("", nil, "it begins with none of `order`, `add` and `host`"),
+      ("GET / HTTP/1.1", nil, "it begins with none of `order`, `add` and `host`"),
+      ("order", nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores"),
+      (
+        "order\ta b\tpause", nil,
+        "an order's id has 1 to 64 letters, digits, points, dashes and underscores"
+      ),
+      ("order\ta", "a", "it does not say what is to be done"),
+      ("order\ta\tstop", "a", "`stop` is nothing that can be asked of a run"),
+      ("order\ta\tpause", "a", "it names no plan"),
+      ("order\ta\tpause\tplan=", "a", "`plan` is text that is not empty, not ``"),
+      ("order\ta\tpause\tplan=k\tplan=k", "a", "`plan` stands twice"),
+      ("order\ta\tpause\tplan=k\tcolour=red", "a", "an order has no `colour`"),
+      ("order\ta\tpause\tplan=k\texit=1", "a", "an order has no `exit`"),
+      ("order\ta\tpause\tplan=k\tnow", "a", "`now` is no `KEY=VALUE`"),
+      ("order\ta\tpause\tplan=k\t", "a", "`` is no `KEY=VALUE`"),
+      ("order\ta\tpause\tplan=k\ttasks=1", "a", "`pause` is about the whole run"),
+      ("order\ta\tskip\tplan=k", "a", "`skip` names no task"),
+      (
+        "order\ta\tskip\tplan=k\ttasks=3-1", "a",
+        "`tasks` is ascending numbers of tasks, such as 0-4,7, not `3-1`"
+      ),
+      (
+        "order\ta\tskip\tplan=k\tamong=1,1", "a",
+        "`among` is ascending numbers of tasks, such as 0-4,7, not `1,1`"
+      ),
+      ("order\ta\tskip\tplan=k\ttasks=1\texpects=0", "a", "`expects` is a whole number, not `0`"),
+      ("order\ta\tpause\tplan=k\texpects=1", "a", "`expects` is about tasks, and it names none"),
+      ("order\ta\tpriority\tplan=k\ttasks=1", "a", "`priority` has no `value`"),
+      (
+        "order\ta\tpriority\tplan=k\ttasks=1\tvalue=1001", "a",
+        "a priority is a number from -1000 to 1000, not 1001"
+      ),
+      ("order\ta\tpause\tplan=k\tvalue=1", "a", "`pause` has no `value`, and it is given one"),
+      ("order\ta\tparallel\tplan=k\tvalue=1", "a", "`parallel` names no resource"),
+      (
+        "order\ta\tparallel\tplan=k\tresource=cpu\tvalue=-1", "a",
+        "a capacity is not negative, and `value` is -1"
+      ),
+      ("order\ta\tpause\tplan=k\tresource=cpu", "a", "`pause` is about no resource"),
+      ("order\ta\tpause\tplan=k\tby=\\q", "a", "`by` is text that is not empty, not `\\q`"),
+    ] as [(String, String?, String)])
+  func `what is wrong with a line is said`(line: String, id: String?, what: String) {
+    do throws(UnreadableOrder) {
+      let order = try parse(line)
+      Issue.record("an order: \(order)")
+    } catch {
+      #expect(error.id?.text == id)
+      #expect(error.what == what)
+    }
+  }
+
+  @Test(arguments: ["", ",", "1,", ",1", "-1", "1-", "a", "1-2-3", "2147483648", "1 ", "0-1,1"])
+  func `text that is no ranges is none`(text: String) {
+    #expect(Array(text.utf8).withUnsafeBytes { TaskRanges($0) == nil })
+  }
+
+  // MARK: - Against a plan
+
+  private func plan() throws -> Plan {
+    var maker = PlanMaker()
+    for name in ["a", "b", "c"] { maker.add(name) }
+    return try maker.make()
+  }
+
+  private let asker = OrderAsker(pid: 7, user: 0, name: "opflow skip")
+
+  @Test func `numbers become tasks of the plan, and none beyond it`() throws {
+    let plan = try plan()
+    var order = try request(.skip)
+    order.planKey = plan.key.description
+    order.tasks = TaskRanges([TaskID(0 as Int)])
+    order.among = TaskRanges([TaskID(1 as Int), TaskID(2 as Int)])
+    let found = try order.order(of: plan, from: asker)
+    #expect(found.tasks.map(\.index) == [0])
+    #expect(found.among.map(\.index) == [1, 2])
+    #expect(found.asker == asker)
+    // A line of few bytes that names all numbers there are costs nothing.
+    order.among = try #require(
+      Array("1-2147483647".utf8).withUnsafeBytes { TaskRanges($0) })
+    #expect(throws: OrderRefusal(what: "the plan has 3 tasks, and no task number 2147483647")) {
+      try order.order(of: plan, from: asker)
+    }
+  }
+
+  @Test func `an order about another plan is refused with both named`() throws {
+    let plan = try plan()
+    var order = try request(.skip)
+    order.tasks = TaskRanges([TaskID(0 as Int)])
+    order.planKey = "another"
+    #expect(
+      throws: OrderRefusal(
+        what: "the order is about plan another, and the run is of plan \(plan.key) by now;"
+          + " ask again")
+    ) { try order.order(of: plan, from: asker) }
+  }
+
+  @Test func `a resource is found by its name`() throws {
+    let plan = try plan()
+    var order = try request(.parallel)
+    order.planKey = plan.key.description
+    order.carried.number = 3
+    order.carried.resource = "cpu"
+    #expect(try order.order(of: plan, from: asker).value == .capacity(resource: 0, 3))
+    order.carried.resource = "gpu"
+    #expect(throws: OrderRefusal(what: "the plan has no resource `gpu`")) {
+      try order.order(of: plan, from: asker)
+    }
+  }
+}
+
+/// Orders by chance, always the same ones.
+private struct RandomSource {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  private mutating func next(below limit: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state >> 33) % UInt64(limit))
+  }
+
+  private mutating func tasks() -> TaskRanges {
+    var number = next(below: 4)
+    var tasks: [TaskID] = []
+    for _ in 0...next(below: 12) {
+      tasks.append(TaskID(number))
+      number += 1 + (next(below: 2) == 0 ? 0 : next(below: 1_000_000))
+    }
+    return TaskRanges(tasks)
+  }
+
+  private mutating func text() -> String {
+    let letters = ["a", "\t", "\n", "\\", "ü", "\0", "=", " ", "🦊", "\r"]
+    return (0...next(below: 8)).map { _ in letters[next(below: letters.count)] }.joined()
+  }
+
+  mutating func order() throws -> OrderRequest {
+    let verb = OrderVerb.allCases[next(below: OrderVerb.allCases.count)]
+    let id = try #require(OrderID("\(next(below: 1_000_000)).\(next(below: 100))-_Z"))
+    var order = OrderRequest(id: id, verb: verb, planKey: text())
+    switch verb {
+    case .pause, .close: break
+    case .parallel:
+      order.carried.resource = text()
+      order.carried.number = Int64(next(below: 1_000_000)) << 20
+    case .cancel, .proceed:
+      if next(below: 2) == 0 { order.tasks = tasks() }
+      if next(below: 2) == 0 { order.among = tasks() }
+    case .suspend, .priority, .retry, .skip, .approve, .reject:
+      order.tasks = tasks()
+      if next(below: 2) == 0 { order.among = tasks() }
+    }
+    if verb == .priority { order.carried.number = Int64(next(below: 2001) - 1000) }
+    if !order.tasks.isEmpty, next(below: 2) == 0 { order.expects = Int32(1 + next(below: 1000)) }
+    if next(below: 2) == 0 { order.by = text() }
+    return order
+  }
+}
